@@ -1,0 +1,37 @@
+# Everything runs in .venv, which `make setup` creates; no target relies on what the machine happens to have.
+PYTHON ?= python3
+BIN := .venv/bin
+TEST_ARGS ?=
+
+.PHONY: setup demo test lint format bench clean
+
+setup: .venv/.ready
+
+.venv/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "BagPack needs Python 3.11 or newer: make PYTHON=python3.12 setup")'
+	@echo "Setting up .venv (a minute, once) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: setup
+	@$(BIN)/bagpack demo
+
+test: setup lint
+	$(BIN)/python -m pytest $(TEST_ARGS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv demo bench-data dist build
