@@ -1,0 +1,109 @@
+"""Small text files, read whole: decompressed, decoded, and split into numbered lines."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from bagpack.errors import InputError
+
+STDIN = "-"
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """The lines of a file without their line ends; line ``i`` of the file is ``lines[i - 1]``."""
+
+    name: str
+    lines: list[str]
+
+    @property
+    def suffix(self) -> str:
+        """The lower-case extension below any compression: ``.csv`` for ``pairs.CSV.gz``."""
+        path = Path(self.name)
+        if path.suffix.lower() in _COMPRESSED:
+            path = path.with_suffix("")
+        return path.suffix.lower()
+
+    def error(self, line: int, problem: str) -> InputError:
+        """The error for something wrong in one line (counted from 1)."""
+        return InputError(f"{self.name}:{line}: {problem}")
+
+
+def read_text_file(path: str | Path) -> TextFile:
+    r"""Read a UTF-8 text file, or standard input for ``-``.
+
+    Files ending in .gz, .bz2, .xz and .zst are decompressed. A byte-order mark is dropped; lines end with
+    ``\n``, ``\r\n`` or ``\r``. Only these end a line: U+2028 or a form feed inside a sentence do not.
+    """
+    name = "<stdin>" if str(path) == STDIN else str(path)
+    data = sys.stdin.buffer.read() if str(path) == STDIN else _read_bytes(Path(path))
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{name}:{line}: byte 0x{data[error.start]:02x} is not UTF-8; convert the file first, "
+            f"for example: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
+        ) from None
+    lines = text.split("\n")
+    if "\0" in text:
+        line = next(number for number, content in enumerate(lines, 1) if "\0" in content)
+        raise InputError(
+            f"{name}:{line}: there is a zero byte, so this is not plain text; "
+            f"export it as tab-separated UTF-8 text"
+        )
+    return TextFile(name, lines)
+
+
+def _read_bytes(path: Path) -> bytes:
+    if path.is_dir():
+        raise InputError(f"{path} is a directory; name one file in it")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; check the path") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+    return _decompress(path, data)
+
+
+def _decompress(path: Path, data: bytes) -> bytes:
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".gz":
+            return gzip.decompress(data)
+        if suffix == ".bz2":
+            return bz2.decompress(data)
+        if suffix == ".xz":
+            return lzma.decompress(data)
+        if suffix == ".zst":
+            return _unzstd(data)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
+        raise InputError(
+            f"{path} is not a whole {suffix[1:]} file; fetch it again, or drop the ending if it is plain text"
+        ) from None
+    return data
+
+
+def _unzstd(data: bytes) -> bytes:
+    import zstandard
+
+    parts = []
+    while data:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            parts.append(frame.decompress(data))
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from None
+        if not frame.eof:
+            raise EOFError("the last frame is cut short")
+        data = frame.unused_data
+    return b"".join(parts)
