@@ -1,0 +1,1 @@
+"""Readers, annotators, the builder and the on-disk store of a corpus."""

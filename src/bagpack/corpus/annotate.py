@@ -1,0 +1,216 @@
+"""Lemmas: of distinct forms, without context, or by a spaCy pipeline, in context.
+
+The default lemmatiser needs no context, so a corpus of a billion tokens costs as many look-ups as it has
+distinct forms. For English, simplemma's answer is corrected where lemminflect knows the form and disagrees
+(``wives`` → ``wife``, ``fixed`` → ``fix``); a few frequent forms are decided by hand, as treebanks
+most often have them (``left`` → ``leave``, ``'d`` → ``would``).
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from bagpack.errors import UsageError, missing_extra
+
+
+class AnnotatedToken(NamedTuple):
+    """A token in context."""
+
+    form: str
+    lemma: str
+    glued: bool
+
+
+class FormAnnotator(Protocol):
+    """Gives lemmas to distinct forms; tokens come from `bagpack.corpus.tokenize`."""
+
+    in_context: Literal[False]
+
+    def lemmatize(self, forms: Sequence[str]) -> list[str]:
+        """Return one lemma per form."""
+
+
+class TextAnnotator(Protocol):
+    """Splits paragraphs into sentences and tokens by itself."""
+
+    in_context: Literal[True]
+
+    def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
+        """Yield the sentences of each paragraph, in order."""
+
+
+def get_annotator(spec: str, lang: str) -> FormAnnotator | TextAnnotator:
+    """Return the annotator that ``simplemma``, ``none`` or ``spacy:MODEL`` names.
+
+    Examples
+    --------
+    >>> get_annotator("simplemma", "en").lemmatize(["lions", "went", "n't"])
+    ['lion', 'go', 'not']
+    """
+    name, _, model = spec.partition(":")
+    if spec == "none":
+        return FormsThemselves()
+    if spec == "simplemma":
+        known = simplemma_languages()
+        if lang not in known:
+            raise UsageError(
+                f"no lemmas for --lang {lang!r}; there are {' '.join(known)} "
+                f"(or --annotator none --level form, for any language)"
+            )
+        return EnglishLemmatizer() if lang == "en" else SimplemmaLemmatizer(lang)
+    if name == "spacy" and model:
+        return SpacyAnnotator(model)
+    raise UsageError(f"unknown --annotator {spec!r}: it is simplemma, none or spacy:MODEL")
+
+
+def simplemma_languages() -> list[str]:
+    """Return the codes of the languages that simplemma has a dictionary for."""
+    from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
+
+    return sorted(SUPPORTED_LANGUAGES)
+
+
+class FormsThemselves:
+    """Every form is its own lemma."""
+
+    in_context: Literal[False] = False
+
+    def lemmatize(self, forms: Sequence[str]) -> list[str]:
+        """Return the forms."""
+        return list(forms)
+
+
+# Only what is written in letters is inflected: not 4th, 1990s, addresses or punctuation.
+_INFLECTED = re.compile(r"[^\W\d_](?:[^\d/@_:]*[^\W\d_])?\.?")
+
+
+class SimplemmaLemmatizer:
+    """simplemma's dictionary and rules of one language."""
+
+    in_context: Literal[False] = False
+
+    def __init__(self, lang: str) -> None:
+        from simplemma.strategies import DefaultStrategy
+
+        self.lang = lang
+        self._look_up = DefaultStrategy().get_lemma
+
+    def lemmatize(self, forms: Sequence[str]) -> list[str]:
+        """Return one lemma per form, the form itself where nothing is known."""
+        look_up, lang, inflected = self._look_up, self.lang, _INFLECTED.fullmatch
+        return [(inflected(form) and look_up(form, lang)) or form for form in forms]
+
+
+class EnglishLemmatizer(SimplemmaLemmatizer):
+    """simplemma, corrected by lemminflect and a short list."""
+
+    def __init__(self) -> None:
+        super().__init__("en")
+        self._lexicon = _lemminflect_lexicon()
+
+    def lemmatize(self, forms: Sequence[str]) -> list[str]:
+        """Return one lemma per form, the form itself where nothing is known."""
+        return [self._lemma(form) for form in forms]
+
+    def _lemma(self, form: str) -> str:
+        word = form.lower().replace("’", "'")
+        if word in _DECIDED:
+            return _DECIDED[word]
+        if not _INFLECTED.fullmatch(form):
+            return form
+        if "-" in word and word.endswith(("ing", "ed")) and not word.startswith(_VERB_PREFIXES):
+            return form  # an adjective (snow-covered, meat-eating): there is no verb to snow-cover
+        lemma: str = self._look_up(form, "en") or form
+        if word not in self._lexicon or word in _SIMPLEMMA_IS_RIGHT:
+            return lemma
+        known = self._lexicon[word]
+        if lemma.lower() in known:
+            return lemma
+        if lemma.lower() == word and word.endswith(("ing", "ed")):
+            # Nouns and adjectives of their own (mining, civilized) that lemminflect has as verb forms only.
+            return lemma
+        return next((candidate for candidate in known if candidate != word), form)
+
+
+_DECIDED = {
+    "'s": "'s", "n't": "not", "'d": "would", "'ll": "will", "'re": "be", "'ve": "have", "'m": "be",
+    "'em": "they", "wo": "will", "sha": "shall", "gone": "go", "left": "leave", "felt": "feel",
+    "thought": "think", "won": "win", "broke": "break", "born": "bear", "developed": "develop",
+    "following": "follow", "living": "live", "finding": "find", "means": "mean", "meeting": "meeting",
+    "lives": "life", "media": "media", "least": "least", "best": "good", "better": "good",
+    "worse": "bad", "worst": "bad",
+}  # fmt: skip
+
+_SIMPLEMMA_IS_RIGHT = frozenset(
+    ("me", "him", "her", "them", "us", "this", "that", "these", "those", "thanks", "wan", "ai")
+)
+
+_VERB_PREFIXES = ("re-", "co-", "pre-", "de-", "un-", "mis-", "out-", "over-", "under-", "sub-")
+
+
+@cache
+def _lemminflect_lexicon() -> dict[str, tuple[str, ...]]:
+    """Return the lemmas of each form, verbs first, without auxiliaries."""
+    # Read from its file: importing lemminflect imports spaCy too wherever that is installed.
+    found = importlib.util.find_spec("lemminflect")
+    if found is None or found.origin is None:
+        raise missing_extra("lemminflect", "all", "lemmatising English")
+    path = Path(found.origin).parent / "resources" / "lemma_lu.csv.gz"
+    order = ("verb", "noun", "adj", "adv")
+    lemmas: dict[str, list[tuple[int, str]]] = {}
+    auxiliaries = set()
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            form, category, spellings = line.rstrip("\n").lower().split(",")
+            if category not in order:
+                auxiliaries.add(form)
+                continue
+            rank = order.index(category)
+            lemmas.setdefault(form, []).extend((rank, spelling) for spelling in spellings.split("/"))
+    return {
+        form: tuple(lemma for _, lemma in sorted(ranked, key=lambda pair: pair[0]))
+        for form, ranked in lemmas.items()
+        if form not in auxiliaries
+    }
+
+
+class SpacyAnnotator:
+    """Sentences, tokens and lemmas by a spaCy pipeline."""
+
+    in_context: Literal[True] = True
+
+    def __init__(self, model: str) -> None:
+        try:
+            import spacy
+        except ImportError:
+            raise missing_extra("spacy", "spacy", f"--annotator spacy:{model}") from None
+        try:
+            self._pipeline: Any = spacy.load(model, exclude=["ner"])
+        except OSError:
+            raise UsageError(
+                f"spaCy has no pipeline {model!r} here: python -m spacy download {model}, or name a directory"
+            ) from None
+        if not {"parser", "senter", "sentencizer"} & set(self._pipeline.pipe_names):
+            self._pipeline.add_pipe("sentencizer", first=True)
+        self._pipeline.max_length = 1 << 30
+
+    def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
+        """Yield the sentences of each paragraph, in order; spaCy's white-space tokens are dropped."""
+        for document in self._pipeline.pipe(paragraphs):
+            sentences = []
+            glued = False
+            for sentence in document.sents:
+                words = []
+                for token in sentence:
+                    if not token.is_space:
+                        words.append(AnnotatedToken(token.text, token.lemma_ or token.text, glued))
+                    glued = not token.whitespace_ and not token.is_space
+                if words:
+                    sentences.append(words)
+            yield sentences
