@@ -1,0 +1,293 @@
+"""Tokens of raw text: one pass of a numba kernel over UTF-8 bytes.
+
+The rules, close to those of the Penn Treebank and of TreeTagger:
+
+- White space and control characters separate tokens and are in none. No token crosses a sentence end.
+- A word is a run of letters, marks, digits and numbers. It may hold single joiners between two of them:
+  hyphens, apostrophes and underscores anywhere (``mother-in-law``, ``o'clock``); ``. , : /`` between digits
+  (``1,000.50``, ``12:30``, ``1/2``); ``&`` between capitals (``AT&T``); a period between letters
+  (``e.g``, ``example.com``), unless a capital follows three letters or more (``end.Next`` is three tokens).
+- A period after a word belongs to it when the word is made of pieces of one or two letters with periods
+  between (``U.S.``, ``Ph.D.``), when it is a single letter and not the last word of its sentence
+  (``J. Smith``), or, in English, when it is on a closed list of abbreviations (``Mr.``, ``etc.``).
+- English clitics are split off: ``'s 'm 'd 're 've 'll 'em n't`` (``lion|'s``, ``do|n't``, ``I|'d|'ve``),
+  at most two, with either apostrophe; ``cannot`` stays. Standing alone they are one token.
+- French, Italian, Catalan and Occitan elisions are split off: ``l'|eau``, ``dell'|acqua``.
+- What begins with ``letters://`` or ``www.`` is one token up to white space, a quotation mark, an angle
+  bracket or a symbol beyond ASCII, less the punctuation at its end; so is an e-mail address.
+- Ideographs and kana are one token each. (Thai, Lao, Khmer and Burmese are cut where they have spaces.)
+- Any other character is a token, with the marks after it; a run of one and the same of
+  ``. - * = _ ~ # + ! ? '`` or the backquote, ``–``, ``—``, ``…`` is one token.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from bagpack.corpus.characters import (
+    DIGIT,
+    IDEOGRAPH,
+    LETTER,
+    MARK,
+    SPACE,
+    UPPER,
+    apostrophe,
+    byte_set,
+    character_classes,
+    lower,
+    read,
+)
+from bagpack.corpus.wordends import (
+    ABBREVIATIONS,
+    clitic_letters,
+    clitic_start,
+    domain_stop,
+    is_listed,
+    url_stop,
+)
+
+GLUED = 1
+"""Flag: no white space stands before the token."""
+SENTENCE_START = 2
+"""Flag: the token is the first of its sentence."""
+
+_PLAIN, _ENGLISH, _ELIDING = range(3)
+_STYLES = {"en": _ENGLISH, "fr": _ELIDING, "it": _ELIDING, "ca": _ELIDING, "oc": _ELIDING}
+
+_JOINS_ALL = byte_set("-'_")
+_JOINS_DIGITS = byte_set(".,:/")
+_REPEATS = byte_set(".-*=_~#+!?'`")
+_PERIOD, _COLON, _SLASH, _AT, _AND = (ord(character) for character in ".:/@&")
+
+
+class Tokens(NamedTuple):
+    """Byte spans and flags of the tokens of one text."""
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    flags: NDArray[np.uint8]
+
+
+def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str) -> Tokens:
+    """Split UTF-8 text into tokens.
+
+    Parameters
+    ----------
+    data
+        The text. Bytes that are not UTF-8 count as symbols.
+    sentence_ends
+        Ascending byte offsets; no token crosses one. Text after the last one is one more sentence.
+    lang
+        Language code, for clitics, elisions and abbreviations.
+
+    Examples
+    --------
+    >>> text = b"The lion's share, e.g. 1,000."
+    >>> tokens = tokenize(text, np.array([len(text)]), "en")
+    >>> [text[a:b].decode() for a, b in zip(tokens.starts, tokens.stops)]
+    ['The', 'lion', "'s", 'share', ',', 'e.g.', '1,000', '.']
+    """
+    array = np.frombuffer(data, dtype=np.uint8) if isinstance(data, bytes) else data
+    # A token has at least one byte. Pages of an empty array that no token reaches are never touched.
+    starts = np.empty(len(array), np.int64)
+    stops = np.empty(len(array), np.int64)
+    flags = np.empty(len(array), np.uint8)
+    count = tokenize_into(array, sentence_ends, lang, starts, stops, flags)
+    return Tokens(starts[:count], stops[:count], flags[:count])
+
+
+def tokenize_into(
+    data: NDArray[np.uint8],
+    sentence_ends: NDArray[np.int64],
+    lang: str,
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    flags: NDArray[np.uint8],
+) -> int:
+    """Like `tokenize`, into arrays of the caller's, each at least as long as ``data``; return the count."""
+    if min(len(starts), len(stops), len(flags)) < len(data):
+        raise ValueError(f"the output arrays must hold {len(data)} tokens, one per byte of text")
+    style = _STYLES.get(lang.lower().partition("-")[0], _PLAIN)
+    data = data.view()
+    data.flags.writeable = False  # one compiled kernel serves bytes, memory maps and arrays
+    sentence_ends = np.asarray(sentence_ends, dtype=np.int64).view()
+    sentence_ends.flags.writeable = False
+    return int(
+        _tokenize(data, sentence_ends, character_classes(), ABBREVIATIONS, style, starts, stops, flags)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _tokenize(
+    data: NDArray[np.uint8],
+    sentence_ends: NDArray[np.int64],
+    classes: NDArray[np.uint8],
+    abbreviations: NDArray[np.int64],
+    style: int,
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    flags: NDArray[np.uint8],
+) -> int:
+    count = 0
+    i = 0
+    glued = 0
+    for sentence in range(len(sentence_ends) + 1):
+        stop = len(data)
+        if sentence < len(sentence_ends):
+            stop = min(stop, sentence_ends[sentence])
+        opening = SENTENCE_START
+        while i < stop:
+            kind, width = read(data, i, stop, classes)
+            if kind == SPACE:
+                i += width
+                glued = 0
+                continue
+            start = i
+            divisible = False
+            if kind >= MARK:
+                i, divisible = _word(data, start, stop, classes, abbreviations, style)
+            else:
+                i = _symbol(data, start, start + width, stop, classes, style)
+            # At most two clitics: I'd've.
+            last = clitic_start(data, start, i) if divisible and style == _ENGLISH else i
+            first = clitic_start(data, start, last) if last < i else i
+            for end in (first, last, i):
+                if end > start:
+                    starts[count] = start
+                    stops[count] = end
+                    flags[count] = glued | opening
+                    count += 1
+                    start = end
+                    opening = 0
+                    glued = GLUED
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _word(
+    data: NDArray[np.uint8],
+    start: int,
+    stop: int,
+    classes: NDArray[np.uint8],
+    abbreviations: NDArray[np.int64],
+    style: int,
+) -> tuple[int, bool]:
+    """Return where the word at start ends, and whether it holds an apostrophe that may divide it."""
+    i = start
+    before = LETTER
+    only_letters = True
+    initials = True  # letters and periods only, never more than two letters together
+    divisible = False
+    periods = piece = 0
+    while i < stop:
+        kind, width = read(data, i, stop, classes)
+        if kind >= DIGIT:
+            piece += 1
+            before = kind
+            if kind == DIGIT:
+                only_letters = False
+            i += width
+            continue
+        if kind == MARK:
+            i += width
+            continue
+        initials = initials and piece <= 2
+        if kind <= SPACE or kind == IDEOGRAPH or i + width >= stop:
+            break
+        after, _ = read(data, i + width, stop, classes)
+        if after < DIGIT or not _joins(data, i, width, before, after, piece):
+            break
+        if data[i] == _PERIOD:
+            if periods == 0 and only_letters and _is_www(data, start, i):
+                return url_stop(data, i + 1, stop, classes), False
+            periods += 1
+        else:
+            initials = False
+            if apostrophe(data, i, stop) > 0:
+                divisible = True
+                if style == _ELIDING and only_letters and periods == 0:
+                    return i + width, False
+            only_letters = False
+        piece = 0
+        i += width
+    if i >= stop:
+        return i, divisible
+    if data[i] == _AT:
+        end = domain_stop(data, i + 1, stop)
+        return (end, False) if end > i + 1 else (i, divisible)
+    if only_letters and periods == 0 and data[i] == _COLON and i + 3 < stop:
+        if data[i + 1] == _SLASH and data[i + 2] == _SLASH and read(data, i + 3, stop, classes)[0] >= DIGIT:
+            return url_stop(data, i + 3, stop, classes), False
+    elif only_letters and data[i] == _PERIOD and (i + 1 == stop or data[i + 1] != _PERIOD):
+        if periods > 0:
+            return (i + 1, False) if initials else (i, False)
+        if piece == 1 and not _ends_sentence(data, i + 1, stop, classes):
+            return i + 1, False
+        if style == _ENGLISH and is_listed(data, start, i, abbreviations):
+            return i + 1, False
+    return i, divisible
+
+
+@njit(cache=True, nogil=True)
+def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int, piece: int) -> bool:
+    """Whether the character at i may stand inside a word, between the classes ``before`` and ``after``."""
+    byte = data[i]
+    if width == 3:  # ‐ ‑ ’
+        third = data[i + 2]
+        return bool(byte == 0xE2 and data[i + 1] == 0x80 and (third == 0x99 or 0x90 <= third <= 0x91))
+    if _JOINS_ALL[byte]:
+        return True
+    if DIGIT in (before, after):
+        return bool(before == after and _JOINS_DIGITS[byte])
+    if byte == _PERIOD:
+        return after != UPPER or piece <= 2
+    return bool(byte == _AND and before == UPPER and after == UPPER)
+
+
+@njit(cache=True, nogil=True)
+def _is_www(data: NDArray[np.uint8], start: int, stop: int) -> bool:
+    if stop - start != 3:
+        return False
+    return lower(data[start]) == 0x77 and lower(data[start + 1]) == 0x77 and lower(data[start + 2]) == 0x77
+
+
+@njit(cache=True, nogil=True)
+def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8]) -> bool:
+    """Whether no word follows in the sentence."""
+    while i < stop:
+        kind, width = read(data, i, stop, classes)
+        if kind >= IDEOGRAPH:
+            return False
+        i += width
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _symbol(
+    data: NDArray[np.uint8], start: int, i: int, stop: int, classes: NDArray[np.uint8], style: int
+) -> int:
+    """Return where the symbol from start to i ends: a run of it, its marks, or the clitic that it opens."""
+    if style == _ENGLISH and apostrophe(data, start, stop) > 0:
+        end = i
+        while end < stop and end - i < 3 and read(data, end, stop, classes)[0] >= MARK:
+            end += 1
+        if clitic_letters(data, i, end) and (end == stop or apostrophe(data, end, stop) == 0):
+            return end
+    if i - start == 1:
+        while _REPEATS[data[start]] and i < stop and data[i] == data[start]:
+            i += 1
+    elif i - start == 3 and data[start] == 0xE2 and data[start + 1] == 0x80:
+        last = data[start + 2]
+        if 0x93 <= last <= 0x94 or last == 0xA6:  # – — …
+            while i + 2 < stop and data[i] == 0xE2 and data[i + 1] == 0x80 and data[i + 2] == last:
+                i += 3
+    while i < stop:
+        kind, width = read(data, i, stop, classes)
+        if kind != MARK:
+            break
+        i += width
+    return i

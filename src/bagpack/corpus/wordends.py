@@ -1,0 +1,98 @@
+"""Kernels that find where clitics, abbreviations and addresses begin and end."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from bagpack.corpus.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
+
+
+def _packed(words: str) -> NDArray[np.int64]:
+    """Pack words of up to seven ASCII letters into one number each, sorted for a binary search."""
+    return np.array(sorted(int.from_bytes(word.encode("ascii"), "big") for word in words.split()), np.int64)
+
+
+ABBREVIATIONS = _packed(
+    "mr mrs ms messrs mme dr drs prof st ste jr sr rev hon gov gen col sgt capt cpt cmdr lt maj adm brig "
+    "pres sen rep supt vs etc inc ltd co corp bros dept univ assn est approx fig figs vol vols pp ed eds al "
+    "cf ca viz ibid jan feb apr aug sept oct nov dec ave blvd rd mt ft"
+)
+
+_CLITICS = _packed("s m d re ve ll em")
+_N, _T = ord("n"), ord("t")
+
+_OPEN, _CLOSE, _PERIOD, _HYPHEN = (ord(character) for character in "().-")
+_NEVER_IN_URL = byte_set('"<>')
+_MAY_END_URL = byte_set("/#&=%+~$_-")
+_ALPHANUMERIC = byte_set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+
+@njit(cache=True, nogil=True)
+def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.int64]) -> bool:
+    """Whether the bytes, lower-cased, are one of the packed words."""
+    if stop - start > 7 or stop == start:
+        return False
+    packed = np.int64(0)
+    for i in range(start, stop):
+        packed = packed << 8 | lower(data[i])
+    at = np.searchsorted(words, packed)
+    return bool(at < len(words) and words[at] == packed)
+
+
+@njit(cache=True, nogil=True)
+def clitic_letters(data: NDArray[np.uint8], start: int, stop: int) -> bool:
+    """Whether the bytes are what follows the apostrophe of an English clitic, n't aside."""
+    return bool(is_listed(data, start, stop, _CLITICS))
+
+
+@njit(cache=True, nogil=True)
+def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
+    """Return where the English clitic that ends a word begins; ``stop`` if there is none."""
+    for letters in range(1, 3):
+        tail = stop - letters
+        for width in (1, 3):
+            at = tail - width
+            if at > start and apostrophe(data, at, tail) == width:
+                if clitic_letters(data, tail, stop):
+                    return at
+                if letters == 1 and lower(data[tail]) == _T and at - 1 > start and lower(data[at - 1]) == _N:
+                    return at - 1
+    return stop
+
+
+@njit(cache=True, nogil=True)
+def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np.uint8]) -> int:
+    """Return where an address ends whose scheme or ``www.`` ends at start: less final punctuation."""
+    i = start
+    brackets = 0
+    while i < stop and not _NEVER_IN_URL[data[i]]:
+        kind, width = read(data, i, stop, classes)
+        if kind == SPACE or (kind == SYMBOL and data[i] >= 0x80):
+            break
+        if data[i] == _OPEN:
+            brackets += 1
+        i += width
+    while i > start:
+        last = data[i - 1]
+        if last >= 0x80 or classes[last] != SYMBOL or _MAY_END_URL[last] or (last == _CLOSE and brackets > 0):
+            break
+        i -= 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def domain_stop(data: NDArray[np.uint8], start: int, stop: int) -> int:
+    """Return where the domain name at start ends; start if there is none with a period in it."""
+    i = start
+    dotted = False
+    while i < stop:
+        byte = data[i]
+        if not _ALPHANUMERIC[byte]:
+            inner = i > start and i + 1 < stop and _ALPHANUMERIC[data[i - 1]] and _ALPHANUMERIC[data[i + 1]]
+            if not inner or not _HYPHEN <= byte <= _PERIOD:  # they are neighbours
+                break
+            dotted = dotted or byte == _PERIOD
+        i += 1
+    return i if dotted else start
