@@ -199,11 +199,13 @@ def _word(
         if kind <= SPACE or kind == IDEOGRAPH or i + width >= stop:
             break
         after, _ = read(data, i + width, stop, classes)
-        if after < DIGIT or not _joins(data, i, width, before, after, piece):
+        if after < DIGIT:
+            break
+        if data[i] == _PERIOD and _is_www(data, start, i):
+            return url_stop(data, i + 1, stop, classes), False
+        if not _joins(data, i, width, before, after, piece):
             break
         if data[i] == _PERIOD:
-            if periods == 0 and only_letters and _is_www(data, start, i):
-                return url_stop(data, i + 1, stop, classes), False
             periods += 1
         else:
             initials = False

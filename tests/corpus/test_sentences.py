@@ -1,0 +1,86 @@
+"""Sentence ends: whatever the text, they cover it; long paragraphs take linear time."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bagpack.corpus import sentences
+from bagpack.corpus.sentences import sentence_ends
+
+
+def split(text, lang="en"):
+    data = text.encode()
+    ends = [0, *sentence_ends(text, lang).tolist()]
+    return [data[a:b].decode() for a, b in itertools.pairwise(ends)]
+
+
+@given(
+    st.text(st.sampled_from("aAB. !?\n'\"()。é\u2028\u00a0\u3000\r\u0085।"), max_size=60)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
+    st.sampled_from(["en", "de", "ja", "hi", "xx"]),
+    st.sampled_from([7, 20, 4096]),
+)
+@settings(max_examples=500, deadline=None)
+def test_sentences_concatenate_to_the_text(text, lang, window):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentences, "_WINDOW", window)
+        parts = split(text, lang)
+    assert "".join(parts) == text
+    assert all(parts)
+
+
+def test_abbreviations_and_empty_text():
+    assert split("Dr. Smith left. Où? Là.") == ["Dr. Smith left. ", "Où? ", "Là."]
+    assert sentence_ends("", "en").tolist() == []
+    assert sentence_ends("", "en").dtype == np.int64
+
+
+def test_a_window_changes_nothing(monkeypatch):
+    text = " ".join(f"Mr. Brown saw café no. {k} at 5 p.m. on the {k}th. Was it good?" for k in range(400))
+    through_windows = split(text)
+    monkeypatch.setattr(sentences, "_WINDOW", len(text))
+    assert through_windows == split(text)
+
+
+def test_a_sentence_longer_than_any_window_stays_one():
+    text = "word " * 10_000 + "end. " + "x" * 20_000 + " yes. Next."
+    assert [len(part) for part in split(text)] == [50_005, 20_006, 5]
+
+
+def test_wide_spaces_that_make_sentencex_panic():
+    assert split("By A.\u2028B. Clark. Yes.") == ["By A.\u2028B. Clark. ", "Yes."]
+
+
+@pytest.mark.parametrize("answer", [RuntimeError("panic"), ["One. ", "lost"]])
+def test_a_failing_segmenter_is_replaced(monkeypatch, answer):
+    def segment(lang, text):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr("sentencex.segment", segment)
+    assert split("One. Two (é!) three.") == ["One. ", "Two (é!) ", "three."]
+
+
+def test_an_interrupt_gets_through(monkeypatch):
+    def segment(lang, text):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sentencex.segment", segment)
+    with pytest.raises(KeyboardInterrupt):
+        sentence_ends("One.", "en")
+
+
+def test_time_is_linear_in_the_length_of_a_paragraph():
+    def seconds(text):
+        start = time.process_time()
+        sentence_ends(text, "en")
+        return time.process_time() - start
+
+    unit = "The cat sat on the mat (it was warm). " * 5_000
+    short = min(seconds(unit) for _ in range(3))
+    assert seconds(unit * 8) < 8 * 4 * short + 0.05

@@ -1,0 +1,246 @@
+"""The tokenising kernel against a readable tokenizer that shares no code with it."""
+
+import re
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize, tokenize_into
+
+ABBREVIATIONS = re.compile(
+    "mr|mrs|ms|messrs|mme|dr|drs|prof|st|ste|jr|sr|rev|hon|gov|gen|col|sgt|capt|cpt|cmdr|lt|maj|adm|brig|pres|"
+    "sen|rep|supt|vs|etc|inc|ltd|co|corp|bros|dept|univ|assn|est|approx|figs?|vols?|pp|eds?|al|cf|ca|viz|ibid|"
+    "jan|feb|apr|aug|sept|oct|nov|dec|ave|blvd|rd|mt|ft",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def shape_of(char):
+    """One character that says what the rules see: A a 0 m (mark) 字 space, an ASCII symbol, or ¤."""
+    point, category = ord(char), unicodedata.category(char)
+    if char == "’":
+        return "'"
+    if char in "‐‑":
+        return "-"
+    if char in "–—…" or (point < 128 and category[0] in "PS"):
+        return char
+    if category[0] == "Z" or category == "Cc" or char in "\u200b\ufeff":
+        return " "
+    if category[0] == "M" or category == "Cf" or 0xE0000 <= point < 0xE0200:
+        return "m"
+    if 0x20000 <= point < 0x40000:
+        return "字"
+    if category[0] in "LN":
+        name = unicodedata.name(char, "")
+        if re.match(
+            r"(HALFWIDTH )?(KATAKANA|HIRAGANA)|CJK|KANGXI|IDEOGRAPHIC|BOPOMOFO|HENTAIGANA|HANGZHOU", name
+        ):
+            return "字"
+        return "0" if category[0] == "N" else "A" if category in ("Lu", "Lt") else "a"
+    return "¤"
+
+
+def oracle(text, lang="en"):
+    """Split one sentence into (form, glued) pairs."""
+    shape = "".join(map(shape_of, text))
+    tokens, i, glued = [], 0, False
+    while i < len(text):
+        if shape[i] == " ":
+            i, glued = i + 1, False
+            continue
+        for piece in pieces_at(text, shape, i, lang):
+            tokens.append((piece, glued))
+            i, glued = i + len(piece), True
+    return tokens
+
+
+def pieces_at(text, shape, i, lang):
+    if address := address_at(text, shape, i):
+        return [address]
+    if shape[i] in "Aa0m":
+        return word_pieces(text, shape, i, lang)
+    if lang == "en" and (match := re.match(r"['’](?:s|m|d|re|ve|ll|em)", text[i:], re.I | re.A)):
+        after = shape[i + match.end() : i + match.end() + 1]
+        if after not in ("A", "a", "0", "m", "'"):
+            return [match[0]]
+    run = re.match(r"([-.*=_~#+!?'`–—…])\1*|.", text[i:], re.S).end()
+    return [text[i : i + run] + text[i + run : i + run + marks_at(shape, i + run)]]
+
+
+def marks_at(shape, i):
+    return re.compile("m*").match(shape, i).end() - i
+
+
+def address_at(text, shape, i):
+    head = re.compile("[Aam]+://(?=[Aa0])").match(shape, i) or (
+        text[i : i + 4].lower() == "www." and re.compile("....(?=[Aa0])").match(shape, i)
+    )
+    if head:
+        body = re.compile(r"""[^\s<>"]*""").match(text, head.end())[0]
+        body = body[
+            : re.compile(r"(?:[^ ¤–—…'-]|[-'])*").match(shape[head.end() : head.end() + len(body)]).end()
+        ]
+        wide = re.search("[’‐‑]", body)
+        body = body[: wide.start()] if wide else body
+        final = r"[!',.:;?@\[\\\]^`{|}*(]" if "(" in body else r"[!',.:;?@\[\\\]^`{|}*()]"
+        return text[i : head.end()] + re.sub(f"{final}+$", "", body)
+    return None
+
+
+def word_end(shape, i):
+    """The longest run of word characters and joiners."""
+    end = re.compile("[Aa0m]+").match(shape, i).end()
+    while re.match(r"[^ 字m][Aa0]", shape[end : end + 2]):
+        before = shape[i:end].replace("m", "")[-1:] or "a"
+        joiner, after = shape[end], shape[end + 1]
+        piece = len(re.search(r"[Aa0m]*$", shape[i:end])[0].replace("m", ""))
+        if not (
+            joiner in "-'_"
+            or (joiner in ".,:/" and before == after == "0")
+            or (joiner == "." and "0" not in (before, after) and (after == "a" or piece <= 2))
+            or (joiner == "&" and before == after == "A")
+        ):
+            break
+        end = re.compile("[Aa0m]+").match(shape, end + 1).end()
+    return end
+
+
+def word_pieces(text, shape, i, lang):
+    end = word_end(shape, i)
+    word, form = shape[i:end], text[i:end]
+    if lang == "fr" and (elided := re.match(r"[Aam]+'(?=.)", word)):
+        return [form[: elided.end()]]
+    if shape[end : end + 1] == "@" and (
+        domain := re.match(
+            r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*(?:\.[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)+", text[end + 1 :]
+        )
+    ):
+        return [form + "@" + domain[0]]
+    if re.match(r"\.(?!\.)", shape[end:]):
+        bare = word.replace("m", "")
+        goes_on = re.search("[Aa0m字]", shape[end:])
+        if (
+            re.fullmatch(r"[Aa]{,2}(?:\.[Aa]{1,2})+", bare)
+            or (re.fullmatch("[Aa]", bare) and goes_on)
+            or (lang == "en" and ABBREVIATIONS.fullmatch(form))
+        ):
+            return [form + "."]
+    if lang != "en":
+        return [form]
+    clitics = []
+    while len(clitics) < 2 and (
+        match := re.search(r"(?<=.)(?:n['’]t|['’](?:s|m|d|re|ve|ll|em))\Z", form, re.I | re.A | re.S)
+    ):
+        clitics.insert(0, match[0])
+        form = form[: match.start()]
+    return [form, *clitics]
+
+
+def kernel(text, lang="en", sentence_ends=None):
+    data = text.encode()
+    ends = np.array([len(data)] if sentence_ends is None else sentence_ends)
+    tokens = tokenize(data, ends, lang)
+    return [
+        (data[start:stop].decode(), bool(flag & GLUED))
+        for start, stop, flag in zip(tokens.starts, tokens.stops, tokens.flags, strict=True)
+    ]
+
+
+def forms(text, lang="en"):
+    return [form for form, _ in kernel(text, lang)]
+
+
+SNIPPETS = st.sampled_from(
+    re.split(
+        " ",
+        "don't I'd've lion's lions' ’s 'em n't U.S. e.g. Ph.D. J. Mr. etc. 1,000.50 12:30 AT&T a.b@c.de @ "
+        'http://a.b/c_(d). www.x.org/ www. :// end.Next ... -- — … ‘ ’ " ( ) é ñ́ 日本 カナ ½ m² x_y co‑op '
+        "mother-in-law l'eau d’or 4th _ ' . , : / & 😀 👍️ А.С. Ω \u200b \u00ad \u00a0 \t \n",
+    )
+)
+TEXTS = st.one_of(
+    st.lists(st.one_of(SNIPPETS, st.just(" "), st.just("")), max_size=12).map("".join),
+    st.lists(SNIPPETS, max_size=12).map(" ".join),
+    st.text(st.sampled_from("aAbBnNtTsSmMwW0 9.,:/&@-_'’é日\u0301()–*! "), max_size=25),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+)
+
+
+@given(TEXTS, st.sampled_from(["en", "fr", "de"]))
+@example("", "en")
+@example("   ", "en")
+@settings(max_examples=1500, deadline=None)
+def test_kernel_agrees_with_the_readable_tokenizer(text, lang):
+    assert kernel(text, lang) == oracle(text, lang)
+
+
+@given(TEXTS, st.lists(st.integers(0, 80), max_size=4))
+@settings(max_examples=500, deadline=None)
+def test_tokens_cover_everything_but_white_space(text, cuts):
+    data = text.encode()
+    boundaries = {len(text[:k].encode()) for k in range(len(text) + 1)}
+    ends = sorted({cut for cut in cuts if cut in boundaries})
+    tokens = tokenize(data, np.array(ends, dtype=np.int64), "en")
+    position = 0
+    sentences = set()
+    for start, stop, flag in zip(*(array.tolist() for array in tokens), strict=True):
+        assert position <= start < stop
+        between = data[position:start].decode()
+        assert all(shape_of(char) == " " for char in between)
+        assert bool(flag & GLUED) == (start == position and start > 0)
+        sentence = sum(end <= start for end in ends)
+        assert sentence == sum(end < stop for end in ends)
+        assert bool(flag & SENTENCE_START) == (sentence not in sentences)
+        sentences.add(sentence)
+        position = stop
+    assert all(shape_of(char) == " " for char in data[position:].decode())
+
+
+@given(st.binary(max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_are_survived(data):
+    tokens = tokenize(data, np.array([len(data)]), "en")
+    assert np.all(tokens.starts < tokens.stops)
+    assert np.all(tokens.stops[:-1] <= tokens.starts[1:])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The lion's share", "The lion 's share"),
+        ("DON’T can't cannot", "DO N’T ca n't cannot"),
+        ("She'll've gone", "She 'll 've gone"),
+        ("Mr. J. Smith of the U.S. paid $1,000.50.", "Mr. J. Smith of the U.S. paid $ 1,000.50 ."),
+        ("plan B.", "plan B ."),
+        ("(see http://a.org/b?c=d, or me@a-b.co.uk)", "( see http://a.org/b?c=d , or me@a-b.co.uk )"),
+        ("well-known and/or -- so...", "well-known and / or -- so ..."),
+        ("12:30, 24/7; 3.Next", "12:30 , 24/7 ; 3 . Next"),
+        ("日本語 text", "日 本 語 text"),
+        ("dogs' o'clock 'twas", "dogs ' o'clock ' twas"),
+    ],
+)
+def test_english(text, expected):
+    assert forms(text) == expected.split(" ")
+
+
+def test_elisions_and_no_english_clitics_elsewhere():
+    assert forms("l'eau d’Italie", "fr") == ["l'", "eau", "d’", "Italie"]
+    assert forms("Peter's Dr. x", "de") == ["Peter's", "Dr", ".", "x"]
+    assert forms("Peter's", "en-GB") == ["Peter", "'s"]
+
+
+def test_a_million_tokens_in_one_sentence_and_read_only_input():
+    data = np.frombuffer(b"a " * 1_000_000, dtype=np.uint8)
+    tokens = tokenize(data, np.array([len(data)]), "en")
+    assert len(tokens.starts) == 1_000_000
+    assert int((tokens.flags & SENTENCE_START > 0).sum()) == 1
+
+
+def test_output_arrays_too_short_are_refused():
+    data = np.frombuffer(b"a b", dtype=np.uint8)
+    short = np.empty(2, np.int64)
+    with pytest.raises(ValueError, match="3 tokens"):
+        tokenize_into(data, np.array([3]), "en", short, short, np.empty(2, np.uint8))
