@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bagpack.corpus import sentences
-from bagpack.corpus.sentences import sentence_ends
+from bagpack.corpus.sentences import join_paragraphs, sentence_ends
 
 
 def split(text, lang="en"):
@@ -84,3 +84,20 @@ def test_time_is_linear_in_the_length_of_a_paragraph():
     unit = "The cat sat on the mat (it was warm). " * 5_000
     short = min(seconds(unit) for _ in range(3))
     assert seconds(unit * 8) < 8 * 4 * short + 0.05
+
+
+@given(st.lists(st.text(st.sampled_from("aB. !\né\u00a0"), max_size=30), max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_joined_paragraphs_end_where_they_do_alone(paragraphs):
+    block = join_paragraphs(paragraphs, "en")
+    assert block.data.decode() == "".join(paragraph + "\n" for paragraph in paragraphs)
+    starts = [0, *block.paragraph_ends.tolist()]
+    assert starts[-1] == len(block.data)
+    expected = []
+    for start, end, paragraph in zip(starts, starts[1:], paragraphs, strict=False):
+        assert block.data[start:end].decode() == paragraph + "\n"
+        alone = sentence_ends(paragraph, "en").tolist()
+        expected += [start + sentence_end for sentence_end in alone]
+        if alone:
+            expected[-1] += 1
+    assert block.sentence_ends.tolist() == expected

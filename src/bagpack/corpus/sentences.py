@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,20 +24,70 @@ def sentence_ends(text: str, lang: str) -> NDArray[np.int64]:
     """Return the UTF-8 byte offset at which each sentence of a paragraph ends, the last one included.
 
     A sentence takes the white space after it; one may consist of white space alone (an empty line).
-    A language that sentencex does not know gets the rules of English, without its abbreviations.
+    For a language that it does not know, sentencex takes a related one, in the end English.
 
     Examples
     --------
     >>> sentence_ends("Dr. Smith left. Où? Là.", "en")
-    array([16, 21, 26])
+    array([16, 21, 25])
     """
-    shown = text if text.isascii() else _WIDE_SPACE.sub(" ", text)
+    return np.cumsum(np.array(_sentence_lengths(text, lang), dtype=np.int64))
+
+
+class Block(NamedTuple):
+    """Paragraphs as one piece of UTF-8, for a tokenizer that is called once."""
+
+    data: bytes
+    sentence_ends: NDArray[np.int64]
+    paragraph_ends: NDArray[np.int64]
+
+
+def join_paragraphs(paragraphs: Sequence[str], lang: str) -> Block:
+    """Join paragraphs, a line feed after each, and find where their sentences and they themselves end.
+
+    The last sentence of a paragraph takes the line feed; an empty paragraph has no sentence.
+
+    Examples
+    --------
+    >>> block = join_paragraphs(["One. Two.", "", "Three."], "en")
+    >>> block.sentence_ends, block.paragraph_ends
+    (array([ 5, 10, 18]), array([10, 11, 18]))
+    """
+    lengths: list[int] = []
+    counts: list[int] = []
+    for paragraph in paragraphs:
+        of_sentences = _sentence_lengths(paragraph, lang) or [0]
+        of_sentences[-1] += 1
+        lengths += of_sentences
+        counts.append(len(of_sentences))
+    data = "".join([paragraph + "\n" for paragraph in paragraphs]).encode()
+    ends = np.cumsum(np.array(lengths, dtype=np.int64))
+    last = np.cumsum(np.array(counts, dtype=np.int64)) - 1
+    written = np.fromiter(map(bool, paragraphs), dtype=np.bool_, count=len(paragraphs))
+    return Block(data, np.delete(ends, last[~written]), ends[last])
+
+
+def _sentence_lengths(text: str, lang: str) -> list[int]:
+    """Return the length of each sentence in UTF-8 bytes."""
+    if text.isascii():
+        return _character_lengths(text, lang)
+    in_bytes = []
+    start = 0
+    for length in _character_lengths(_WIDE_SPACE.sub(" ", text), lang):
+        sentence = text[start : start + length]
+        in_bytes.append(length if sentence.isascii() else len(sentence.encode()))
+        start += length
+    return in_bytes
+
+
+def _character_lengths(text: str, lang: str) -> list[int]:
+    if len(text) <= _WINDOW:
+        return [len(part) for part in _segment(text, lang)]
     lengths: list[int] = []
     start = sentence = 0
-    while start < len(shown):
-        piece = shown[start : start + _WINDOW]
-        parts = _segment(piece, lang)
-        if start + _WINDOW < len(shown):
+    while start < len(text):
+        parts = _segment(text[start : start + _WINDOW], lang)
+        if start + _WINDOW < len(text):
             # The last sentence may go on beyond the window: it opens the next one, or, when it fills
             # this one, is carried on from a space, without an end.
             last = parts.pop()
@@ -46,9 +98,7 @@ def sentence_ends(text: str, lang: str) -> NDArray[np.int64]:
             start += len(part)
             lengths.append(start - sentence)
             sentence = start
-    if not text.isascii():
-        lengths = _byte_lengths(text, lengths)
-    return np.cumsum(np.array(lengths, dtype=np.int64))
+    return lengths
 
 
 def _segment(piece: str, lang: str) -> list[str]:
@@ -65,13 +115,3 @@ def _segment(piece: str, lang: str) -> list[str]:
         cuts = [0, *(match.end() for match in _PLAIN_END.finditer(piece)), len(piece)]
         parts = [piece[a:b] for a, b in itertools.pairwise(cuts)]
     return [part for part in parts if part]
-
-
-def _byte_lengths(text: str, lengths: list[int]) -> list[int]:
-    in_bytes = []
-    start = 0
-    for length in lengths:
-        sentence = text[start : start + length]
-        in_bytes.append(length if sentence.isascii() else len(sentence.encode()))
-        start += length
-    return in_bytes
