@@ -1,0 +1,378 @@
+"""The report: one HTML file that needs nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bagpack._version import __version__
+from bagpack.report import wording
+from bagpack.report.charts import make_axis, make_whisker
+from bagpack.report.model import (
+    Breakdown,
+    Condition,
+    EvaluationResult,
+    Score,
+    check_result,
+    main_metric,
+    metric_names,
+    without_nan,
+)
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+_MARKS = ("circle", "square", "diamond", "triangle")
+_KIND_WORDS = {
+    "relations": "Relations between words",
+    "ratings": "Ratings of word pairs",
+    "analogies": "Analogy questions",
+    "synonyms": "Synonym questions",
+}
+_LONG_LIST = 200
+
+
+def render_report(result: EvaluationResult) -> str:
+    """The report as the text of an HTML page: no script is run, nothing is loaded, all text is escaped."""
+    result = check_result(without_nan(result), "the result")
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        data_path=result.get("data", {}).get("path"),
+        corpus_path=result.get("corpus", {}).get("path"),
+        tokens=result.get("corpus", {}).get("tokens"),
+        created=result.get("created"),
+        notes=result.get("notes", []),
+        settings=result.get("settings", {}),
+        versions=result.get("versions", {}),
+        command=result.get("command"),
+        version=__version__,
+        title=result.get("title") or _KIND_WORDS[result["kind"]],
+        kind=result["kind"],
+        kind_words=_KIND_WORDS[result["kind"]],
+        css=_resource("report.css"),
+        embedded=_embedded(result),
+        tiles=_tiles(result),
+        metrics=[
+            {"name": name, "unit": wording.show_unit(name), **wording.metric_info(name)._asdict()}
+            for name in metric_names(result)
+        ],
+        scores=_score_rows(result),
+        plot=_plot(result),
+        comparisons=_comparisons(result),
+        folds=_folds(result),
+        confusion=_confusion(result),
+        buckets=_breakdown(result.get("buckets"), result),
+        groups=_breakdown(result.get("groups"), result),
+        coverage=_coverage(result),
+        labels=_labels(result),
+        features=_features(result),
+        facts=_facts(result),
+    )
+
+
+def write_report(result: EvaluationResult, path: str | Path) -> None:
+    """Write the report; a file of that name is replaced only when the new one is whole."""
+    path = Path(path)
+    text = render_report(result)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("bagpack.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["count"] = wording.show_count
+    environment.filters["value"] = wording.show_value
+    return environment
+
+
+def _resource(name: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(resources.files("bagpack.report").joinpath("templates", name).read_text(encoding="utf-8"))
+
+
+def _embedded(result: EvaluationResult) -> Markup:
+    """The result as JSON that cannot end the element it stands in."""
+    from markupsafe import Markup
+
+    text = json.dumps(result, ensure_ascii=False, allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _cell(score: Score | None, metric: str) -> dict[str, str]:
+    score = score or {"mean": None}
+    return {
+        "value": wording.show_score(score["mean"], metric),
+        "interval": wording.show_interval(score.get("low"), score.get("high"), metric),
+    }
+
+
+def _marks(result: EvaluationResult) -> dict[str, str]:
+    """Each condition's mark: a shape and a colour of its own, the same in every plot."""
+    names = [condition["name"] for condition in result["conditions"]]
+    known = {"v1v2": "circle", "v12": "square", "v1v2v12": "diamond"}
+    return {name: known.get(name, _MARKS[at % len(_MARKS)]) for at, name in enumerate(names)}
+
+
+def _score_rows(result: EvaluationResult) -> list[dict[str, Any]]:
+    metrics, marks = metric_names(result), _marks(result)
+    rows: list[dict[str, Any]] = []
+    for role, conditions in (("condition", result["conditions"]), ("baseline", result.get("baselines", []))):
+        rows += [
+            {
+                "role": role,
+                "name": condition["name"],
+                "mark": marks.get(condition["name"], "bar"),
+                "meaning": wording.CONDITIONS.get(condition["name"], ""),
+                "cells": [_cell(condition["metrics"].get(metric), metric) for metric in metrics],
+            }
+            for condition in conditions
+        ]
+    for reference in result.get("references", []):
+        rows += [
+            {
+                "role": "reference",
+                "name": condition,
+                "mark": "",
+                "meaning": reference["name"],
+                "cells": [_cell({"mean": values.get(metric)}, metric) for metric in metrics],
+            }
+            for condition, values in reference["scores"].items()
+        ]
+    return rows
+
+
+def _plot(result: EvaluationResult) -> dict[str, Any] | None:
+    metric, marks = main_metric(result), _marks(result)
+    shown = [*result["conditions"], *result.get("baselines", [])]
+    scores = [(row, row["metrics"][metric]) for row in shown if metric in row["metrics"]]
+    scores = [(row, score) for row, score in scores if wording.is_number(score["mean"])]
+    if not scores:
+        return None
+    values: list[float | None] = []
+    for _, score in scores:
+        values += [score["mean"], score.get("low"), score.get("high"), *score.get("folds", [])]
+    axis = make_axis(values, metric)
+    rows = [
+        {
+            "name": row["name"],
+            "mark": marks.get(row["name"], "bar"),
+            "at": axis.at(score["mean"] or 0.0),
+            "whisker": make_whisker(axis, score.get("low"), score.get("high")),
+            "folds": [axis.at(fold) for fold in score.get("folds", []) if fold is not None],
+            **_cell(score, metric),
+        }
+        for row, score in scores
+    ]
+    return {"axis": axis, "rows": rows, "metric": _metric_label(metric)}
+
+
+def _metric_label(metric: str) -> str:
+    return wording.metric_info(metric).label + wording.show_unit(metric)
+
+
+def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
+    metric = main_metric(result)
+    unit = wording.show_unit(metric)
+    last = result["conditions"][-1]
+    tiles = [_tile(last, metric, unit, f"{_metric_label(metric).removesuffix(' %')}, {last['name']}")]
+    tiles += [_tile(row, metric, unit, f"Baseline: {row['name']}") for row in result.get("baselines", [])]
+    data = result.get("data", {})
+    pairs, unseen = data.get("pairs") or data.get("rows"), data.get("unseen_pairs")
+    if pairs and unseen is not None:
+        seen = pairs - unseen
+        share = wording.show_share(seen, pairs)
+        text = f"{wording.show_count(seen)} of {wording.show_count(pairs)}"
+        tiles.append({"value": share, "name": "Pairs seen together", "note": text})
+    return [tile for tile in tiles if tile["value"] != "–"]
+
+
+def _tile(row: Condition, metric: str, unit: str, name: str) -> dict[str, str]:
+    cell = _cell(row["metrics"].get(metric), metric)
+    value = cell["value"] + (unit if cell["value"] != "–" else "")
+    return {"value": value, "name": name, "note": cell["interval"] and f"95 %: {cell['interval']}"}
+
+
+def _comparisons(result: EvaluationResult) -> list[dict[str, str]]:
+    return [
+        {
+            "pair": f"{row['a']} − {row['b']}",
+            "metric": _metric_label(row["metric"]),
+            "difference": wording.show_score(row["difference"], row["metric"], signed=True),
+            "interval": wording.show_interval(row.get("low"), row.get("high"), row["metric"]),
+            "p": wording.show_p(row.get("p")),
+            "test": row.get("test", ""),
+        }
+        for row in result.get("comparisons", [])
+    ]
+
+
+def _folds(result: EvaluationResult) -> dict[str, Any] | None:
+    metric = main_metric(result)
+    rows = [
+        (row["name"], row["metrics"][metric].get("folds", []))
+        for row in [*result["conditions"], *result.get("baselines", [])]
+        if metric in row["metrics"]
+    ]
+    number = max((len(folds) for _, folds in rows), default=0)
+    if not number:
+        return None
+    shown = [
+        {"name": name, "values": [wording.show_score(fold, metric) for fold in folds]}
+        for name, folds in rows
+        if len(folds) == number
+    ]
+    return {"number": number, "rows": shown, "metric": _metric_label(metric)}
+
+
+def _confusion(result: EvaluationResult) -> dict[str, Any] | None:
+    confusion = result.get("confusion")
+    if not confusion:
+        return None
+    labels, rows = confusion["labels"], []
+    for at, counts in enumerate(confusion["counts"]):
+        total = sum(counts)
+        cells = [
+            {
+                "count": count,
+                "share": round(count / total, 3) if total else 0,
+                "right": at == across,
+                "title": f"{labels[at]} taken for {labels[across]}: {count} of {total}",
+            }
+            for across, count in enumerate(counts)
+        ]
+        recall = wording.show_share(counts[at], total)
+        rows.append({"label": labels[at], "cells": cells, "total": total, "recall": recall})
+    return {"condition": confusion["condition"], "labels": labels, "rows": rows}
+
+
+def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[str, Any] | None:
+    if not breakdown or not breakdown["rows"]:
+        return None
+    metric, marks = breakdown["metric"], _marks(result)
+    names = [condition["name"] for condition in result["conditions"]]
+    names = [name for name in names if any(name in row["scores"] for row in breakdown["rows"])]
+    axis = make_axis([score for row in breakdown["rows"] for score in row["scores"].values()], metric)
+    rows = []
+    for row in breakdown["rows"]:
+        scores = [(name, row["scores"].get(name)) for name in names]
+        rows.append(
+            {
+                "name": row["name"],
+                "n": row["n"],
+                "cells": [wording.show_score(score, metric) for _, score in scores],
+                "marks": [
+                    {
+                        "at": axis.at(score),
+                        "mark": marks[name],
+                        "text": f"{name}: {wording.show_score(score, metric)}",
+                    }
+                    for name, score in scores
+                    if score is not None
+                ],
+            }
+        )
+    return {
+        "metric": _metric_label(metric),
+        "axis": axis,
+        "rows": rows,
+        "column": breakdown.get("column", ""),
+        "names": [{"name": name, "mark": marks[name]} for name in names],
+    }
+
+
+def _coverage(result: EvaluationResult) -> list[dict[str, Any]]:
+    data = result.get("data", {})
+    whole_words, whole_pairs = data.get("words"), data.get("pairs") or data.get("rows")
+    rows: list[tuple[str, int | None, int | None, list[str]]] = [
+        (
+            "Words the corpus does not know",
+            data.get("unknown_words"),
+            whole_words,
+            data.get("unknown_word_list", []),
+        ),
+        ("Pairs never seen together", data.get("unseen_pairs"), whole_pairs, []),
+        ("Words cut at the cap", data.get("capped_words"), whole_words, data.get("capped_word_list", [])),
+        ("Pairs cut at the cap", data.get("capped_pairs"), whole_pairs, data.get("capped_pair_list", [])),
+        ("Rows that repeat a pair", data.get("duplicates"), data.get("rows"), []),
+        ("Rows with both words equal", data.get("equal_words"), data.get("rows"), []),
+    ]
+    return [
+        {
+            "name": name,
+            "count": count,
+            "share": wording.show_share(count, whole),
+            "list": listed[:_LONG_LIST],
+            "more": count - len(listed[:_LONG_LIST]),
+        }
+        for name, count, whole, listed in rows
+        if count is not None
+    ]
+
+
+def _labels(result: EvaluationResult) -> list[dict[str, Any]]:
+    counts = result.get("data", {}).get("labels", {})
+    total, most = sum(counts.values()), max(counts.values(), default=0)
+    return [
+        {
+            "name": name,
+            "count": count,
+            "share": wording.show_share(count, total),
+            "width": round(100 * count / most, 1) if most else 0,
+        }
+        for name, count in counts.items()
+    ]
+
+
+def _features(result: EvaluationResult) -> list[dict[str, Any]]:
+    labels = []
+    for label, features in result.get("features", {}).items():
+        most = max((abs(feature["weight"]) for feature in features), default=0.0) or 1.0
+        rows = []
+        for feature in sorted(features, key=lambda feature: -feature["weight"]):
+            words = wording.feature_words(feature["name"])
+            rows.append(
+                {
+                    "name": feature["name"],
+                    "term": words.term if words else feature["name"],
+                    "place": words.place if words else "",
+                    "pattern": words.pattern if words else "",
+                    "weight": f"{feature['weight']:+.3g}".replace("-", "−"),
+                    "width": round(100 * abs(feature["weight"]) / most, 1),
+                    "against": feature["weight"] < 0,
+                }
+            )
+        labels.append({"label": label, "rows": rows})
+    return labels
+
+
+def _facts(result: EvaluationResult) -> list[dict[str, Any]]:
+    corpus, data = dict(result.get("corpus", {})), dict(result.get("data", {}))
+    words = {"path": "file", "content_hash": "content hash"}
+    data_keys = ("path", "rows", "questions", "pairs", "words")
+    return [
+        {"name": name, "rows": [(words.get(key, key), wording.show_count(value)) for key, value in rows]}
+        for name, rows in (
+            ("Corpus", list(corpus.items())),
+            ("Data set", [(key, data[key]) for key in data_keys if key in data]),
+        )
+        if rows
+    ]

@@ -1,0 +1,165 @@
+"""Names in words: features, conditions, metrics, numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+_PLACES = {"pre": "before", "betw": "between", "post": "after"}
+
+CONDITIONS = {
+    "v1v2": "each word's own contexts",
+    "v12": "the contexts of the two together",
+    "v1v2v12": "both",
+    "majority": "always the most frequent answer",
+    "words-only": "a model of the words alone that never saw the corpus",
+    "random": "a random guess",
+    "mean": "always the mean rating",
+}
+
+
+class Metric(NamedTuple):
+    """How a metric is called and written."""
+
+    label: str
+    percent: bool
+    meaning: str
+
+
+METRICS = {
+    "accuracy": Metric("Accuracy", True, "share of rows with the right label"),
+    "f1": Metric("F1", True, "harmonic mean of precision and recall"),
+    "f1_macro": Metric("F1 macro", True, "mean of the labels' F1, every label counting the same"),
+    "f1_weighted": Metric("F1 weighted", True, "mean of the labels' F1, weighted by their rows"),
+    "auc": Metric("AUC", True, "chance that a row of the label outranks one without it"),
+    "spearman": Metric("Spearman ρ", False, "rank correlation of all predictions with the ratings"),
+    "spearman_group": Metric("ρ per group", False, "mean of the rank correlations inside each group"),
+    "pearson": Metric("Pearson r", False, "linear correlation of predictions with the ratings"),
+    "mae": Metric("Mean error", False, "mean absolute difference from the rating"),
+    "score": Metric(
+        "Worst-case score", True, "accuracy, an incomplete question counting as a random guess (1/choices)"
+    ),
+    "coverage": Metric("Coverage", True, "share of questions all of whose pairs have a vector"),
+    "complete_accuracy": Metric("Accuracy, complete", True, "accuracy on the complete questions alone"),
+}
+
+
+class FeatureWords(NamedTuple):
+    """A feature's name taken apart: the term, where it stands, and the same as a pattern of words."""
+
+    term: str
+    place: str
+    pattern: str
+
+
+def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | None:
+    """Take a feature's name apart, or None when it is not one of ours.
+
+    >>> feature_words("v12:-betw:such as")
+    FeatureWords(term='such as', place='between, w2 first', pattern='w2 … such as … w1')
+    """
+    block, _, rest = name.partition(":")
+    segment, _, term = rest.partition(":")
+    if not term:
+        return None
+    if block in ("v1", "v2") and segment in ("pre", "post"):
+        word = w1 if block == "v1" else w2
+        pattern = f"{term} … {word}" if segment == "pre" else f"{word} … {term}"
+        return FeatureWords(term, f"{_PLACES[segment]} {word}", pattern)
+    order, place = segment[:1], segment[1:]
+    if block != "v12" or order not in ("+", "-") or place not in _PLACES:
+        return None
+    first, second = (w1, w2) if order == "+" else (w2, w1)
+    parts = [first, second]
+    parts.insert(("pre", "betw", "post").index(place), term)
+    return FeatureWords(term, f"{_PLACES[place]}, {first} first", " … ".join(parts))
+
+
+def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
+    """A feature in words; a name that is not a feature of ours comes back as it is.
+
+    >>> describe_feature("v12:-betw:such as")
+    '*such as* between, w2 first'
+    >>> describe_feature("v1:pre:the")
+    '*the* before w1'
+    >>> describe_feature("v12:+post:of", "lion", "cat")
+    '*of* after, lion first'
+    """
+    words = feature_words(name, w1, w2)
+    return name if words is None else f"*{words.term}* {words.place}"
+
+
+def metric_info(name: str) -> Metric:
+    """A metric's label and how it is written; one that is not known is written as a plain number."""
+    return METRICS.get(name) or Metric(name.replace("_", " "), False, "")
+
+
+def is_number(value: object) -> bool:
+    """Whether there is a finite number to show."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def show_score(value: float | None, metric: str, signed: bool = False) -> str:
+    """A score as it is written in tables: one decimal for percentages, three otherwise.
+
+    >>> show_score(0.8431, "accuracy"), show_score(0.598, "spearman"), show_score(None, "auc")
+    ('84.3', '0.598', '–')
+    """
+    if value is None or not is_number(value):
+        return "–"
+    sign = "+" if signed else ""
+    text = f"{100 * value:{sign}.1f}" if metric_info(metric).percent else f"{value:{sign}.3f}"
+    return ("0" + text[2:] if float(text) == 0 and text.startswith("-0") else text).replace("-", "−")
+
+
+def show_interval(low: float | None, high: float | None, metric: str) -> str:
+    """An interval as it is written below a score, or nothing.
+
+    >>> show_interval(0.81, 0.8753, "accuracy")
+    '81.0 to 87.5'
+    """
+    if not is_number(low) or not is_number(high):
+        return ""
+    return f"{show_score(low, metric)} to {show_score(high, metric)}"
+
+
+def show_unit(metric: str) -> str:
+    """The unit that follows a metric's name in a table's head."""
+    return " %" if metric_info(metric).percent else ""
+
+
+def show_count(value: object) -> str:
+    """A whole number with separators.
+
+    >>> show_count(1234567)
+    '1,234,567'
+    """
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def show_share(part: int | None, whole: int | None) -> str:
+    """A part of a whole in percent, or nothing where there is no whole."""
+    if part is None or not whole:
+        return ""
+    share = 100 * part / whole
+    return "< 0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
+
+
+def show_p(value: float | None) -> str:
+    """A p-value: three decimals, and below that only that it is."""
+    if value is None or not is_number(value):
+        return "–"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def show_value(value: object) -> str:
+    """A setting as a person would write it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(show_value(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {show_value(item)}" for key, item in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)

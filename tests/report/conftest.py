@@ -1,0 +1,230 @@
+"""Made-up results, one per kind, as an evaluation would hand them over."""
+
+import copy
+import random
+
+import pytest
+
+CONDITIONS = ("v1v2", "v12", "v1v2v12")
+
+
+def score(mean, spread, folds=10, seed=0):
+    draw = random.Random(f"{mean}{spread}{seed}")
+    values = [min(1.0, mean + draw.uniform(-spread, spread)) for _ in range(folds)]
+    centre = sum(values) / folds
+    return {"mean": centre, "low": centre - spread / 2, "high": centre + spread / 2, "folds": values}
+
+
+def condition(name, **metrics):
+    return {"name": name, "metrics": metrics}
+
+
+COMMON = {
+    "format": 1,
+    "created": "2024-05-17",
+    "corpus": {
+        "path": "wiki.bp",
+        "tokens": 26_214_400,
+        "sentences": 1_310_720,
+        "documents": 18_402,
+        "types": 402_113,
+        "content_hash": "9f2c" * 8,
+    },
+    "settings": {
+        "preset": "paper",
+        "b": 1500,
+        "limit": 5000,
+        "folds": 10,
+        "split": "random",
+        "C": 1.0,
+        "sample": None,
+    },
+    "versions": {"bagpack": "0.1.0", "python": "3.11.7", "numpy": "1.26.4", "scikit-learn": "1.6.1"},
+    "notes": [
+        "Weights and scaling were fitted on the training rows alone (not transductive).",
+        "The cap of 5,000 observations bit for 61 words and 2 pairs.",
+    ],
+}
+
+LABELS = {"random": 3008, "event": 955, "coord": 882, "mero": 746, "attri": 696, "hyper": 350}
+
+RELATIONS = COMMON | {
+    "kind": "relations",
+    "title": "Relations of BLESS",
+    "main_metric": "f1_macro",
+    "command": "bagpack evaluate wiki.bp bless.tsv --report bless.html",
+    "conditions": [
+        condition("v1v2", f1_macro=score(0.71, 0.04), accuracy=score(0.79, 0.03), auc=score(0.93, 0.01)),
+        condition("v12", f1_macro=score(0.52, 0.05), accuracy=score(0.66, 0.03), auc=score(0.86, 0.02)),
+        condition("v1v2v12", f1_macro=score(0.78, 0.03), accuracy=score(0.84, 0.03), auc=score(0.96, 0.01)),
+    ],
+    "baselines": [
+        condition("majority", f1_macro=score(0.103, 0.001), accuracy=score(0.453, 0.001), auc={"mean": 0.5}),
+        condition(
+            "words-only", f1_macro=score(0.74, 0.04), accuracy=score(0.80, 0.03), auc=score(0.95, 0.01)
+        ),
+    ],
+    "comparisons": [
+        {
+            "a": "v1v2v12",
+            "b": "v12",
+            "metric": "f1_macro",
+            "difference": 0.26,
+            "low": 0.23,
+            "high": 0.29,
+            "p": 1e-7,
+        },
+        {
+            "a": "v1v2v12",
+            "b": "v1v2",
+            "metric": "f1_macro",
+            "difference": 0.07,
+            "low": 0.05,
+            "high": 0.09,
+            "p": 0.002,
+        },
+    ],
+    "confusion": {
+        "condition": "v1v2v12",
+        "labels": list(LABELS),
+        "counts": [
+            [2700, 120, 60, 50, 70, 8],
+            [90, 850, 3, 5, 7, 0],
+            [80, 0, 770, 22, 2, 8],
+            [120, 4, 40, 570, 8, 4],
+            [95, 6, 1, 2, 592, 0],
+            [20, 0, 60, 12, 0, 258],
+        ],
+    },
+    "buckets": {
+        "metric": "accuracy",
+        "rows": [
+            {"name": "0", "n": 3904, "scores": {"v1v2": 0.81, "v12": 0.45, "v1v2v12": 0.82}},
+            {"name": "1–9", "n": 1730, "scores": {"v1v2": 0.76, "v12": 0.71, "v1v2v12": 0.83}},
+            {"name": "10–99", "n": 803, "scores": {"v1v2": 0.74, "v12": 0.82, "v1v2v12": 0.88}},
+            {"name": "100+", "n": 0, "scores": {"v1v2": None, "v12": None, "v1v2v12": None}},
+        ],
+    },
+    "data": {
+        "path": "bless.tsv",
+        "rows": 6637,
+        "pairs": 6629,
+        "words": 4120,
+        "duplicates": 8,
+        "equal_words": 2,
+        "labels": LABELS,
+        "unknown_words": 37,
+        "unknown_word_list": [f"unword{i}" for i in range(37)],
+        "unseen_pairs": 3904,
+        "capped_words": 61,
+        "capped_word_list": ["water", "car", "house"],
+        "capped_pairs": 2,
+        "capped_pair_list": ["car · vehicle", "bird · animal"],
+    },
+    "features": {
+        label: [
+            {"name": name, "weight": weight * (1 + at / 10)}
+            for name, weight in [
+                ("v12:-betw:such as", 0.81),
+                ("v12:+betw:and other", 0.64),
+                ("v12:+betw:is a", 0.61),
+                ("v2:pre:a kind", 0.22),
+                ("v1:post:'s", -0.18),
+                ("v12:+post:,", -0.44),
+            ]
+        ]
+        for at, label in enumerate(LABELS)
+    },
+}
+
+RATINGS = COMMON | {
+    "kind": "ratings",
+    "title": "Plausibility of verbs and nouns",
+    "main_metric": "spearman",
+    "conditions": [
+        condition(
+            "v1v2", spearman={"mean": 0.33, "low": 0.24, "high": 0.41}, spearman_group=score(0.22, 0.2, 18)
+        ),
+        condition(
+            "v12", spearman={"mean": 0.58, "low": 0.51, "high": 0.64}, spearman_group=score(0.48, 0.2, 18)
+        ),
+        condition(
+            "v1v2v12", spearman={"mean": 0.6, "low": 0.53, "high": 0.66}, spearman_group=score(0.52, 0.2, 18)
+        ),
+    ],
+    "baselines": [condition("words-only", spearman={"mean": -0.02, "low": -0.11, "high": 0.08})],
+    "references": [
+        {
+            "name": "published, ukWaC",
+            "scores": {
+                "v1v2": {"spearman": 0.33, "spearman_group": 0.22},
+                "v12": {"spearman": 0.58, "spearman_group": 0.48},
+                "v1v2v12": {"spearman": 0.60, "spearman_group": 0.52},
+            },
+        }
+    ],
+    "groups": {
+        "metric": "spearman",
+        "column": "verb",
+        "rows": [
+            {
+                "name": f"verb{i}",
+                "n": 20 + i,
+                "scores": {"v1v2": 0.1 * i - 0.4, "v12": 0.5, "v1v2v12": 0.05 * i},
+            }
+            for i in range(9)
+        ],
+    },
+    "data": {
+        "path": "plausibility.tsv",
+        "rows": 414,
+        "pairs": 409,
+        "words": 150,
+        "unknown_words": 0,
+        "unseen_pairs": 92,
+    },
+    "features": {
+        "rating": [{"name": "v12:+betw:the", "weight": 0.3}, {"name": "v12:-betw:by", "weight": -0.2}]
+    },
+}
+
+QUESTIONS = COMMON | {
+    "kind": "analogies",
+    "title": "Analogy questions",
+    "main_metric": "score",
+    "conditions": [
+        condition(
+            name,
+            score={"mean": a, "low": a - 0.05, "high": a + 0.05},
+            coverage={"mean": c},
+            complete_accuracy={"mean": d},
+        )
+        for name, a, c, d in [
+            ("v1v2", 0.34, 0.97, 0.342),
+            ("v12", 0.38, 0.41, 0.61),
+            ("v1v2v12", 0.396, 0.97, 0.401),
+        ]
+    ],
+    "baselines": [condition("random", score={"mean": 0.2})],
+    "data": {"path": "questions.jsonl", "questions": 374, "pairs": 2176, "words": 1800, "unseen_pairs": 1030},
+}
+
+
+@pytest.fixture
+def relations():
+    return copy.deepcopy(RELATIONS)
+
+
+@pytest.fixture
+def ratings():
+    return copy.deepcopy(RATINGS)
+
+
+@pytest.fixture
+def questions():
+    return copy.deepcopy(QUESTIONS)
+
+
+@pytest.fixture(params=["relations", "ratings", "analogies"])
+def result(request):
+    return copy.deepcopy({"relations": RELATIONS, "ratings": RATINGS, "analogies": QUESTIONS}[request.param])

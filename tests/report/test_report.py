@@ -1,0 +1,251 @@
+import copy
+import io
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bagpack.errors import InputError
+from bagpack.report import read_result, render_report, write_report
+from bagpack.report.terminal import print_result
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+class Page(HTMLParser):
+    """Checks that elements nest, and collects tags, attributes and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+    @property
+    def words(self):
+        return " ".join(" ".join(self.text).split())
+
+
+def test_the_page_is_whole_and_needs_nothing_else(result):
+    text = render_report(result)
+    page = Page(text)
+    assert text.startswith("<!doctype html>")
+    assert not {"link", "img", "iframe", "object"} & set(page.tags)
+    assert not [value for name, value in page.attributes if name in ("src", "href") or name.startswith("on")]
+    assert "url(" not in text
+    assert "@import" not in text
+    assert "http:" not in text
+    assert "https:" not in text
+    assert page.tags.count("script") == 1
+    assert ("type", "application/json") in page.attributes
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+
+
+def test_relations(relations):
+    words = Page(render_report(relations)).words
+    for expected in [
+        "Relations of BLESS",
+        "words-only",
+        "majority",
+        "such as between, w2 first",
+        "w2 … such as … w1",
+        "26,214,400",
+        "3,904",
+        "58.9 %",
+        "v1v2v12 − v12",
+        "+26.0",
+        "23.0 to 29.0",
+        "not transductive",
+        "bagpack evaluate wiki.bp bless.tsv",
+        "scikit-learn",
+        "unword36",
+        "By how often the pair was seen together",
+        "10–99",
+        "2,700",
+    ]:
+        assert expected in words, expected
+
+
+def test_ratings_and_questions(ratings, questions):
+    words = Page(render_report(ratings)).words
+    for expected in [
+        "Spearman ρ",
+        "ρ per group",
+        "By verb",
+        "−0.400",
+        "published, ukWaC",
+        "raises the prediction",
+    ]:
+        assert expected in words, expected
+    words = Page(render_report(questions)).words
+    for expected in ["Worst-case score %", "Coverage %", "Accuracy, complete %", "a random guess", "374"]:
+        assert expected in words, expected
+
+
+def test_everything_is_escaped(relations):
+    evil = "</script><script>alert('x')</script>\"><b onmouseover=x>&amp;\u2028"
+    relations["title"] = evil
+    relations["command"] = relations["created"] = evil
+    relations["notes"] = [evil]
+    relations["settings"] = {evil: evil}
+    relations["versions"] = {evil: evil}
+    relations["corpus"] = {"path": evil, "content_hash": evil}
+    relations["data"] |= {
+        "path": evil,
+        "labels": {evil: 3},
+        "unknown_word_list": [evil],
+        "capped_pair_list": [evil],
+    }
+    relations["confusion"]["labels"] = [evil, *relations["confusion"]["labels"][1:]]
+    relations["confusion"]["condition"] = evil
+    relations["features"] = {
+        evil: [{"name": f"v1:pre:{evil}", "weight": 1.0}, {"name": evil, "weight": -1.0}]
+    }
+    relations["conditions"][0]["name"] = evil
+    relations["baselines"][0]["name"] = evil
+    relations["conditions"][0]["metrics"][evil] = {"mean": 1.0}
+    relations["buckets"]["rows"][0] |= {"name": evil, "scores": {evil: 0.5}}
+    relations["groups"] = relations["buckets"] | {"column": evil, "metric": evil}
+    relations["comparisons"][0] |= {"a": evil, "test": evil}
+    relations["references"] = [{"name": evil, "scores": {evil: {"auc": 0.3}}}]
+    text = render_report(relations)
+    page = Page(text)
+    assert page.tags.count("script") == 1
+    assert "onmouseover" not in dict(page.attributes)
+    assert text.count("</script>") == 1
+
+
+def test_only_kind_and_conditions_are_needed():
+    bare = {"kind": "synonyms", "conditions": [{"name": "v12", "metrics": {"score": {"mean": None}}}]}
+    page = Page(render_report(bare))
+    assert "Synonym questions" in page.words
+    assert "svg" in page.tags
+    print_result(bare, Console(file=io.StringIO()))
+    bare["conditions"][0]["metrics"] = {}
+    Page(render_report(bare))
+
+
+def test_missing_numbers_are_shown_as_missing(relations):
+    relations["conditions"][1]["metrics"]["f1_macro"] = {
+        "mean": float("nan"),
+        "low": float("nan"),
+        "high": float("inf"),
+        "folds": [float("nan")] * 10,
+    }
+    text = render_report(relations)
+    words = Page(text).words
+    assert "nan" not in words.lower()
+    assert "inf " not in words
+    json.loads(text.split('id="bagpack-result">')[1].split("</script>")[0])
+
+
+def test_numpy_numbers_are_fine(relations):
+    relations["conditions"][0]["metrics"]["f1_macro"]["mean"] = np.float32(0.5)
+    relations["data"]["rows"] = np.int64(6637)
+    assert "6,637" in Page(render_report(relations)).words
+
+
+def test_a_report_is_written_whole_and_read_back(tmp_path, result):
+    path = tmp_path / "report.html"
+    before = copy.deepcopy(result)
+    write_report(result, path)
+    assert result == before
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+    assert read_result(path) == json.loads(json.dumps(result))
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    assert read_result(tmp_path / "result.json")["kind"] == result["kind"]
+
+
+def test_a_report_that_cannot_be_rendered_leaves_the_old_one(tmp_path, relations):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    relations["kind"] = "poems"
+    with pytest.raises(InputError, match="is not the result of an evaluation"):
+        write_report(relations, path)
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"kind": "ratings"}', '{"kind": "ratings", "conditions": []}', "<html>"]
+)
+def test_reading_what_is_no_result(tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"x\.json is not the result of an evaluation; make one with"):
+        read_result(path)
+
+
+def test_reading_other_bad_files(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_result(tmp_path / "none.json")
+    (tmp_path / "bin").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="is not UTF-8"):
+        read_result(tmp_path / "bin")
+    (tmp_path / "new.json").write_text('{"kind": "ratings", "format": 9, "conditions": [{}]}')
+    with pytest.raises(InputError, match="format 9"):
+        read_result(tmp_path / "new.json")
+
+
+def terminal(result, width=100):
+    out = io.StringIO()
+    print_result(result, Console(file=out, width=width))
+    return out.getvalue()
+
+
+def test_the_terminal_shows_the_same(relations, ratings, questions):
+    text = terminal(relations)
+    for expected in [
+        "F1 macro %",
+        "77.2 to 80.2",
+        "words-only",
+        "v1v2v12 − v12",
+        "< 0.001",
+        "10–99",
+        "3,904 of 6,629 (58.9 %) pairs never seen together",
+        "37 of 4,120 (0.9 %) words unknown to the corpus: unword0",
+        "Note: The cap of 5,000",
+    ]:
+        assert expected in text, expected
+    text = terminal(ratings)
+    for expected in ["Spearman ρ", "ρ per group", "−0.020", "By verb", "(published, ukWaC)"]:
+        assert expected in text, expected
+    text = terminal(questions)
+    for expected in ["Worst-case score %", "Coverage %", "Accuracy, complete %", "random"]:
+        assert expected in text, expected
+
+
+def test_brackets_in_names_are_not_taken_for_markup(relations):
+    relations["title"] = "[bold]title[/bold]"
+    relations["conditions"][0]["name"] = "[red]v[/red]"
+    relations["notes"] = ["[x]"]
+    relations["buckets"]["rows"][0]["name"] = "[0]"
+    text = terminal(relations)
+    for expected in ["[bold]title[/bold]", "[red]v[/red]", "Note: [x]", "[0]"]:
+        assert expected in text, expected
+
+
+def test_many_groups_are_left_to_the_report_and_said_so(ratings):
+    ratings["groups"]["rows"] = [{"name": f"g{i}", "n": 1, "scores": {"v12": 0.1}} for i in range(79)]
+    assert "By verb: 79 rows, shown by --report and --json" in terminal(ratings)
+    assert "g78" in Page(render_report(ratings)).words

@@ -1,0 +1,100 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bagpack.report import wording
+from bagpack.report.charts import make_axis, make_whisker
+from bagpack.report.wording import describe_feature, feature_words
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "pattern"),
+    [
+        ("v12:-betw:such as", "*such as* between, w2 first", "w2 … such as … w1"),
+        ("v12:+betw:only", "*only* between, w1 first", "w1 … only … w2"),
+        ("v12:+pre:the", "*the* before, w1 first", "the … w1 … w2"),
+        ("v12:-pre:the", "*the* before, w2 first", "the … w2 … w1"),
+        ("v12:-post:that", "*that* after, w2 first", "w2 … w1 … that"),
+        ("v1:pre:the", "*the* before w1", "the … w1"),
+        ("v2:post:is a", "*is a* after w2", "w2 … is a"),
+        ("v1:pre::", "*:* before w1", ": … w1"),
+        ("v12:+betw:a:b", "*a:b* between, w1 first", "w1 … a:b … w2"),
+    ],
+)
+def test_features_in_words(name, words, pattern):
+    assert describe_feature(name) == words
+    taken = feature_words(name)
+    assert taken is not None
+    assert taken.pattern == pattern
+
+
+@pytest.mark.parametrize(
+    "name", ["", "word1=cat", "v3:pre:x", "v12:betw:x", "v12:+mid:x", "v1:betw:x", "v1:pre:", "v1"]
+)
+def test_other_names_come_back_as_they_are(name):
+    assert describe_feature(name) == name
+
+
+def test_features_with_the_words_of_a_pair():
+    assert describe_feature("v12:-betw:such as", "lion", "cat") == "*such as* between, cat first"
+
+
+def test_numbers():
+    assert wording.show_score(0.8431, "accuracy") == "84.3"
+    assert wording.show_score(-0.25, "spearman") == "−0.250"
+    assert wording.show_score(0.03, "accuracy", signed=True) == "+3.0"
+    assert wording.show_score(-0.00001, "spearman") == "0.000"
+    assert wording.show_score(-0.00001, "accuracy", signed=True) == "0.0"
+    assert wording.show_score(math.nan, "accuracy") == wording.show_score(None, "accuracy") == "–"
+    assert wording.show_interval(None, 1.0, "accuracy") == ""
+    assert wording.show_share(1, 100_000) == "< 0.1 %"
+    assert wording.show_share(3, 0) == ""
+    assert wording.show_p(0.00001) == "< 0.001"
+    assert wording.show_p(None) == "–"
+    assert wording.show_count(1234567) == "1,234,567"
+    assert wording.show_value([None, True, 0.5, {"a": 1}]) == "none, yes, 0.5, a 1"
+    assert wording.metric_info("my_metric").label == "my metric"
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
+    st.sampled_from(["spearman", "mae"]),
+)
+def test_an_axis_holds_its_values_with_few_distinct_ticks(values, metric):
+    axis = make_axis(values, metric)
+    assert axis.low <= min(values)
+    assert axis.high >= max(values)
+    assert 2 <= len(axis.ticks) <= 9
+    assert len({tick.text for tick in axis.ticks}) == len(axis.ticks)
+    assert (axis.ticks[0].at, axis.ticks[-1].at) == (0, 100)
+
+
+@given(st.lists(st.floats(-0.2, 1.2), max_size=20))
+def test_a_percentage_axis_stays_between_0_and_100(values):
+    axis = make_axis(values, "accuracy")
+    assert 0 <= axis.low < axis.high <= 1 + 1e-9
+    assert all(0 <= axis.at(value) <= 100 for value in values)
+    assert len({tick.text for tick in axis.ticks}) == len(axis.ticks)
+
+
+def test_ticks_are_written_with_the_decimals_they_need():
+    assert [tick.text for tick in make_axis([-0.4, 0.5], "spearman").ticks] == [
+        "−0.50",
+        "−0.25",
+        "0.00",
+        "0.25",
+        "0.50",
+        "0.75",
+    ]
+    assert [tick.text for tick in make_axis([0.0, 1.0], "accuracy").ticks] == ["0", "25", "50", "75", "100"]
+    assert [tick.text for tick in make_axis([0.95], "accuracy").ticks] == [
+        "87.5",
+        "90.0",
+        "92.5",
+        "95.0",
+        "97.5",
+        "100.0",
+    ]
+    assert make_whisker(make_axis([0, 1], "auc"), None, 1.0) is None
