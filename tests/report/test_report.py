@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bagpack.errors import InputError
+from bagpack.errors import InputError, UsageError
 from bagpack.report import read_result, render_report, write_report
 from bagpack.report.terminal import print_result
 
@@ -184,6 +184,13 @@ def test_a_report_that_cannot_be_rendered_leaves_the_old_one(tmp_path, relations
     with pytest.raises(InputError, match="is not the result of an evaluation"):
         write_report(relations, path)
     assert path.read_text() == "old"
+
+
+def test_a_place_that_cannot_be_written(tmp_path, relations):
+    for path in (tmp_path / "none" / "report.html", tmp_path):
+        with pytest.raises(UsageError, match=r"cannot be written .*; name a file"):
+            write_report(relations, path)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

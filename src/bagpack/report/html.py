@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bagpack._version import __version__
+from bagpack.errors import UsageError
 from bagpack.report import wording
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.report.model import (
@@ -82,8 +84,13 @@ def write_report(result: EvaluationResult, path: str | Path) -> None:
     try:
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written ({error.strerror}); name a file in a directory that exists"
+        ) from None
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
 
 
 def _environment() -> jinja2.Environment:
