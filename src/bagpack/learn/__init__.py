@@ -1,0 +1,55 @@
+"""Weighting, scaling and linear support vector machines over blocks of pair counts.
+
+The names below load on first use, so that ``PairCounts`` costs no import of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bagpack.learn.blocks import Block as Block
+    from bagpack.learn.blocks import PairCounts as PairCounts
+    from bagpack.learn.blocks import feature_names as feature_names
+    from bagpack.learn.card import model_card as model_card
+    from bagpack.learn.estimators import RatingRegressor as RatingRegressor
+    from bagpack.learn.estimators import RelationClassifier as RelationClassifier
+    from bagpack.learn.fitting import fit_conditions as fit_conditions
+    from bagpack.learn.fitting import fit_counts as fit_counts
+    from bagpack.learn.model import LinearModel as LinearModel
+    from bagpack.learn.presets import Preset as Preset
+    from bagpack.learn.presets import get_preset as get_preset
+    from bagpack.learn.storage import load_model as load_model
+    from bagpack.learn.storage import save_model as save_model
+    from bagpack.learn.targets import Targets as Targets
+    from bagpack.learn.targets import encode_targets as encode_targets
+    from bagpack.learn.weighting import TfidfWeighter as TfidfWeighter
+    from bagpack.learn.weighting import TwoSigmaScaler as TwoSigmaScaler
+
+_HOMES = {
+    "Block": "blocks",
+    "PairCounts": "blocks",
+    "feature_names": "blocks",
+    "model_card": "card",
+    "RatingRegressor": "estimators",
+    "RelationClassifier": "estimators",
+    "fit_conditions": "fitting",
+    "fit_counts": "fitting",
+    "LinearModel": "model",
+    "Preset": "presets",
+    "get_preset": "presets",
+    "load_model": "storage",
+    "save_model": "storage",
+    "Targets": "targets",
+    "encode_targets": "targets",
+    "TfidfWeighter": "weighting",
+    "TwoSigmaScaler": "weighting",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

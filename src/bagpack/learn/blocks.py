@@ -1,0 +1,228 @@
+"""Pair counts, and the blocks of columns that a condition is made of.
+
+A block is a matrix over *distinct* rows and an index that says which of them each pair uses: the v1 block has
+one row per distinct word, however many pairs share it. Everything downstream (weighting, Gram matrices,
+weights) works on distinct rows and reaches the pairs through the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bagpack.learn.types import Bools, Csr, Floats, Index, Ints, Matrix
+
+SINGLE_SEGMENTS = ("pre", "post")
+PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns that are weighted together.
+
+    Pair i's row is ``rows[index[i]]``, or ``rows[i]`` where ``index`` is None.
+    """
+
+    name: str
+    rows: Csr
+    index: Index | None = None
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0]) if self.index is None else len(self.index)
+
+    def multiplicity(self) -> Floats:
+        """How many pairs use each distinct row."""
+        n = self.rows.shape[0]
+        if self.index is None:
+            return np.ones(n)
+        return np.bincount(self.index, minlength=n).astype(np.float64)
+
+    def compact(self) -> Block:
+        """The same pairs over only those distinct rows that they use."""
+        if self.index is None:
+            return self
+        used, index = np.unique(self.index, return_inverse=True)
+        if len(used) == self.rows.shape[0]:
+            return self
+        return Block(self.name, self.rows[used], index.astype(np.intp))
+
+    def row_is_zero(self) -> Bools:
+        """Per pair, whether its row holds nothing."""
+        filled = np.diff(self.rows.indptr) > 0
+        if np.any(self.rows.data == 0):
+            cleaned = self.rows.copy()
+            cleaned.eliminate_zeros()
+            filled = np.diff(cleaned.indptr) > 0
+        return ~filled if self.index is None else ~filled[self.index]
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Integer counts of n pairs: one row per distinct word, one per pair.
+
+    Parameters
+    ----------
+    words
+        Distinct words × 2T counts, columns pre then post, T basis terms each.
+    w1, w2
+        Row of ``words`` that holds each pair's first and second word.
+    pairs
+        Pairs × 6T counts, columns +pre, +betw, +post, -pre, -betw, -post.
+    terms
+        The T basis terms (unigrams, then bigrams), or a function that gives them when a name is first needed.
+    seen
+        Observations of each pair together, both orders (with the cap, if one bit); for breaking scores down.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> counts = PairCounts(
+    ...     words=csr_array(np.array([[1, 0, 0, 1], [0, 0, 1, 0]])), w1=[0], w2=[1],
+    ...     pairs=csr_array(np.array([[0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1]])), terms=["only", "that"])
+    >>> [counts.feature_names()[j] for j in counts.matrix().nonzero()[1]]
+    ['v1:pre:only', 'v1:post:that', 'v2:post:only', 'v12:-betw:only', 'v12:-post:that']
+    """
+
+    words: Csr
+    w1: Index
+    w2: Index
+    pairs: Csr
+    terms: Sequence[str] | Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    seen: Ints | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "w1", np.asarray(self.w1, dtype=np.intp))
+        object.__setattr__(self, "w2", np.asarray(self.w2, dtype=np.intp))
+        if self.seen is not None:
+            object.__setattr__(self, "seen", np.asarray(self.seen))
+        n = self.pairs.shape[0]
+        if len(self.w1) != n or len(self.w2) != n or (self.seen is not None and len(self.seen) != n):
+            raise ValueError(f"pairs has {n} rows; w1 has {len(self.w1)}, w2 {len(self.w2)}: they must agree")
+        if self.words.shape[1] % 2 or 3 * self.words.shape[1] != self.pairs.shape[1]:
+            raise ValueError(
+                f"words has {self.words.shape[1]} columns and pairs {self.pairs.shape[1]}; "
+                "2 and 6 per basis term are needed"
+            )
+        for index in (self.w1, self.w2):
+            if n and not 0 <= index.min() <= index.max() < self.words.shape[0]:
+                raise ValueError(f"w1 and w2 must be rows of words, 0 to {self.words.shape[0] - 1}")
+
+    def __len__(self) -> int:
+        return int(self.pairs.shape[0])
+
+    @property
+    def n_terms(self) -> int:
+        """T, the number of basis terms."""
+        return int(self.words.shape[1]) // 2
+
+    def __getitem__(self, rows: ArrayLike | slice) -> PairCounts:
+        """The pairs at ``rows`` (indices, a mask or a slice); ``words`` is shared, not copied."""
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+            if rows.dtype != bool:
+                rows = rows.astype(np.intp)
+        seen = None if self.seen is None else self.seen[rows]
+        return replace(self, w1=self.w1[rows], w2=self.w2[rows], pairs=self.pairs[rows], seen=seen)
+
+    @classmethod
+    def from_matrix(cls, X: Matrix, terms: Sequence[str] | None = None) -> PairCounts:
+        """Counts from one pairs × 10T matrix (v1, v2, v12 side by side), each row with its own words."""
+        matrix = sparse.csr_array(X)
+        n, width = matrix.shape
+        if width % 10:
+            raise UsageError(f"A pair matrix has 10 columns per basis term, and this one has {width} in all.")
+        single = width // 5
+        words = sparse.vstack([matrix[:, :single], matrix[:, single : 2 * single]], format="csr")
+        order = np.arange(n)
+        return cls(words, order, order + n, sparse.csr_array(matrix[:, 2 * single :]), terms)
+
+    def matrix(self) -> sparse.csr_array[Any]:
+        """The counts as one pairs × 10T matrix, in the order of `feature_names`."""
+        blocks = [self.words[self.w1], self.words[self.w2], self.pairs]
+        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+
+    @cached_property
+    def term_list(self) -> tuple[str, ...]:
+        """The basis terms; made-up ones (t0, t1, …) where none were given."""
+        terms = self.terms() if callable(self.terms) else self.terms
+        return tuple(terms) if terms is not None else tuple(f"t{i}" for i in range(self.n_terms))
+
+    def feature_names(self) -> list[str]:
+        """Names of all features, v1 then v2 then v12."""
+        return [name for block in ("v1", "v2", "v12") for name in feature_names(block, self.term_list)]
+
+    def block(self, name: str) -> Block:
+        """The block called ``name``."""
+        return BLOCKS[name].build(self)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """The blocks called ``names``, in that order."""
+        return (self.block(name) for name in names)
+
+    def zero_rows(self, names: Sequence[str] = ("v1", "v2", "v12")) -> Bools:
+        """Per pair, whether its vector over the blocks ``names`` is all zero."""
+        zero = np.ones(len(self), dtype=bool)
+        for block in self.blocks(names):
+            zero &= block.row_is_zero()
+        return zero
+
+
+@dataclass(frozen=True)
+class BlockKind:
+    """How a block is made from counts, and what its columns are called."""
+
+    build: Callable[[PairCounts], Block]
+    names: Callable[[Sequence[str]], list[str]]
+
+
+def _one_hot(name: str, counts: PairCounts, index: Index) -> Block:
+    return Block(name, sparse.csr_array(sparse.eye_array(counts.words.shape[0], format="csr")), index)
+
+
+def _no_names(terms: Sequence[str]) -> list[str]:
+    raise UsageError("A words-only model has no named contexts.")
+
+
+def _namer(prefix: str, segments: Sequence[str]) -> Callable[[Sequence[str]], list[str]]:
+    def names(terms: Sequence[str]) -> list[str]:
+        return [f"{prefix}:{segment}:{term}" for segment in segments for term in terms]
+
+    return names
+
+
+# A preset may add blocks of its own (products of v1 and v2, pair statistics): register them here.
+BLOCKS: dict[str, BlockKind] = {
+    "v1": BlockKind(lambda c: Block("v1", c.words, c.w1), _namer("v1", SINGLE_SEGMENTS)),
+    "v2": BlockKind(lambda c: Block("v2", c.words, c.w2), _namer("v2", SINGLE_SEGMENTS)),
+    "v12": BlockKind(lambda c: Block("v12", c.pairs), _namer("v12", PAIR_SEGMENTS)),
+    "w1": BlockKind(lambda c: _one_hot("w1", c, c.w1), _no_names),
+    "w2": BlockKind(lambda c: _one_hot("w2", c, c.w2), _no_names),
+}
+
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "v1v2": ("v1", "v2"),
+    "v12": ("v12",),
+    "v1v2v12": ("v1", "v2", "v12"),
+}
+
+
+def feature_names(block: str, terms: Sequence[str]) -> list[str]:
+    """Names of a block's columns over the basis ``terms``.
+
+    Examples
+    --------
+    >>> feature_names("v1", ["of"])
+    ['v1:pre:of', 'v1:post:of']
+    """
+    return BLOCKS[block].names(terms)

@@ -1,0 +1,68 @@
+"""Presets: which blocks a condition has, and how each block is weighted before the machine sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bagpack.errors import UsageError
+from bagpack.learn.blocks import CONDITIONS
+from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
+
+
+def no_steps(block: str) -> list[Step]:
+    """The block as it is."""
+    return []
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named way from counts to features.
+
+    Parameters
+    ----------
+    steps
+        For a block's name, fresh transformers in the order they apply. All but the last must keep zero at
+        zero.
+    conditions
+        Blocks of each condition; they must be known to `bagpack.learn.blocks.BLOCKS`.
+    block_weights
+        Factor on a block's features; 1 where a block is not named.
+    """
+
+    name: str
+    summary: str
+    steps: Callable[[str], list[Step]]
+    conditions: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: CONDITIONS)
+    block_weights: Mapping[str, float] = field(default_factory=dict)
+
+    def blocks_of(self, condition: str) -> tuple[str, ...]:
+        """Names of the blocks that ``condition`` is made of."""
+        if condition not in self.conditions:
+            known = ", ".join(self.conditions)
+            raise UsageError(f"Unknown condition {condition!r}; preset {self.name!r} has {known}.")
+        return self.conditions[condition]
+
+
+PRESETS: dict[str, Preset] = {
+    "paper": Preset(
+        "paper",
+        "Herdağdelen & Baroni 2009: TF-IDF, [μ−2σ, μ+2σ] to [0, 1], linear SVM with C = 1",
+        lambda block: [TfidfWeighter(), TwoSigmaScaler()],
+    ),
+    "words": Preset(
+        "words",
+        "Which words stand in the pair and nothing else: the baseline that never saw a corpus",
+        no_steps,
+        conditions={"words": ("w1", "w2")},
+    ),
+}
+
+
+def get_preset(preset: str | Preset) -> Preset:
+    """The preset of that name."""
+    if isinstance(preset, Preset):
+        return preset
+    if preset not in PRESETS:
+        raise UsageError(f"Unknown preset {preset!r}; known are {', '.join(PRESETS)}.")
+    return PRESETS[preset]

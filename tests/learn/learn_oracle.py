@@ -1,0 +1,29 @@
+"""The method of preset `paper`, written down literally over dense matrices."""
+
+import numpy as np
+
+CONDITIONS = ("v1v2", "v12", "v1v2v12")
+
+
+def dense_scaled(counts, fit_rows):
+    """TF-IDF and two-sigma scaling of the whole matrix, fitted on ``fit_rows``."""
+    raw = counts.matrix().toarray().astype(float)
+    fit = raw[fit_rows]
+    df = (fit > 0).sum(axis=0)
+    weighted = np.zeros_like(raw)
+    for j in range(raw.shape[1]):
+        if df[j] > 0:
+            weighted[:, j] = raw[:, j] * np.log(len(fit) / df[j])
+    mean = weighted[fit_rows].mean(axis=0)
+    sigma = weighted[fit_rows].std(axis=0)
+    scaled = np.zeros_like(raw)
+    for j in range(raw.shape[1]):
+        if sigma[j] > 1e-13 * mean[j]:
+            low = mean[j] - 2 * sigma[j]
+            scaled[:, j] = np.clip((weighted[:, j] - low) / (4 * sigma[j]), 0, 1)
+    return scaled
+
+
+def columns_of(condition, counts):
+    single = 4 * counts.n_terms
+    return {"v1v2": slice(0, single), "v12": slice(single, None), "v1v2v12": slice(None)}[condition]
