@@ -1,0 +1,253 @@
+"""From counts and targets to models: several conditions share their blocks' weightings and Gram matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from bagpack.errors import UsageError
+from bagpack.learn.blocks import Block, PairCounts
+from bagpack.learn.gram import add_block_gram, back_project, block_gram
+from bagpack.learn.model import BlockWeighting, LinearModel
+from bagpack.learn.presets import Preset, get_preset
+from bagpack.learn.svm import Dual, solve_classes, solve_ratings
+from bagpack.learn.targets import Targets, check_trainable
+
+if TYPE_CHECKING:
+    from bagpack.learn.types import Csr, Floats, Index
+
+
+# A Gram matrix of 12,000 rows takes 1.15 GB, and one more is held beside it.
+GRAM_ROWS = 12_000
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The learner's settings.
+
+    Parameters
+    ----------
+    C, epsilon
+        Cost of an error, and half the width of the band without cost (ratings only).
+    tol
+        When libsvm stops, 1e-3 as in scikit-learn.
+    solver
+        ``gram`` (libsvm on the Gram matrix), ``descent`` (see `bagpack.learn.descent`) or ``auto``: descent
+        past 12,000 rows.
+    """
+
+    C: float = 1.0
+    epsilon: float = 0.2
+    tol: float = 1e-3
+    solver: str = "auto"
+
+    def __post_init__(self) -> None:
+        if not self.C > 0:
+            raise UsageError(f"C must be above 0, not {self.C}.")
+        if self.epsilon < 0:
+            raise UsageError(f"epsilon must not be below 0, and is {self.epsilon}.")
+        if self.solver not in ("auto", "gram", "descent"):
+            raise UsageError(f"Unknown solver {self.solver!r}; known are auto, gram, descent.")
+
+    def uses_gram(self, n: int) -> bool:
+        """Whether a set of n rows is solved through its Gram matrix."""
+        return self.solver == "gram" or (self.solver == "auto" and n <= GRAM_ROWS)
+
+
+@dataclass(frozen=True)
+class WeightedBlock:
+    """A block of the training rows after its steps."""
+
+    weighting: BlockWeighting
+    rows: Csr
+    index: Index | None
+
+    def gram(self) -> Floats:
+        """Gram matrix over the distinct rows, of the unshifted features."""
+        return block_gram(self.rows, self.weighting.zero)
+
+
+def fit_weighting(block: Block, preset: Preset) -> BlockWeighting:
+    """Fit the preset's steps on the pairs of ``block``."""
+    block = block.compact()
+    rows, multiplicity = block.rows, block.multiplicity()
+    steps = preset.steps(block.name)
+    for position, step in enumerate(steps):
+        step.fit(rows, sample_weight=multiplicity)
+        if position + 1 < len(steps):
+            rows = step.transform(rows)
+    return BlockWeighting(block.name, tuple(steps), preset.block_weights.get(block.name, 1.0))
+
+
+def weight_blocks(
+    counts: PairCounts, names: Sequence[str], preset: Preset, fit_on: PairCounts | None = None
+) -> dict[str, WeightedBlock]:
+    """Weight the named blocks of ``counts``, fitted on those rows or on ``fit_on``."""
+    out = {}
+    for name in names:
+        block = counts.block(name).compact()
+        weighting = fit_weighting(block if fit_on is None else fit_on.block(name), preset)
+        out[name] = WeightedBlock(weighting, weighting.apply(block.rows), block.index)
+    return out
+
+
+def condition_grams(
+    blocks: dict[str, WeightedBlock], conditions: dict[str, tuple[str, ...]]
+) -> Iterator[tuple[str, Floats]]:
+    """Each condition's Gram matrix, small conditions first.
+
+    A condition is summed from the conditions before it that it contains. The matrix is valid until the next
+    one is asked for: the last condition's is summed in place, so that two n × n matrices are the most there
+    ever are.
+    """
+    order = sorted(conditions, key=lambda name: len(conditions[name]))
+    done: dict[str, Floats] = {}
+    for position, condition in enumerate(order):
+        missing = set(conditions[condition])
+        total: Floats | None = None
+        for earlier in sorted(done, key=lambda name: -len(conditions[name])):
+            part = set(conditions[earlier])
+            if part <= missing:
+                missing -= part
+                last = position + 1 == len(order)
+                if total is None:
+                    total = done[earlier] if last else done[earlier].copy()
+                else:
+                    total += done[earlier]
+                    if last:
+                        del done[earlier]
+        for name in conditions[condition]:
+            if name in missing:
+                total = add_block_gram(total, blocks[name].gram(), blocks[name].index)
+        assert total is not None
+        done[condition] = total
+        yield condition, total
+        later = [set(conditions[name]) for name in order[position + 1 :]]
+        for name in list(done):
+            if not any(set(conditions[name]) <= wanted for wanted in later):
+                del done[name]
+
+
+def stack_blocks(blocks: Sequence[WeightedBlock]) -> tuple[Csr, Index]:
+    """All distinct rows of all blocks in one matrix, and for each pair the rows that make it up."""
+    widths = [block.rows.shape[1] for block in blocks]
+    padded = []
+    index = []
+    height = 0
+    for position, block in enumerate(blocks):
+        before, rows = sum(widths[:position]), sparse.csr_array(block.rows)
+        padded.append(
+            sparse.csr_array(
+                (rows.data, rows.indices + before, rows.indptr), shape=(rows.shape[0], sum(widths))
+            )
+        )
+        own = np.arange(rows.shape[0]) if block.index is None else block.index
+        index.append(own + height)
+        height += rows.shape[0]
+    return sparse.csr_array(sparse.vstack(padded, format="csr")), np.column_stack(index).astype(np.intp)
+
+
+def _solve_gram(gram: Floats, targets: Targets, machine: Machine) -> Dual:
+    if targets.kind == "rating":
+        return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol)
+    return solve_classes(gram, targets.columns, machine.C, machine.tol)
+
+
+def _solve_descent(blocks: Sequence[WeightedBlock], targets: Targets, machine: Machine) -> Dual:
+    from bagpack.learn.descent import descend_classes, descend_ratings
+
+    stacked, index = stack_blocks(blocks)
+    if targets.kind == "rating":
+        return descend_ratings(stacked, index, targets.ratings, machine.C, machine.epsilon, machine.tol)
+    return descend_classes(stacked, index, targets.columns, machine.C, machine.tol)
+
+
+def _model(
+    counts: PairCounts,
+    targets: Targets,
+    condition: str,
+    preset: Preset,
+    blocks: Sequence[WeightedBlock],
+    dual: Dual,
+    shifted: bool,
+    settings: dict[str, Any],
+) -> LinearModel:
+    weights = tuple(back_project(block.rows, block.index, dual.coef) for block in blocks)
+    intercept = dual.intercept.copy()
+    for block, block_weights in zip(blocks, weights, strict=True):
+        zero = block.weighting.zero
+        if zero is not None and not shifted:
+            # Σ_i coef_i (r_i + z) = Rᵀcoef + z Σ coef, and Σ coef is 0 only up to rounding.
+            block_weights += np.outer(zero, dual.coef.sum(axis=0))
+            intercept += zero @ block_weights
+    return LinearModel(
+        kind=targets.kind,
+        classes=targets.classes,
+        condition=condition,
+        preset=preset.name,
+        terms=counts.term_list,
+        weightings=tuple(block.weighting for block in blocks),
+        weights=weights,
+        intercept=intercept,
+        settings=settings,
+        as_sets=targets.as_sets,
+    )
+
+
+def fit_conditions(
+    counts: PairCounts,
+    targets: Targets,
+    conditions: Sequence[str] = ("v1v2", "v12", "v1v2v12"),
+    preset: str | Preset = "paper",
+    machine: Machine | None = None,
+    fit_on: PairCounts | None = None,
+) -> dict[str, LinearModel]:
+    """One model per condition, trained on all rows of ``counts``.
+
+    ``fit_on`` has the rows on which weighting and scaling are fitted, where they are more than the training
+    rows (transductive).
+    """
+    preset, machine = get_preset(preset), machine or Machine()
+    if len(counts) != len(targets):
+        raise UsageError(f"There are {len(counts)} pairs and {len(targets)} targets: one per pair is needed.")
+    check_trainable(targets)
+    wanted = {condition: preset.blocks_of(condition) for condition in conditions}
+    names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
+    blocks = weight_blocks(counts, names, preset, fit_on)
+    settings = {
+        "C": machine.C,
+        "tol": machine.tol,
+        "solver": "gram" if machine.uses_gram(len(counts)) else "descent",
+        "transductive": fit_on is not None,
+        "rows": len(counts),
+    }
+    if targets.kind == "rating":
+        settings["epsilon"] = machine.epsilon
+    models = {}
+    if machine.uses_gram(len(counts)):
+        for condition, gram in condition_grams(blocks, wanted):
+            dual = _solve_gram(gram, targets, machine)
+            own = [blocks[name] for name in wanted[condition]]
+            models[condition] = _model(counts, targets, condition, preset, own, dual, False, settings)
+    else:
+        for condition, block_names in wanted.items():
+            own = [blocks[name] for name in block_names]
+            dual = _solve_descent(own, targets, machine)
+            models[condition] = _model(counts, targets, condition, preset, own, dual, True, settings)
+    return {condition: models[condition] for condition in conditions}
+
+
+def fit_counts(
+    counts: PairCounts,
+    targets: Targets,
+    condition: str = "v1v2v12",
+    preset: str | Preset = "paper",
+    machine: Machine | None = None,
+    fit_on: PairCounts | None = None,
+) -> LinearModel:
+    """One condition's model; see `fit_conditions`."""
+    return fit_conditions(counts, targets, (condition,), preset, machine, fit_on)[condition]

@@ -1,0 +1,207 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from learn_oracle import CONDITIONS, columns_of, dense_scaled
+from scipy import sparse
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC, SVR
+
+from bagpack.errors import BagpackError, InputError, UsageError
+from bagpack.learn import encode_targets, fit_conditions, fit_counts, gram
+from bagpack.learn.fitting import Machine
+from bagpack.learn.gram import block_gram
+from bagpack.learn.synthetic import make_counts
+
+TRAIN = np.arange(300) % 5 != 0
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_counts(n_pairs=300, n_words=120, n_terms=120, n_labels=3, seed=7)
+
+
+@pytest.fixture(scope="module")
+def ratings(data):
+    return 1.0 + 2 * data[1] + np.random.default_rng(0).normal(size=300)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.02, 0.3, 0.9]), st.sampled_from([0.0, 0.2, 1.0]))
+@settings(max_examples=30, deadline=None)
+def test_block_gram_is_the_plain_product(seed, density, threshold):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(9, 30)) * (rng.random((9, 30)) < density)
+    zero = rng.random(30)
+    before = gram.DENSE_ABOVE, gram.CHUNK_ENTRIES
+    gram.DENSE_ABOVE, gram.CHUNK_ENTRIES = threshold, 50
+    try:
+        found = block_gram(sparse.csr_array(rows), zero)
+    finally:
+        gram.DENSE_ABOVE, gram.CHUNK_ENTRIES = before
+    np.testing.assert_allclose(found, (rows + zero) @ (rows + zero).T, atol=1e-12)
+    np.testing.assert_array_equal(found, found.T)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+@pytest.mark.parametrize("transductive", [False, True])
+def test_decision_values_are_those_of_the_dense_svc(data, tol, transductive):
+    counts, y = data
+    y = y == 1
+    scaled = dense_scaled(counts, slice(None) if transductive else TRAIN)
+    models = fit_conditions(
+        counts[TRAIN],
+        encode_targets(y[TRAIN]),
+        machine=Machine(tol=tol),
+        fit_on=counts if transductive else None,
+    )
+    for condition in CONDITIONS:
+        X = scaled[:, columns_of(condition, counts)]
+        reference = SVC(kernel="linear", C=1, tol=tol).fit(X[TRAIN], y[TRAIN])
+        found = models[condition].decisions(counts)[:, 0]
+        np.testing.assert_allclose(found, reference.decision_function(X), atol=1e-8, rtol=0)
+        np.testing.assert_array_equal(models[condition].predict(counts), reference.predict(X))
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+def test_ratings_are_those_of_the_dense_svr(data, ratings, tol):
+    counts, _ = data
+    scaled = dense_scaled(counts, TRAIN)
+    models = fit_conditions(
+        counts[TRAIN], encode_targets(ratings[TRAIN], kind="rating"), machine=Machine(tol=tol)
+    )
+    for condition in CONDITIONS:
+        X = scaled[:, columns_of(condition, counts)]
+        reference = SVR(kernel="linear", C=1, epsilon=0.2, tol=tol).fit(X[TRAIN], ratings[TRAIN])
+        np.testing.assert_allclose(
+            models[condition].decisions(counts)[:, 0], reference.predict(X), atol=1e-8, rtol=0
+        )
+
+
+def test_several_classes_are_one_against_the_rest(data):
+    counts, y = data
+    X = dense_scaled(counts, TRAIN)
+    reference = OneVsRestClassifier(SVC(kernel="linear", C=0.3)).fit(X[TRAIN], y[TRAIN])
+    model = fit_counts(counts[TRAIN], encode_targets(y[TRAIN]), machine=Machine(C=0.3))
+    np.testing.assert_allclose(model.decisions(counts), reference.decision_function(X), atol=1e-8, rtol=0)
+    np.testing.assert_array_equal(model.predict(counts), reference.predict(X))
+
+
+def test_weights_over_scaled_features_give_the_decision(data):
+    counts, y = data
+    model = fit_counts(counts[TRAIN], encode_targets(y[TRAIN]))
+    X = dense_scaled(counts, TRAIN)
+    by_hand = X @ model.weight_matrix().T + model.plain_intercept
+    np.testing.assert_allclose(by_hand, model.decisions(counts), atol=1e-9)
+    assert len(model.feature_names()) == model.weight_matrix().shape[1]
+
+
+def test_contributions_add_up_and_name_only_what_was_seen(data):
+    counts, y = data
+    for labels, label in ((y, 2), (y == 1, False), (y == 1, True)):
+        model = fit_counts(counts[TRAIN], encode_targets(labels[TRAIN]))
+        scores = model.label_scores(counts)[:, model.classes.index(label)]
+        raw = counts.matrix()
+        for row in (0, 5, 123):
+            parts = model.contributions(counts, row, label)
+            assert parts.intercept + parts.values.sum() == pytest.approx(scores[row], abs=1e-9)
+            assert parts.decision == pytest.approx(scores[row], abs=1e-9)
+            seen = [counts.feature_names()[j] for j in raw[[row]].indices]
+            assert list(parts.features) == seen
+            assert parts.counts.tolist() == raw[[row]].data.tolist()
+            first, second = parts.strongest(2)
+            assert abs(first[1]) >= abs(second[1])
+
+
+def test_an_unknown_pair_gets_the_intercept(data):
+    counts, y = data
+    model = fit_counts(counts[TRAIN], encode_targets(y[TRAIN]))
+    nothing = sparse.csr_array(counts.matrix().shape, dtype=np.int64)
+    unknown = type(counts).from_matrix(nothing)
+    np.testing.assert_array_equal(model.decisions(unknown), np.tile(model.intercept, (300, 1)))
+
+
+def objective(model, counts, targets):
+    """½‖w‖² + C Σ loss, what both solvers make small."""
+    found = model.decisions(counts)[:, 0]
+    if targets.kind == "rating":
+        loss = np.maximum(0, np.abs(found - targets.ratings) - 0.2)
+    else:
+        loss = np.maximum(0, 1 - np.where(targets.columns[:, 0], 1, -1) * found)
+    return 0.5 * (model.weight_matrix() ** 2).sum() + loss.sum()
+
+
+@pytest.mark.parametrize("kind", ["labels", "rating"])
+def test_descent_finds_the_same_optimum(data, ratings, kind):
+    counts, y = data
+    targets = encode_targets((y == 1) if kind == "labels" else ratings, kind=kind)
+    for condition in CONDITIONS:
+        exact = fit_counts(counts, targets, condition, machine=Machine(tol=1e-8))
+        other = fit_counts(counts, targets, condition, machine=Machine(tol=1e-5, solver="descent"))
+        np.testing.assert_allclose(other.decisions(counts), exact.decisions(counts), atol=0.02)
+        assert objective(other, counts, targets) <= 1.002 * objective(exact, counts, targets)
+        assert other.settings["solver"] == "descent"
+
+
+def test_descent_takes_over_for_large_sets(monkeypatch, data):
+    counts, y = data
+    monkeypatch.setattr("bagpack.learn.fitting.GRAM_ROWS", 200)
+    model = fit_counts(counts, encode_targets(y), "v12")
+    assert model.settings["solver"] == "descent"
+
+
+def test_a_block_without_a_count_still_answers():
+    counts, y = make_counts(n_pairs=60, n_terms=10, unseen=1.0)
+    models = fit_conditions(counts, encode_targets(y))
+    decisions = models["v12"].decisions(counts)
+    assert np.ptp(decisions) == 0
+
+
+def test_a_class_missing_from_the_training_rows_is_never_predicted(data):
+    counts, y = data
+    targets = encode_targets(y)
+    rows = y != 2
+    model = fit_counts(counts[rows], targets[rows])
+    assert (model.decisions(counts)[:, 2] == -1).all()
+
+
+def test_several_labels_per_pair(data):
+    counts, y = data
+    sets = [{"even"} if label == 0 else {"even", "two"} if label == 2 else set() for label in y.tolist()]
+    model = fit_counts(counts, encode_targets(sets))
+    assert model.classes == ("even", "two")
+    single = fit_counts(counts, encode_targets(["two" in labels for labels in sets]))
+    np.testing.assert_allclose(model.decisions(counts)[:, 1], single.decisions(counts)[:, 0], atol=1e-9)
+    assert all(isinstance(labels, set) for labels in model.predict(counts))
+
+
+@pytest.mark.parametrize(
+    ("y", "kind", "words"),
+    [
+        (["a"] * 300, "labels", "All 300 pairs have the label 'a'"),
+        ([], "labels", "no labelled pair"),
+        ([1.0, float("nan")], "rating", "first in row 2"),
+        (["high"], "rating", "not all numbers"),
+        ([None, "a"], "labels", "no label, the first in row 1"),
+        ([set(), set()], "labels", "No pair has a label"),
+    ],
+)
+def test_targets_that_cannot_be_learned(y, kind, words):
+    with pytest.raises(InputError, match=words):
+        encode_targets(y, kind=kind)
+
+
+def test_settings_that_make_no_sense(data):
+    counts, y = data
+    targets = encode_targets(y)
+    for wrong in (
+        lambda: Machine(C=0),
+        lambda: Machine(epsilon=-1),
+        lambda: Machine(solver="magic"),
+        lambda: fit_counts(counts, targets, "v3"),
+        lambda: fit_counts(counts, targets, preset="dream"),
+        lambda: fit_counts(counts[:10], targets),
+    ):
+        with pytest.raises(UsageError):
+            wrong()
+    with pytest.raises(BagpackError, match="have the label"):
+        fit_counts(counts[y == 0], targets[y == 0])
