@@ -1,0 +1,108 @@
+"""The model card: what a model was made from and how well it did, in Markdown for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bagpack._version import __version__
+from bagpack.learn.model import LinearModel
+
+if TYPE_CHECKING:
+    from bagpack.learn.types import Json
+
+
+def _plain(value: Json) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_plain(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else str(value)
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _section(title: str, values: Mapping[str, Any] | None) -> list[str]:
+    if not values:
+        return []
+    lines = [f"## {title}", "", "| | |", "|---|---|"]
+    lines += [f"| {_escape(str(key))} | {_escape(_plain(value))} |" for key, value in values.items()]
+    return [*lines, ""]
+
+
+def _score(value: Json) -> str:
+    """``0.812 (0.790–0.834)`` from a mapping with mean, low and high; any other value as it is."""
+    if isinstance(value, Mapping) and "mean" in value:
+        mean, low, high = (value.get(key) for key in ("mean", "low", "high"))
+        if mean is None:
+            return "–"
+        return f"{mean:.3f}" if low is None or high is None else f"{mean:.3f} ({low:.3f}–{high:.3f})"
+    return f"{value:.3f}" if isinstance(value, float) else _plain(value)
+
+
+def _scores(scores: Mapping[str, Mapping[str, Any]] | None) -> list[str]:
+    if not scores:
+        return ["## Scores", "", "Not evaluated.", ""]
+    metrics = list(dict.fromkeys(metric for row in scores.values() for metric in row))
+    lines = ["## Scores", "", "Mean over folds, 95 % interval in brackets.", ""]
+    lines += ["| | " + " | ".join(metrics) + " |", "|---" * (len(metrics) + 1) + "|"]
+    for name, row in scores.items():
+        cells = [_score(row.get(metric)) for metric in metrics]
+        lines.append(f"| {_escape(name)} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _strongest(model: LinearModel, n: int) -> list[str]:
+    if not {"v1", "v2", "v12"} & set(model.block_names):
+        return []
+    lines = ["## Strongest contexts", ""]
+    for label in model.classes or (None,):
+        names = ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, n))
+        lines.append(f"- **{'rating' if label is None else label}**: {names}")
+    return [*lines, ""]
+
+
+def model_card(
+    model: LinearModel,
+    *,
+    title: str = "A BagPack model",
+    corpus: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    scores: Mapping[str, Mapping[str, Any]] | None = None,
+    coverage: Mapping[str, Any] | None = None,
+    caps: Mapping[str, Any] | None = None,
+    versions: Mapping[str, Any] | None = None,
+    strongest: int = 8,
+) -> str:
+    """A Markdown card; the mappings become tables as they come.
+
+    ``scores`` has, per row (a condition, a baseline) and metric, a number or a mapping with ``mean``, ``low``
+    and ``high``.
+    """
+    kind = {
+        "binary": "one of two labels",
+        "multiclass": "one of several labels, one machine each against the rest",
+        "multilabel": "any number of labels, one machine each",
+        "rating": "a rating",
+    }[model.kind]
+    about = {
+        "predicts": kind,
+        "labels": list(model.classes) or None,
+        "condition": model.condition,
+        "preset": model.preset,
+        "features": sum(len(weights) for weights in model.weights),
+        **model.settings,
+    }
+    lines = [f"# {title}", "", "A linear model over named contexts of two words.", ""]
+    lines += _section("Model", {key: value for key, value in about.items() if value is not None})
+    lines += _section("Corpus", corpus) + _section("Data", data) + _scores(scores)
+    lines += _section("Coverage", coverage) + _section("Caps that bit", caps)
+    lines += _strongest(model, strongest)
+    lines += _section("Versions", {"bagpack": __version__, **(versions or {})})
+    return "\n".join(lines)

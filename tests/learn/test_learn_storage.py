@@ -1,0 +1,142 @@
+import json
+
+import numpy as np
+import pytest
+
+from bagpack.errors import StoreError, UsageError
+from bagpack.learn import encode_targets, fit_counts, load_model, model_card, save_model
+from bagpack.learn.synthetic import make_counts
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_counts(n_pairs=80, n_words=40, n_terms=12, n_labels=3, seed=5)
+
+
+@pytest.fixture
+def saved(data, tmp_path):
+    counts, y = data
+    model = fit_counts(counts, encode_targets(np.array(["a", "b", "ç"])[y]))
+    return save_model(model, tmp_path / "m.model", manifest={"corpus": "made up"})
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel", "rating"])
+def test_a_model_comes_back_whole(data, tmp_path, kind):
+    counts, y = data
+    targets = {
+        "binary": lambda: encode_targets(y == 1),
+        "multiclass": lambda: encode_targets(y),
+        "multilabel": lambda: encode_targets([{"x"} if label else {"x", "y"} for label in y]),
+        "rating": lambda: encode_targets(y.astype(float), kind="rating"),
+    }[kind]()
+    model = fit_counts(counts, targets, "v1v2v12")
+    path = save_model(model, tmp_path / "deep" / "m", manifest={"tokens": 5})
+    again = load_model(path)
+    np.testing.assert_array_equal(again.decisions(counts), model.decisions(counts))
+    assert list(again.predict(counts)) == list(model.predict(counts))
+    assert again.feature_names() == model.feature_names()
+    assert (again.kind, again.classes, again.condition, again.preset) == (
+        model.kind,
+        model.classes,
+        model.condition,
+        model.preset,
+    )
+    assert again.settings == model.settings
+    assert again.manifest == {"tokens": 5}
+    assert [p.name for p in path.parent.iterdir()] == ["m"], "nothing is left beside it"
+
+
+def test_no_pickle_anywhere(saved):
+    suffixes = {p.suffix for p in saved.iterdir()}
+    assert suffixes == {".npy", ".json"}
+    for array in saved.glob("*.npy"):
+        np.load(array, allow_pickle=False)
+
+
+def test_a_pickled_array_is_not_opened(saved):
+    np.save(saved / "intercept.npy", np.array([print], dtype=object), allow_pickle=True)
+    with pytest.raises(StoreError, match="cannot be read"):
+        load_model(saved)
+
+
+def _edit(path, **changes):
+    document = json.loads((path / "model.json").read_text())
+    (path / "model.json").write_text(json.dumps({**document, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda p: _edit(p, version=99), "model format 99"),
+        (lambda p: _edit(p, format="other"), "does not describe"),
+        (lambda p: _edit(p, kind="oracle"), "kind 'oracle'"),
+        (lambda p: _edit(p, labels=["a"]), "1 labels and 3 outputs"),
+        (lambda p: _edit(p, blocks=[{"name": "v9", "factor": 1, "steps": []}]), "block 'v9'"),
+        (lambda p: _edit(p, blocks=[{"name": "v1", "factor": 1, "steps": ["x"]}]), "step 'x'"),
+        (lambda p: _edit(p, blocks=[{}]), "damaged"),
+        (lambda p: (p / "v1.weights.npy").unlink(), "lacks v1.weights.npy"),
+        (lambda p: (p / "terms.json").unlink(), "lacks terms.json"),
+        (lambda p: (p / "terms.json").write_text('["one"]'), "do not belong together"),
+        (lambda p: (p / "terms.json").write_text('{"one": 1}'), "not a list of terms"),
+        (lambda p: (p / "model.json").write_text("{"), "not JSON"),
+        (lambda p: (p / "intercept.npy").write_bytes(b"\x93NUMPY"), "cannot be read"),
+        (lambda p: np.save(p / "v12.0.idf.npy", np.ones(3)), "do not belong together"),
+    ],
+)
+def test_a_damaged_model_is_refused_in_one_sentence(saved, damage, words):
+    damage(saved)
+    with pytest.raises(StoreError, match=words):
+        load_model(saved)
+
+
+def test_what_is_no_model(tmp_path):
+    with pytest.raises(StoreError, match="is not a model"):
+        load_model(tmp_path)
+
+
+def test_overwriting_must_be_allowed(saved, data):
+    counts, y = data
+    model = fit_counts(counts, encode_targets(y == 1))
+    with pytest.raises(UsageError, match="exists already"):
+        save_model(model, saved)
+    save_model(model, saved, overwrite=True)
+    assert load_model(saved).kind == "binary"
+    assert [p.name for p in saved.parent.iterdir()] == [saved.name]
+    other = saved.parent / "notes"
+    other.mkdir()
+    with pytest.raises(UsageError, match="is no model"):
+        save_model(model, other, overwrite=True)
+    assert other.is_dir()
+
+
+def test_pairs_over_another_basis_are_refused(saved):
+    counts, _ = make_counts(n_pairs=10, n_terms=14)
+    with pytest.raises(StoreError, match="the basis that the model was trained with"):
+        load_model(saved).decisions(counts)
+
+
+def test_the_card_tells_what_it_was_told(data, tmp_path):
+    counts, y = data
+    model = fit_counts(counts, encode_targets(y))
+    card = model_card(
+        model,
+        corpus={"name": "a|b", "tokens": 12345},
+        data={"pairs": 80, "labels": {"0": 20, "1": 30}},
+        scores={"v12": {"accuracy": {"mean": 0.5, "low": 0.4, "high": 0.6}}, "majority": {"accuracy": 0.25}},
+        coverage={"never seen together": 24},
+        caps={"words": ["of"]},
+        versions={"numpy": "2"},
+    )
+    for words in (
+        "a\\|b",
+        "12345",
+        "0.500 (0.400–0.600)",
+        "0.250",
+        "never seen together",
+        "| words | of |",
+        "`v",
+    ):
+        assert words in card
+    path = save_model(model, tmp_path / "m", card=card)
+    assert (path / "README.md").read_text(encoding="utf-8") == card
+    assert "Not evaluated" in model_card(model)
