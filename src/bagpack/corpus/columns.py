@@ -1,0 +1,359 @@
+"""Kernels that read tab-separated token lines (vertical and CoNLL-U) straight from bytes.
+
+Both take a buffer of whole lines and append to `tokens`: the id of the string FORM TAB LEMMA in the intern table,
+with two flag bits. They stop early with a code when Python has to act: grow a table, empty the token buffer, or
+tell the user about a line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.interning import FULL, intern_two
+
+SENTENCE_START = np.uint32(1 << 31)  # the token opens a sentence
+GLUED = np.uint32(1 << 30)  # no white space before the token in the text
+TYPE_MASK = np.uint32((1 << 30) - 1)
+
+# Why a kernel stopped.
+DONE, GROW, FULL_TOKENS, FULL_EVENTS, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(9)
+
+# state[...]: what lives on from one buffer to the next.
+(
+    POSITION,
+    TOKENS,
+    EVENTS,
+    AT_START,
+    GLUE,
+    SENTENCE_LENGTH,
+    MARKUP_IGNORED,
+    LAST_ID,
+    RANGE_END,
+    RANGE_GLUE,
+    SKIPPED,
+) = range(11)
+STATE_SIZE = 11
+
+# Kinds of structural tags.
+TAG_UNKNOWN, TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE = range(4)
+
+TAB, NEWLINE, RETURN, LESS, GREATER, SLASH, SPACE, HASH = 9, 10, 13, 60, 62, 47, 32, 35
+
+
+def new_state() -> NDArray[np.int64]:
+    """State before the first line: the next token opens a sentence."""
+    state = np.zeros(STATE_SIZE, np.int64)
+    state[AT_START] = 1
+    return state
+
+
+def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """Tag names and their kinds as arrays: concatenated bytes, offsets, kinds."""
+    encoded = [name.encode() for name in names]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(name) for name in encoded], out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets, np.array(list(names.values()), np.int64)
+
+
+@nb.njit(cache=True, nogil=True)
+def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ignore[no-untyped-def]
+    """Kind of the known tag that opens this line, else TAG_UNKNOWN."""
+    at = start + 1
+    if at < end and buffer[at] == SLASH:
+        at += 1
+    stop = at
+    while stop < end and buffer[stop] != SPACE and buffer[stop] != GREATER and buffer[stop] != SLASH:
+        if buffer[stop] == TAB:
+            return TAG_UNKNOWN
+        stop += 1
+    if stop == end:
+        return TAG_UNKNOWN
+    for tag in range(tag_kinds.size):
+        if tag_offsets[tag + 1] - tag_offsets[tag] != stop - at:
+            continue
+        same = True
+        for k in range(stop - at):
+            if buffer[at + k] != tag_blob[tag_offsets[tag] + k]:
+                same = False
+                break
+        if same:
+            return tag_kinds[tag]
+    return TAG_UNKNOWN
+
+
+@nb.njit(cache=True, nogil=True)
+def _push_token(tokens, state, found, max_sentence):  # type: ignore[no-untyped-def]
+    """Append one token with its flags; True if its sentence is too long."""
+    value = np.uint32(found)
+    if state[AT_START]:
+        value |= SENTENCE_START
+        state[AT_START] = 0
+        state[SENTENCE_LENGTH] = 0
+    if state[GLUE]:
+        value |= GLUED
+        state[GLUE] = 0
+    tokens[state[TOKENS]] = value
+    state[TOKENS] += 1
+    state[SENTENCE_LENGTH] += 1
+    return state[SENTENCE_LENGTH] > max_sentence
+
+
+@nb.njit(cache=True, nogil=True)
+def read_vertical(  # type: ignore[no-untyped-def]
+    buffer, form_column, lemma_column, skip_bad, max_sentence,
+    tag_blob, tag_offsets, tag_kinds, slots, hashes, offsets, blob, sizes, tokens, events, state,
+):  # fmt: skip
+    """Token lines FORM TAB … LEMMA … with structural tags on lines of their own.
+
+    `events` gets (token position, line start, line end) of each document tag. Returns a stop code; the state's
+    POSITION is the start of the first line not yet consumed (for the error codes: of the offending line).
+    """
+    size = buffer.size
+    needed = max(form_column, lemma_column)
+    line = state[POSITION]
+    while line < size:
+        state[POSITION] = line
+        first = buffer[line]
+        start1, end1, start2, end2 = -1, -1, -1, -1
+        column = 0
+        field = line
+        at = line
+        while at < size and buffer[at] != NEWLINE:
+            if buffer[at] == TAB:
+                if column == form_column:
+                    start1, end1 = field, at
+                if column == lemma_column:
+                    start2, end2 = field, at
+                column += 1
+                field = at + 1
+            at += 1
+        following = at + 1
+        end = at
+        if end > line and buffer[end - 1] == RETURN:
+            end -= 1
+        if end == line:
+            state[AT_START] = 1
+            line = following
+            continue
+        if column == form_column:
+            start1, end1 = field, max(end, field)
+        if column == lemma_column:
+            start2, end2 = field, max(end, field)
+        if first == LESS:
+            kind = _tag_kind(buffer, line, end, tag_blob, tag_offsets, tag_kinds)
+            if kind == TAG_UNKNOWN and column < needed and end - line > 2 and buffer[end - 1] == GREATER:
+                state[MARKUP_IGNORED] += 1
+                line = following
+                continue
+            if kind == TAG_GLUE:
+                state[GLUE] = 1
+                line = following
+                continue
+            if kind != TAG_UNKNOWN:
+                if kind == TAG_DOCUMENT and buffer[line + 1] != SLASH:
+                    if state[EVENTS] == events.shape[0]:
+                        return FULL_EVENTS
+                    events[state[EVENTS], 0] = state[TOKENS]
+                    events[state[EVENTS], 1] = line
+                    events[state[EVENTS], 2] = end
+                    state[EVENTS] += 1
+                state[AT_START] = 1
+                state[GLUE] = 0
+                line = following
+                continue
+        if column < needed or end1 == start1:
+            if skip_bad:
+                state[SKIPPED] += 1
+                line = following
+                continue
+            return FEW_COLUMNS if column < needed else EMPTY_FORM
+        if start2 == end2:
+            start2, end2 = start1, end1
+        if state[TOKENS] == tokens.size:
+            return FULL_TOKENS
+        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, sizes)
+        if found == FULL:
+            return GROW
+        if _push_token(tokens, state, found, max_sentence):
+            return LONG_SENTENCE
+        line = following
+    state[POSITION] = line
+    return DONE
+
+
+@nb.njit(cache=True, nogil=True)
+def _number(buffer, start, end):  # type: ignore[no-untyped-def]
+    """The decimal number in these bytes, or -1."""
+    if start >= end or end - start > 9:
+        return -1
+    value = 0
+    for i in range(start, end):
+        digit = int(buffer[i]) - 48
+        if digit < 0 or digit > 9:
+            return -1
+        value = 10 * value + digit
+    return value
+
+
+@nb.njit(cache=True, nogil=True)
+def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
+    """Whether MISC holds SpaceAfter=No."""
+    wanted = b"SpaceAfter=No"
+    for i in range(start, end - len(wanted) + 1):
+        if buffer[i] == wanted[0]:
+            same = True
+            for k in range(1, len(wanted)):
+                if buffer[i + k] != wanted[k]:
+                    same = False
+                    break
+            if same:
+                return True
+    return False
+
+
+@nb.njit(cache=True, nogil=True)
+def read_conllu(  # type: ignore[no-untyped-def]
+    buffer, skip_bad, max_sentence, slots, hashes, offsets, blob, sizes, tokens, events, state
+):
+    """CoNLL-U: ten columns, `#` comments, a blank line after each sentence; ranges and empty nodes are no tokens.
+
+    `events` gets every `# newdoc` line. Words of a range (1-2) are marked as glued when their lengths add up to
+    the range's written form (do + n't), and stay apart when the range contracts them (de + le = du).
+    """
+    size = buffer.size
+    line = state[POSITION]
+    fields = np.empty(11, np.int64)
+    while line < size:
+        state[POSITION] = line
+        column = 0
+        fields[0] = line
+        at = line
+        while at < size and buffer[at] != NEWLINE:
+            if buffer[at] == TAB:
+                column += 1
+                if column < 10:
+                    fields[column] = at + 1
+            at += 1
+        following = at + 1
+        end = at
+        if end > line and buffer[end - 1] == RETURN:
+            end -= 1
+        if end == line:
+            state[AT_START] = 1
+            state[GLUE] = 0
+            state[LAST_ID] = 0
+            state[RANGE_END] = 0
+            line = following
+            continue
+        if buffer[line] == HASH:
+            if end - line >= 8 and buffer[line + 2] == 110 and buffer[line + 5] == 100:  # "# newdoc"
+                word = b"# newdoc"
+                same = True
+                for k in range(8):
+                    if buffer[line + k] != word[k]:
+                        same = False
+                        break
+                if same:
+                    if state[EVENTS] == events.shape[0]:
+                        return FULL_EVENTS
+                    events[state[EVENTS], 0] = state[TOKENS]
+                    events[state[EVENTS], 1] = line
+                    events[state[EVENTS], 2] = end
+                    state[EVENTS] += 1
+            line = following
+            continue
+        if column != 9:
+            if skip_bad:
+                state[SKIPPED] += 1
+                line = following
+                continue
+            return WRONG_COLUMNS
+        id_end = fields[1] - 1
+        divider = -1
+        for i in range(line, id_end):
+            if buffer[i] == 45 or buffer[i] == 46:
+                divider = i
+                break
+        if divider >= 0:
+            low = _number(buffer, line, divider)
+            high = _number(buffer, divider + 1, id_end)
+            if low < 0 or high < 0:
+                if skip_bad:
+                    state[SKIPPED] += 1
+                    line = following
+                    continue
+                return BAD_ID
+            if buffer[divider] == 45:
+                written = fields[2] - 1 - fields[1]
+                state[RANGE_END] = high
+                state[RANGE_GLUE] = _range_is_plain(buffer, following, high, written)
+                if _no_space_after(buffer, fields[9], end):
+                    state[RANGE_GLUE] |= 2
+            line = following
+            continue
+        number = _number(buffer, line, id_end)
+        if number != state[LAST_ID] + 1:
+            if skip_bad:
+                state[SKIPPED] += 1
+                line = following
+                continue
+            return BAD_ID
+        start1, end1 = fields[1], fields[2] - 1
+        start2, end2 = fields[2], fields[3] - 1
+        if end1 == start1:
+            if skip_bad:
+                state[SKIPPED] += 1
+                state[LAST_ID] = number
+                line = following
+                continue
+            return EMPTY_FORM
+        if start2 == end2 or (end2 - start2 == 1 and buffer[start2] == 95 and buffer[start1] != 95):
+            start2, end2 = start1, end1
+        if state[TOKENS] == tokens.size:
+            return FULL_TOKENS
+        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, sizes)
+        if found == FULL:
+            return GROW
+        state[LAST_ID] = number
+        if _push_token(tokens, state, found, max_sentence):
+            return LONG_SENTENCE
+        if number < state[RANGE_END]:
+            state[GLUE] = state[RANGE_GLUE] & 1
+        elif number == state[RANGE_END]:
+            state[GLUE] = state[RANGE_GLUE] >> 1
+        elif _no_space_after(buffer, fields[9], end):
+            state[GLUE] = 1
+        line = following
+    state[POSITION] = line
+    return DONE
+
+
+@nb.njit(cache=True, nogil=True)
+def _range_is_plain(buffer, line, last, written):  # type: ignore[no-untyped-def]
+    """1 if the forms of the words up to id `last`, starting at `line`, are as long together as `written`."""
+    total = 0
+    size = buffer.size
+    while line < size and buffer[line] != NEWLINE:
+        at = line
+        while at < size and buffer[at] != TAB and buffer[at] != NEWLINE:
+            at += 1
+        number = _number(buffer, line, at)
+        form = at + 1
+        at = form
+        while at < size and buffer[at] != TAB and buffer[at] != NEWLINE:
+            at += 1
+        total += at - form
+        while at < size and buffer[at] != NEWLINE:
+            at += 1
+        line = at + 1
+        if number == last:
+            return 1 if total == written else 0
+    return 0
+
+
+KernelState = NDArray[np.int64]
+Events = NDArray[Any]

@@ -1,0 +1,172 @@
+"""Turning byte strings into consecutive ids, at the speed of the parser.
+
+A hash table over byte spans: open addressing, 64-bit FNV-1a hashes, every hit verified against the stored
+bytes, so two strings never share an id. All arrays live in numpy; the kernels only read and fill them, and
+report back when one is full, so that Python can grow it and let the kernel go on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.strings import Strings, read_only
+
+U8 = NDArray[np.uint8]
+U32 = NDArray[np.uint32]
+I64 = NDArray[np.int64]
+
+FNV_OFFSET = np.uint64(0xCBF29CE484222325)
+FNV_PRIME = np.uint64(0x100000001B3)
+FULL = -1
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def mix(hash_value: np.uint64) -> np.uint64:
+    """Spread FNV's entropy to the low bits that pick the slot."""
+    hash_value ^= hash_value >> np.uint64(32)
+    hash_value *= np.uint64(0x9E3779B97F4A7C15)
+    return hash_value ^ (hash_value >> np.uint64(29))
+
+
+@nb.njit(cache=True, nogil=True)
+def intern_two(  # type: ignore[no-untyped-def]
+    buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, sizes
+):
+    """Id of the string buffer[start1:end1] + TAB + buffer[start2:end2] (no TAB if start2 < 0), or FULL.
+
+    `sizes` is [ids in use]. New strings are appended to `blob`; `offsets` has one entry more than ids.
+    """
+    h = FNV_OFFSET
+    for i in range(start1, end1):
+        h = (h ^ np.uint64(buffer[i])) * FNV_PRIME
+    length = end1 - start1
+    if start2 >= 0:
+        h = (h ^ np.uint64(9)) * FNV_PRIME
+        for i in range(start2, end2):
+            h = (h ^ np.uint64(buffer[i])) * FNV_PRIME
+        length += 1 + end2 - start2
+    h = mix(h)
+    mask = np.int64(slots.size - 1)
+    slot = np.int64(h & np.uint64(mask))
+    while slots[slot] >= 0:
+        found = slots[slot]
+        if hashes[found] == h:
+            at = offsets[found]
+            if offsets[found + 1] - at == length:
+                same = True
+                for i in range(start1, end1):
+                    if blob[at] != buffer[i]:
+                        same = False
+                        break
+                    at += 1
+                if same and start2 >= 0:
+                    same = blob[at] == 9
+                    at += 1
+                    if same:
+                        for i in range(start2, end2):
+                            if blob[at] != buffer[i]:
+                                same = False
+                                break
+                            at += 1
+                if same:
+                    return found
+        slot = (slot + 1) & mask
+    new = sizes[0]
+    at = offsets[new]
+    if new + 1 >= hashes.size or 2 * (new + 1) > slots.size or at + length > blob.size:
+        return FULL
+    for i in range(start1, end1):
+        blob[at] = buffer[i]
+        at += 1
+    if start2 >= 0:
+        blob[at] = 9
+        at += 1
+        for i in range(start2, end2):
+            blob[at] = buffer[i]
+            at += 1
+    hashes[new] = h
+    offsets[new + 1] = at
+    slots[slot] = new
+    sizes[0] = new + 1
+    return new
+
+
+@nb.njit(cache=True, nogil=True)
+def intern_spans(  # type: ignore[no-untyped-def]
+    buffer, starts, ends, first, count, slots, hashes, offsets, blob, sizes, out
+):
+    """Ids of spans first..count into `out`; returns how far it got (less than count when a table is full)."""
+    for i in range(first, count):
+        found = intern_two(buffer, starts[i], ends[i], -1, -1, slots, hashes, offsets, blob, sizes)
+        if found == FULL:
+            return i
+        out[i] = found
+    return count
+
+
+@nb.njit(cache=True, nogil=True)
+def refill_slots(slots, hashes, count):  # type: ignore[no-untyped-def]
+    """Enter ids 0..count-1 into an empty, larger slot table."""
+    mask = np.int64(slots.size - 1)
+    for found in range(count):
+        slot = np.int64(hashes[found] & np.uint64(mask))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = found
+
+
+class InternTable:
+    """Distinct byte strings in the order of first sight."""
+
+    def __init__(self, capacity: int = 1 << 14) -> None:
+        capacity = 1 << max(4, (capacity - 1).bit_length())  # slots are picked by masking
+        self.slots = np.full(4 * capacity, -1, np.int64)
+        self.hashes = np.zeros(capacity, np.uint64)
+        self.offsets = np.zeros(capacity + 1, np.int64)
+        self.blob = np.zeros(16 * capacity, np.uint8)
+        self.sizes = np.zeros(1, np.int64)
+
+    def __len__(self) -> int:
+        return int(self.sizes[0])
+
+    @property
+    def arrays(self) -> tuple[I64, NDArray[np.uint64], I64, U8, I64]:
+        """What the kernels take, in their order."""
+        return self.slots, self.hashes, self.offsets, self.blob, self.sizes
+
+    def grow(self, longest: int) -> None:
+        """Make room for at least one more string of `longest` bytes, doubling what is short."""
+        count = len(self)
+        if count + 1 >= self.hashes.size:
+            self.hashes = np.concatenate([self.hashes, np.zeros_like(self.hashes)])
+            self.offsets = np.concatenate([self.offsets, np.zeros(self.offsets.size - 1, np.int64)])
+        if 2 * (count + 1) > self.slots.size // 2:
+            self.slots = np.full(2 * self.slots.size, -1, np.int64)
+            refill_slots(self.slots, self.hashes, count)
+        need = int(self.offsets[count]) + longest
+        if need > self.blob.size // 2:
+            self.blob = np.concatenate([self.blob, np.zeros(max(self.blob.size, need), np.uint8)])
+
+    def add_spans(self, buffer: U8, starts: I64, ends: I64) -> I64:
+        """Ids of the given spans of `buffer`."""
+        buffer, starts, ends = read_only(buffer), read_only(starts), read_only(ends)
+        out = np.empty(starts.size, np.int64)
+        done = 0
+        while True:
+            done = intern_spans(buffer, starts, ends, done, starts.size, *self.arrays, out)
+            if done == starts.size:
+                return out
+            self.grow(int(ends[done] - starts[done]))
+
+    def strings(self) -> Strings:
+        """The distinct strings, by id."""
+        count = len(self)
+        offsets = self.offsets[: count + 1].copy()
+        return Strings(self.blob[: int(offsets[count])].copy(), offsets)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.strings())

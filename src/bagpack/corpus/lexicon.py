@@ -1,0 +1,142 @@
+"""The corpus-wide lexicon: every key with its count, and the form → key table, merged from the shards' own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.shard import Shard
+from bagpack.corpus.strings import Strings, merge_sorted, read_only
+from bagpack.files import map_array, write_array
+
+Counted = tuple[Strings, NDArray[np.int64]]
+
+DTYPES = {
+    "keys.blob": "|u1",
+    "keys.offsets": "<i8",
+    "keys.count": "<i8",
+    "forms.blob": "|u1",
+    "forms.offsets": "<i8",
+    "forms.key": "<i8",
+}
+
+
+def merge_two(first: Counted, second: Counted) -> Counted:
+    """Union of two sorted, counted lists; counts of equal strings add up."""
+    (strings1, counts1), (strings2, counts2) = first, second
+    blob = np.empty(strings1.blob.size + strings2.blob.size, np.uint8)
+    offsets = np.zeros(len(strings1) + len(strings2) + 1, np.int64)
+    counts = np.zeros(len(strings1) + len(strings2), np.int64)
+    n = merge_sorted(
+        strings1.blob, strings1.offsets, read_only(counts1),
+        strings2.blob, strings2.offsets, read_only(counts2),
+        blob, offsets, counts,
+    )  # fmt: skip
+    return Strings(blob[: offsets[n]].copy(), offsets[: n + 1].copy()), counts[:n].copy()
+
+
+def merge_all(lists: Iterable[Counted]) -> Counted:
+    """Merge many lists like a binary counter: each string is copied log(n) times, few lists are held at once."""
+    levels: list[Counted | None] = []
+    for item in lists:
+        carried = item
+        for level, held in enumerate(levels):
+            if held is None:
+                levels[level] = carried
+                break
+            carried = merge_two(held, carried)
+            levels[level] = None
+        else:
+            levels.append(carried)
+    result: Counted = (Strings.of([]), np.zeros(0, np.int64))
+    for held in levels:
+        if held is not None:
+            result = merge_two(held, result)
+    return result
+
+
+def most_frequent_keys(
+    pairs: Strings, counts: NDArray[np.int64], keys: Strings
+) -> tuple[Strings, NDArray[np.int64]]:
+    """From sorted FORM TAB KEY with counts: each form once, with the index of its most frequent key.
+
+    A form that is a key itself is left out, since a target is looked up among the keys first. Equal counts: the
+    key that comes first in code-point order.
+    """
+    forms: list[bytes] = []
+    best: list[bytes] = []
+    highest = -1
+    for entry, count in zip(pairs, counts.tolist(), strict=True):
+        form, _, key = entry.partition(b"\t")
+        if not forms or forms[-1] != form:
+            forms.append(form)
+            best.append(key)
+            highest = count
+        elif count > highest:
+            best[-1] = key
+            highest = count
+    all_forms = Strings.of(forms)
+    is_key = keys.find(all_forms) >= 0
+    kept = np.flatnonzero(~is_key)
+    return all_forms.take(kept), keys.find(Strings.of(best))[kept]
+
+
+def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
+    """Merge the shards' lexicons into `directory`; returns the checksums."""
+    opened = [Shard(path) for path in shards]
+    keys, counts = merge_all((shard.keys, np.diff(shard.posting_bounds)) for shard in opened)
+    pairs, pair_counts = merge_all(
+        (shard.form_keys[0], shard.form_keys[1].astype(np.int64)) for shard in opened
+    )
+    forms, form_keys = most_frequent_keys(pairs, pair_counts, keys)
+    arrays: dict[str, NDArray[Any]] = {
+        "keys.blob": keys.blob,
+        "keys.offsets": keys.offsets,
+        "keys.count": counts,
+        "forms.blob": forms.blob,
+        "forms.offsets": forms.offsets,
+        "forms.key": form_keys,
+    }
+    directory.mkdir(parents=True, exist_ok=True)
+    return {name: write_array(directory / name, array, DTYPES[name]) for name, array in arrays.items()}
+
+
+class Lexicon:
+    """The corpus's keys, sorted, with counts; memory-mapped."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def _map(self, name: str) -> NDArray[Any]:
+        return read_only(map_array(self.directory / name, DTYPES[name]))
+
+    @cached_property
+    def keys(self) -> Strings:
+        """All keys in code-point order."""
+        return Strings(self._map("keys.blob"), self._map("keys.offsets"))
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Tokens per key."""
+        return self._map("keys.count")
+
+    @cached_property
+    def _forms(self) -> tuple[Strings, NDArray[np.int64]]:
+        return Strings(self._map("forms.blob"), self._map("forms.offsets")), self._map("forms.key")
+
+    def find(self, words: Iterable[str]) -> NDArray[np.int64]:
+        """Key index of each word: as a key, failing that as a form; -1 if the corpus has neither."""
+        wanted = Strings.of(words)
+        found = self.keys.find(wanted)
+        missing = np.flatnonzero(found < 0)
+        if missing.size:
+            forms, form_keys = self._forms
+            by_form = forms.find(wanted.take(missing))
+            known = by_form >= 0
+            found[missing[known]] = form_keys[by_form[known]]
+        return found

@@ -1,0 +1,178 @@
+"""From the distinct raw strings of a shard to its types: form as written, key as counted.
+
+A key is what statistics are about: the lemma (or form), case-folded unless told otherwise. Work is done once per
+distinct string. Plain ASCII entries go through a kernel; the few others (accents, entities) through Python.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.strings import Strings
+
+UNKNOWN_LEMMAS = frozenset({"<unknown>"})
+BLANKS = str.maketrans("\t\n\r", "   ")  # an entity can smuggle one in; lines and columns are divided by them
+MAX_UNESCAPES = 3  # WaCky files hold doubly escaped entities (&amp;amp;)
+
+
+@dataclass
+class NormalisedTypes:
+    """Form and key per raw string; `dropped` marks raw strings that are no tokens, `undecodable` bad bytes."""
+
+    forms: Strings
+    keys: Strings
+    dropped: NDArray[np.bool_]
+    undecodable: NDArray[np.bool_]
+
+
+@nb.njit(cache=True, nogil=True)
+def _scan(blob, offsets, plain, divider, letters):  # type: ignore[no-untyped-def]
+    """Per entry: is it plain ASCII without `&` or a lemma that starts with `<`; where is its TAB; has it alnum."""
+    for i in range(offsets.size - 1):
+        plain[i] = True
+        letters[i] = False
+        divider[i] = offsets[i + 1]
+        for k in range(offsets[i], offsets[i + 1]):
+            c = blob[k]
+            if c == 9 and divider[i] == offsets[i + 1]:
+                divider[i] = k
+            if c >= 128 or c == 38 or (c == 60 and divider[i] == k - 1):
+                plain[i] = False
+            if divider[i] == offsets[i + 1] and (48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122):
+                letters[i] = True
+
+
+@nb.njit(cache=True, nogil=True)
+def _assemble(  # type: ignore[no-untyped-def]
+    blob, offsets, plain, divider, use_lemma, fold,
+    slow_forms, slow_form_offsets, slow_keys, slow_key_offsets, forms, form_offsets, keys, key_offsets,
+):  # fmt: skip
+    """Forms and keys of all entries in order, the slow ones taken from the strings Python made."""
+    slow = 0
+    form_at = 0
+    key_at = 0
+    for i in range(offsets.size - 1):
+        if plain[i]:
+            for k in range(offsets[i], divider[i]):
+                forms[form_at] = blob[k]
+                form_at += 1
+            start = offsets[i]
+            end = divider[i]
+            if use_lemma and divider[i] < offsets[i + 1]:
+                start = divider[i] + 1
+                end = offsets[i + 1]
+            for k in range(start, end):
+                c = blob[k]
+                if fold and 65 <= c <= 90:
+                    c += 32
+                keys[key_at] = c
+                key_at += 1
+        else:
+            for k in range(slow_form_offsets[slow], slow_form_offsets[slow + 1]):
+                forms[form_at] = slow_forms[k]
+                form_at += 1
+            for k in range(slow_key_offsets[slow], slow_key_offsets[slow + 1]):
+                keys[key_at] = slow_keys[k]
+                key_at += 1
+            slow += 1
+        form_offsets[i + 1] = form_at
+        key_offsets[i + 1] = key_at
+
+
+def is_punctuation(form: str) -> bool:
+    """No letter, digit or mark in it."""
+    return not any(unicodedata.category(c)[0] in "LNM" for c in form)
+
+
+def fold(text: str, options: TextOptions) -> str:
+    """The key of a lemma or form, as the store's case setting says."""
+    return text.casefold() if options.case == "fold" else text
+
+
+def decode_latin1(raw: bytes) -> str:
+    """Latin-1 as the web means it: 0x80-0x9f are windows-1252 where that defines them."""
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return "".join(bytes([b]).decode("cp1252", "ignore") or chr(b) for b in raw)
+
+
+def decode(raw: bytes, encoding: str, errors: str = "strict") -> str:
+    """Bytes to text; latin-1 is read as the web means it."""
+    if encoding.lower().replace("_", "-") in ("latin-1", "latin1", "iso-8859-1"):
+        return decode_latin1(raw)
+    return raw.decode(encoding, "ignore" if errors == "skip" else errors)
+
+
+def unescape(text: str) -> str:
+    """Entities resolved, also doubly escaped ones."""
+    for _ in range(MAX_UNESCAPES):
+        plain = html.unescape(text)
+        if plain == text or not plain:
+            break
+        text = plain
+    return text
+
+
+def normalise_columns(raw: Strings, options: TextOptions, entities: bool) -> NormalisedTypes:
+    """Raw strings FORM TAB LEMMA in the input's encoding."""
+    count = len(raw)
+    plain = np.empty(count, np.bool_)
+    letters = np.empty(count, np.bool_)
+    divider = np.empty(count, np.int64)
+    _scan(raw.blob, raw.offsets, plain, divider, letters)
+    undecodable = np.zeros(count, np.bool_)
+    dropped = ~letters if options.punctuation == "drop" else np.zeros(count, np.bool_)
+    forms: list[str] = []
+    keys: list[str] = []
+    for index in np.flatnonzero(~plain).tolist():
+        entry = raw.bytes_at(index)
+        try:
+            text = decode(entry, options.encoding)
+        except UnicodeDecodeError:
+            undecodable[index] = True
+            text = decode(entry, options.encoding, "replace")
+        form, _, lemma = text.partition("\t")
+        if entities and "&" in text:
+            form, lemma = unescape(form).translate(BLANKS), unescape(lemma).translate(BLANKS)
+        lemma = form if lemma in UNKNOWN_LEMMAS else lemma
+        forms.append(form)
+        keys.append(fold(form if options.level == "form" else lemma or form, options))
+        if options.punctuation == "drop":
+            dropped[index] = is_punctuation(form)
+    if options.encoding_errors == "skip":
+        dropped |= undecodable
+    slow_forms, slow_keys = Strings.of(forms), Strings.of(keys)
+    form_blob = np.empty(raw.blob.size + slow_forms.blob.size, np.uint8)
+    key_blob = np.empty(raw.blob.size + slow_keys.blob.size, np.uint8)
+    form_offsets = np.zeros(count + 1, np.int64)
+    key_offsets = np.zeros(count + 1, np.int64)
+    _assemble(
+        raw.blob, raw.offsets, plain, divider, options.level == "lemma", options.case == "fold",
+        slow_forms.blob, slow_forms.offsets, slow_keys.blob, slow_keys.offsets,
+        form_blob, form_offsets, key_blob, key_offsets,
+    )  # fmt: skip
+    return NormalisedTypes(
+        Strings(form_blob[: form_offsets[-1]], form_offsets),
+        Strings(key_blob[: key_offsets[-1]], key_offsets),
+        dropped,
+        undecodable,
+    )
+
+
+def normalise_forms(
+    raw: Strings, forms: list[str], lemmas: list[str], options: TextOptions
+) -> NormalisedTypes:
+    """Raw strings are forms in UTF-8; the lemmas (or the forms themselves) become keys."""
+    keys = [fold(text, options) for text in lemmas]
+    dropped = np.zeros(len(forms), np.bool_)
+    if options.punctuation == "drop":
+        dropped = np.fromiter((is_punctuation(form) for form in forms), np.bool_, len(forms))
+    return NormalisedTypes(raw, Strings.of(keys), dropped, np.zeros(len(forms), np.bool_))

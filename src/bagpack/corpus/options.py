@@ -1,0 +1,61 @@
+"""What a user can choose when a corpus is indexed; recorded in the store."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from bagpack.errors import UsageError
+
+CHOICES = {
+    "level": ("lemma", "form"),
+    "case": ("fold", "keep"),
+    "punctuation": ("keep", "drop"),
+    "encoding_errors": ("strict", "replace", "skip"),
+    "bad_lines": ("error", "skip"),
+    "paragraphs": ("auto", "line", "blank"),
+}
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How input becomes tokens. All of it shapes the store's content, so all of it goes into the manifest."""
+
+    format: str = "auto"
+    level: str = "lemma"
+    case: str = "fold"
+    punctuation: str = "keep"
+    annotator: str = "simplemma"
+    lang: str = "en"
+    encoding: str = "utf-8"
+    encoding_errors: str = "strict"
+    bad_lines: str = "error"
+    paragraphs: str = "auto"
+    columns: str = "auto"
+    text_field: str = "text"
+    id_field: str = "id"
+    max_sentence: int = 100_000
+    max_line: int = 32 << 20
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                option = name.replace("_", "-")
+                raise UsageError(f"--{option} {value} is unknown; choose one of {', '.join(allowed)}")
+        if self.annotator == "none" and self.level == "lemma":
+            raise UsageError(
+                "--annotator none gives no lemmas; add --level form, or choose another annotator"
+            )
+        if self.max_sentence < 1 or self.max_line < 1:
+            raise UsageError("--max-sentence and --max-line must be at least 1")
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the manifest."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TextOptions:
+        """Back from a manifest."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in known})

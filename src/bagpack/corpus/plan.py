@@ -1,0 +1,96 @@
+"""What is to be done: which slices of which files make which part of the store.
+
+The plan depends on the input and the settings alone. Workers take parts as they come; the store is the same for
+any number of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import reader_for, recognise
+from bagpack.corpus.sources import Slice, Source, expand, inspect
+
+MIN_PART = 16 << 20
+MAX_PART = 128 << 20
+PARTS_WANTED = 16
+EXPANSION = 4  # text grows about fourfold when it is uncompressed
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one worker turns into one shard (or several, if a compressed file is long)."""
+
+    number: int
+    slices: tuple[Slice, ...]
+
+    @property
+    def format(self) -> str:
+        """All slices of a part are of one format."""
+        return self.slices[0].source.format
+
+    @property
+    def weight(self) -> int:
+        """Estimated uncompressed bytes."""
+        return sum(map(slice_weight, self.slices))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All parts, in corpus order."""
+
+    sources: tuple[Source, ...]
+    parts: tuple[Part, ...]
+    part_bytes: int
+    options: TextOptions
+
+    @property
+    def weight(self) -> int:
+        """Estimated uncompressed bytes."""
+        return sum(part.weight for part in self.parts)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What must be the same for an interrupted build to be continued."""
+        return {
+            "options": self.options.to_dict(),
+            "part_bytes": self.part_bytes,
+            "sources": [asdict(source) for source in self.sources],
+        }
+
+
+def slice_weight(part: Slice) -> int:
+    """Estimated uncompressed bytes of a slice."""
+    source = part.source
+    if source.compression:
+        return EXPANSION * source.size
+    if source.format == "parquet":
+        return 2 * source.size
+    return (part.end if part.end >= 0 else source.size) - part.start
+
+
+def make_plan(
+    names: Iterable[str],
+    options: TextOptions,
+    part_bytes: int | None = None,
+    labels: dict[str, str] | None = None,
+) -> Plan:
+    """Look at every source, settle its format, and cut it into parts; `labels` rename sources for the user."""
+    labels = labels or {}
+    sources = [recognise(inspect(path, labels.get(path, "")), options) for path in expand(names)]
+    total = sum(source.size * (EXPANSION if source.compression else 1) for source in sources)
+    target = part_bytes or min(max(total // PARTS_WANTED, MIN_PART), MAX_PART)
+    groups: list[list[Slice]] = []
+    size = 0
+    for source in sources:
+        for part in reader_for(source.format).slices(source, target, options):
+            weight = slice_weight(part)
+            if not groups or size + weight > target or groups[-1][-1].source.format != source.format:
+                groups.append([])
+                size = 0
+            groups[-1].append(part)
+            size += weight
+    parts = tuple(Part(number, tuple(group)) for number, group in enumerate(groups))
+    return Plan(tuple(sources), parts, target, options)

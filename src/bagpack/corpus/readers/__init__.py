@@ -1,0 +1,103 @@
+"""Input formats. Each is a small module with a `READER`, found through the entry-point group `bagpack.readers`.
+
+A reader recognises its format, may cut one file into slices that workers read independently, and feeds a slice to
+the sink. Another package adds one with an entry point of its own; `Reader` is what it has to offer.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Protocol
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.sink import ShardSink
+from bagpack.corpus.sources import Slice, Source, read_head
+from bagpack.errors import InputError, UsageError
+
+BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "text")  # text last: it takes whatever is left
+
+
+class Reader(Protocol):
+    """One input format."""
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether a file that begins like this is in this format."""
+
+    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
+        """Cut a source into slices of about `target` bytes; one slice if it cannot be cut."""
+
+    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
+        """Push the slice's documents into the sink, calling `sink.block_done` as bytes are consumed."""
+
+
+@cache
+def readers() -> dict[str, Reader]:
+    """All readers by name, built-in ones first."""
+    found: dict[str, Reader] = {
+        name: importlib.import_module(f"bagpack.corpus.readers.{name}").READER for name in BUILT_IN
+    }
+    for entry in entry_points(group="bagpack.readers"):
+        if entry.name not in found:
+            found[entry.name] = entry.load()
+    return found
+
+
+def reader_for(name: str) -> Reader:
+    """The reader of a format; a sentence if there is none."""
+    known = readers()
+    if name not in known:
+        raise UsageError(f"--format {name} is unknown; choose one of auto, {', '.join(sorted(known))}")
+    return known[name]
+
+
+def recognise(source: Source, options: TextOptions) -> Source:
+    """Settle a source's format, from the option, its name, or its first bytes."""
+    if options.format != "auto":
+        return replace(source, format=reader_for(options.format).name)
+    others = [reader for reader in readers().values() if reader.name != "text"]
+    head = read_head(source)
+    if not head:
+        raise InputError(f"{source.name} holds nothing once it is uncompressed; leave it out")
+    by_name = [reader for reader in others if source.stem.endswith(reader.suffixes)]
+    for reader in (*by_name, *others):
+        if reader.recognises(head):
+            return replace(source, format=reader.name)
+    if by_name:
+        return replace(source, format=by_name[0].name)
+    if b"\0" in head[:4096]:
+        raise InputError(
+            f"{source.name} does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its "
+            f"--format"
+        )
+    return replace(source, format="text")
+
+
+def whole_sentences(
+    pieces: Iterator[tuple[int, bytes]], mark: bytes, reach: int
+) -> Iterator[tuple[int, bytes]]:
+    """Re-cut blocks just behind the last `mark` (a newline and what opens a sentence), if one is within reach."""
+    held = b""
+    start = 0
+    for offset, block in pieces:
+        if held:
+            block = held + block
+        else:
+            start = offset
+        cut = block.rfind(mark) + 1
+        if cut == 0:
+            if len(block) < reach:
+                held = block
+                continue
+            cut = len(block)
+        yield start, block[:cut]
+        held = block[cut:]
+        start += cut
+    if held:
+        yield start, held

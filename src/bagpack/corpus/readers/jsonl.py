@@ -1,0 +1,91 @@
+"""JSON lines: an object a line, its text in one field and, if it has one, its id in another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.text import check_encoding, decode_block
+from bagpack.corpus.sink import ShardSink
+from bagpack.corpus.sources import Slice, Source, blocks, cut_points
+from bagpack.errors import InputError
+
+COUNT_BLOCK = 1 << 24
+
+
+class JsonLinesReader:
+    """JSON lines."""
+
+    name = "jsonl"
+    suffixes = (".jsonl", ".ndjson", ".jsonlines")
+
+    def recognises(self, head: bytes) -> bool:
+        """The first line is a JSON object."""
+        first = head.split(b"\n", 1)[0].strip()
+        if not (first.startswith(b"{") and first.endswith(b"}")):
+            return False
+        try:
+            return isinstance(json.loads(first), dict)
+        except ValueError:
+            return False
+
+    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
+        """Cut at lines; each slice knows how many lines come before it."""
+        check_encoding(options.encoding)
+        if source.compression:
+            return [Slice(source)]
+        cuts = cut_points(source, target, (b"\n",), (b"\n",), options.max_line)
+        ends = [*cuts[1:], source.size]
+        found: list[Slice] = []
+        lines = 0
+        with open(source.path, "rb") as handle:
+            for start, end in zip(cuts, ends, strict=True):
+                found.append(replace(Slice(source, start, end), first_line=lines))
+                left = end - start
+                while left and len(cuts) > 1 and (chunk := handle.read(min(COUNT_BLOCK, left))):
+                    lines += chunk.count(b"\n")
+                    left -= len(chunk)
+        return found
+
+    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
+        """Push each object's paragraphs."""
+        number = part.first_line
+        for offset, block in blocks(part, options.max_line):
+            text = decode_block(block, offset, part, sink, options)
+            lines = text.split("\n")
+            if lines[-1] == "":
+                lines.pop()
+            for line in lines:
+                number += 1
+                if line and not line.isspace():
+                    self._feed_line(line, number, part, sink, options)
+            sink.block_done(len(block))
+
+    def _feed_line(self, line: str, number: int, part: Slice, sink: ShardSink, options: TextOptions) -> None:
+        place = f"{part.source.name}:{number:,}"
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            problem = f"is not JSON ({error})"
+        else:
+            if not isinstance(value, dict):
+                problem = f"is JSON but no object: {line[:40]!r}"
+            elif options.text_field not in value:
+                fields = ", ".join(sorted(map(str, value))) or "none"
+                problem = f"has no field {options.text_field!r} (it has: {fields}); name the field with --text-field"
+            elif not isinstance(value[options.text_field], str):
+                problem = f"has a field {options.text_field!r} that is no string"
+            else:
+                name = value.get(options.id_field)
+                sink.open_document(place.replace(",", "") if name is None else str(name))
+                for paragraph in value[options.text_field].splitlines():
+                    if paragraph and not paragraph.isspace():
+                        sink.paragraph(paragraph)
+                return
+        if options.bad_lines == "error":
+            raise InputError(f"{place} {problem}; --bad-lines skip leaves such lines out and counts them")
+        sink.tally.skipped_lines += 1
+
+
+READER = JsonLinesReader()

@@ -1,0 +1,127 @@
+"""Plain text: paragraphs of raw text, one document per file.
+
+A paragraph is a line, or, where lines are hard-wrapped and blank lines stand between (as in e-books), a block of
+lines. `--paragraphs auto` looks at the beginning of each file to tell which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bagpack.corpus.normalise import decode
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.sink import ShardSink, encoding_error
+from bagpack.corpus.sources import Slice, Source, blocks, cut_points, line_number, read_head
+from bagpack.errors import UsageError
+
+WRAPPED_WIDTH = 120
+BOM = b"\xef\xbb\xbf"
+
+
+def check_encoding(encoding: str) -> None:
+    """Only encodings in which a newline is the byte 0x0a can be sliced and counted by line."""
+    try:
+        plain = "a\n\t<".encode(encoding) == b"a\n\t<"
+    except LookupError as error:
+        raise UsageError(
+            f"--encoding {encoding} is unknown to Python; utf-8 and latin-1 are usual"
+        ) from error
+    if not plain:
+        raise UsageError(
+            f"--encoding {encoding} cannot be read directly; convert the file to UTF-8 (iconv does it)"
+        )
+
+
+def decode_block(block: bytes, offset: int, part: Slice, sink: ShardSink, options: TextOptions) -> str:
+    """Text of a block; undecodable bytes are told or counted."""
+    if offset == 0:
+        block = block.removeprefix(BOM)
+    try:
+        return decode(block, options.encoding)
+    except UnicodeDecodeError as error:
+        if options.encoding_errors == "strict":
+            line = line_number(part.source, offset) + block.count(b"\n", 0, error.start)
+            raise encoding_error(part.source.name, line, error, options.encoding) from error
+        sink.tally.undecodable += _count_bad(block, options.encoding)
+        return decode(block, options.encoding, options.encoding_errors)
+
+
+def _count_bad(block: bytes, encoding: str) -> int:
+    replaced = block.decode(encoding, "replace").count("\N{REPLACEMENT CHARACTER}")
+    return replaced - block.decode(encoding, "ignore").count("\N{REPLACEMENT CHARACTER}")
+
+
+def is_wrapped(head: bytes) -> bool:
+    """Whether a file's beginning looks like hard-wrapped lines with blank lines between paragraphs."""
+    lines = [line.strip() for line in head.replace(b"\r", b"").split(b"\n")][:-1]
+    filled = [line for line in lines if line]
+    groups = sum(1 for before, line in zip([b"", *lines], lines, strict=False) if line and not before)
+    return (
+        len(filled) >= 4
+        and len(filled) < len(lines)
+        and max(map(len, filled)) <= WRAPPED_WIDTH
+        and len(filled) >= 1.5 * groups
+    )
+
+
+class TextReader:
+    """Plain text."""
+
+    name = "text"
+    suffixes = (".txt", ".text", ".md")
+
+    def recognises(self, head: bytes) -> bool:
+        """Anything may be text."""
+        return True
+
+    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
+        """Cut at paragraphs."""
+        check_encoding(options.encoding)
+        if source.compression:
+            return [Slice(source)]
+        marks = (b"\n\n", b"\n\r\n") if self._wrapped(source, options) else (b"\n",)
+        cuts = cut_points(source, target, marks, (b"\n",), options.max_line)
+        ends = [*cuts[1:], source.size]
+        return [
+            Slice(source, start, end, source.name if start else None)
+            for start, end in zip(cuts, ends, strict=True)
+        ]
+
+    def _wrapped(self, source: Source, options: TextOptions) -> bool:
+        if options.paragraphs == "auto":
+            return is_wrapped(read_head(source))
+        return options.paragraphs == "blank"
+
+    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
+        """Push each paragraph."""
+        wrapped = self._wrapped(part.source, options)
+        held: list[str] = []
+        for offset, block in blocks(part, options.max_line):
+            text = decode_block(block, offset, part, sink, options)
+            if wrapped:
+                for paragraph in _unwrapped(text, held):
+                    sink.paragraph(paragraph)
+            else:
+                for line in text.split("\n"):
+                    if line and not line.isspace():
+                        sink.paragraph(line)
+            sink.block_done(len(block))
+        if held:
+            sink.paragraph(" ".join(held))
+
+
+def _unwrapped(text: str, held: list[str]) -> Iterator[str]:
+    """Paragraphs of hard-wrapped text; `held` carries the open one from block to block."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    for line in lines:
+        stripped = line.strip()
+        if stripped:
+            held.append(stripped)
+        elif held:
+            yield " ".join(held)
+            held.clear()
+
+
+READER = TextReader()

@@ -1,0 +1,137 @@
+"""Vertical text (WaCky, CWB, Sketch Engine): a token a line, columns divided by tabs, tags on lines of their own.
+
+WaCky files are not XML: raw `&`, unbalanced tags and doubly escaped entities occur. They are read line by line, and
+a line is markup only if it starts with a known tag. `--columns` names the columns (`word,tag,lemma`); the default
+looks at the beginning of the file, since PukWaC has lemma and tag the other way round.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from bagpack.corpus import columns as col
+from bagpack.corpus.normalise import decode, unescape
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import whole_sentences
+from bagpack.corpus.readers.text import check_encoding
+from bagpack.corpus.sink import ShardSink
+from bagpack.corpus.sources import Slice, Source, blocks, cut_points, read_head
+from bagpack.errors import InputError, UsageError
+
+DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
+BOUNDARY_TAGS = ("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--")
+TAGS = col.tag_table(
+    dict.fromkeys(DOCUMENT_TAGS, col.TAG_DOCUMENT)
+    | dict.fromkeys(BOUNDARY_TAGS, col.TAG_BOUNDARY)
+    | {"g": col.TAG_GLUE}
+)
+_TAG_LINE = re.compile(
+    rb"</?(?:%s)(?:[ >/])" % b"|".join(re.escape(t.encode()) for t in (*DOCUMENT_TAGS, "s", "p", "corpus"))
+)
+_ID = re.compile(r"\b(?:id|xml:id|n|url|name|title|file|filename)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+FORM_NAMES = ("word", "form", "token")
+LEMMA_NAMES = ("lemma", "base")
+
+
+def guess_columns(head: bytes) -> str:
+    """Names of the columns, from the first lines: the tag column has the fewest different values."""
+    rows = [
+        line.rstrip(b"\r").split(b"\t")
+        for line in head.split(b"\n")[:-1]
+        if line.strip() and not _TAG_LINE.match(line) and b"\t" in line
+    ][:5000]
+    if not rows:
+        return "word,tag,lemma"
+    width = int(np.median([len(row) for row in rows]))
+    if width < 3:
+        return "word,lemma" if width == 2 else "word"
+    full = [row for row in rows if len(row) >= 3]
+    shared = [sum(row[0].lower() == row[k].lower() for row in full) for k in (1, 2)]
+    distinct = [len({row[k] for row in full}) for k in (1, 2)]
+    lemma_second = shared[0] > shared[1] or (shared[0] == shared[1] and distinct[0] > distinct[1])
+    return "word,lemma,tag" if lemma_second else "word,tag,lemma"
+
+
+def column_numbers(names: str) -> tuple[int, int]:
+    """Where the form and the lemma stand, from names such as word,tag,lemma."""
+    listed = [name.strip().lower() for name in names.split(",")]
+    form = next((i for i, name in enumerate(listed) if name in FORM_NAMES), -1)
+    lemma = next((i for i, name in enumerate(listed) if name in LEMMA_NAMES), -1)
+    if form < 0:
+        raise UsageError(
+            f"--columns {names} names no column {' or '.join(FORM_NAMES)}; for ukWaC: word,tag,lemma"
+        )
+    return form, lemma
+
+
+def document_name(line: str) -> str:
+    """The id that a document tag carries, or the whole tag if it carries none."""
+    found = _ID.search(line)
+    return unescape(found.group(1) or found.group(2) or "") if found else line
+
+
+class VerticalReader:
+    """Vertical text."""
+
+    name = "vertical"
+    suffixes = (".vert", ".vrt", ".vertical")
+
+    def recognises(self, head: bytes) -> bool:
+        """A known tag on a line of its own, and token lines with tabs."""
+        lines = [line for line in head[:8192].split(b"\n")[:-1] if line.strip()]
+        tagged = sum(1 for line in lines if _TAG_LINE.match(line))
+        tabbed = sum(1 for line in lines if b"\t" in line)
+        return tagged > 0 and tabbed > 0 and tagged + tabbed >= 0.8 * len(lines)
+
+    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
+        """Cut before document tags, else before sentences."""
+        check_encoding(options.encoding)
+        self._columns(source, options)
+        if source.compression:
+            return [Slice(source)]
+        documents = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
+        cuts = cut_points(source, target, documents, (b"\n<s>", b"\n<s ", b"\n</s>"), 4 << 20)
+        ends = [*cuts[1:], source.size]
+        found = []
+        open_document: str | None = None
+        for index, (start, end) in enumerate(zip(cuts, ends, strict=True)):
+            if start:
+                open_document = _last_document(source, cuts[index - 1], start, options) or open_document
+            found.append(Slice(source, start, end, (open_document or source.name) if start else None))
+        return found
+
+    def _columns(self, source: Source, options: TextOptions) -> tuple[int, int]:
+        names = options.columns
+        if names == "auto":
+            names = guess_columns(read_head(source, 1 << 18))
+        form, lemma = column_numbers(names)
+        if lemma < 0 and options.level == "lemma":
+            raise InputError(
+                f"{source.name} has no lemma column (columns: {names}); add --level form, or name the columns with "
+                f"--columns word,tag,lemma"
+            )
+        return form, lemma if lemma >= 0 else form
+
+    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
+        """Hand whole sentences of lines to the kernel."""
+        form, lemma = self._columns(part.source, options)
+        settings = (form, lemma, options.bad_lines == "skip", options.max_sentence, *TAGS)
+        for offset, block in whole_sentences(blocks(part, options.max_line), b"\n<s", options.max_line):
+            sink.lines(block, offset, col.read_vertical, settings, document_name)
+
+
+def _last_document(source: Source, start: int, end: int, options: TextOptions) -> str | None:
+    """Name of the last document that opens in these bytes."""
+    with open(source.path, "rb") as handle:
+        handle.seek(start)
+        data = b"\n" + handle.read(end - start)
+    at = max(data.rfind(f"\n<{tag}{after}".encode()) for tag in DOCUMENT_TAGS for after in (" ", ">"))
+    if at < 0:
+        return None
+    line = data[at + 1 : data.find(b"\n", at + 1) if b"\n" in data[at + 1 :] else len(data)]
+    return document_name(decode(line, options.encoding, "replace").rstrip("\r"))
+
+
+READER = VerticalReader()

@@ -1,0 +1,342 @@
+"""One shard of a store: token ids, postings, its own lexicon and documents, in files of plain numbers.
+
+docs/store.md describes every file byte by byte.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.interning import FULL, InternTable, intern_two
+from bagpack.corpus.normalise import NormalisedTypes
+from bagpack.corpus.strings import Strings, read_only
+from bagpack.files import map_array, read_json, sync_directory, write_array, write_json
+
+I64 = NDArray[np.int64]
+U32 = NDArray[np.uint32]
+
+DTYPES = {
+    "tokens": "<u4",
+    "postings": "<u4",
+    "keys.blob": "|u1",
+    "keys.offsets": "<i8",
+    "keys.postings": "<i8",
+    "types.blob": "|u1",
+    "types.offsets": "<i8",
+    "types.key": "<u4",
+    "types.count": "<u4",
+    "forms.blob": "|u1",
+    "forms.offsets": "<i8",
+    "forms.count": "<u4",
+    "documents.start": "<u4",
+    "documents.blob": "|u1",
+    "documents.offsets": "<i8",
+}
+
+
+@nb.njit(cache=True, nogil=True)
+def remap_tokens(tokens, type_of_raw):  # type: ignore[no-untyped-def]
+    """Replace raw ids by type ids in place; a dropped token (-1) hands its sentence start on to the next one.
+
+    Returns how many tokens are left, and writes where each old position went if any was dropped.
+    """
+    left = 0
+    pending = np.uint32(0)
+    for i in range(tokens.size):
+        found = type_of_raw[tokens[i] & TYPE_MASK]
+        flags = tokens[i] & (SENTENCE_START | GLUED)
+        if found < 0:
+            pending |= flags & SENTENCE_START
+            continue
+        tokens[left] = np.uint32(found) | flags | pending
+        pending = np.uint32(0)
+        left += 1
+    return left
+
+
+@nb.njit(cache=True, nogil=True)
+def kept_before(tokens, type_of_raw, positions, out):  # type: ignore[no-untyped-def]
+    """For each old position, how many tokens before it are kept; positions are sorted."""
+    left = 0
+    at = 0
+    for i in range(tokens.size + 1):
+        while at < positions.size and positions[at] == i:
+            out[at] = left
+            at += 1
+        if i < tokens.size and type_of_raw[tokens[i] & TYPE_MASK] >= 0:
+            left += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-untyped-def]
+    """Counting sort of positions by key; `cursor` starts as each key's first place. Counts sentences too."""
+    sentences = 0
+    for position in range(tokens.size):
+        if tokens[position] & SENTENCE_START:
+            sentences += 1
+        key = key_of_type[tokens[position] & TYPE_MASK]
+        postings[cursor[key]] = position
+        cursor[key] += 1
+    return sentences
+
+
+@nb.njit(cache=True, nogil=True)
+def _intern_pairs(  # type: ignore[no-untyped-def]
+    blob1, offsets1, blob2, offsets2, skip, scratch, first, slots, hashes, offsets, blob, sizes, out
+):
+    """Intern FORM TAB KEY for each entry not skipped; returns how far it got."""
+    for i in range(first, offsets1.size - 1):
+        if skip[i]:
+            out[i] = -1
+            continue
+        n1 = offsets1[i + 1] - offsets1[i]
+        n2 = offsets2[i + 1] - offsets2[i]
+        if n1 + n2 > scratch.size:
+            return i
+        for k in range(n1):
+            scratch[k] = blob1[offsets1[i] + k]
+        for k in range(n2):
+            scratch[n1 + k] = blob2[offsets2[i] + k]
+        found = intern_two(scratch, 0, n1, n1, n1 + n2, slots, hashes, offsets, blob, sizes)
+        if found == FULL:
+            return i
+        out[i] = found
+    return offsets1.size - 1
+
+
+def intern_pairs(first: Strings, second: Strings, skip: NDArray[np.bool_]) -> tuple[I64, InternTable]:
+    """Ids of the pairs (first[i], second[i]), -1 where skipped."""
+    table = InternTable(max(1 << 10, len(first)))
+    out = np.empty(len(first), np.int64)
+    scratch = np.empty(1 << 12, np.uint8)
+    done = 0
+    while True:
+        arguments = (first.blob, first.offsets, second.blob, second.offsets, skip, scratch, done)
+        done = _intern_pairs(*arguments, *table.arrays, out)
+        if done == len(first):
+            return out, table
+        longest = int(
+            np.diff(first.offsets[done : done + 2])[0] + np.diff(second.offsets[done : done + 2])[0]
+        )
+        if longest > scratch.size:
+            scratch = np.empty(2 * longest, np.uint8)
+        else:
+            table.grow(longest + 1)
+
+
+def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:
+    """Back from FORM TAB KEY to forms and keys; neither holds a TAB of its own."""
+    tabs = np.flatnonzero(pairs.blob == 9)
+    return _between(pairs.blob, pairs.offsets[:-1], tabs), _between(pairs.blob, tabs + 1, pairs.offsets[1:])
+
+
+def _between(blob: NDArray[np.uint8], starts: I64, ends: I64) -> Strings:
+    lengths = ends - starts
+    offsets = np.zeros(starts.size + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    index = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return Strings(blob[index], offsets)
+
+
+@dataclass
+class ShardDraft:
+    """A shard's content before it is written."""
+
+    tokens: U32  # raw ids with flags
+    types: NormalisedTypes
+    document_starts: list[int]
+    documents: list[str]
+    continued: bool  # the first document began in an earlier shard
+
+
+def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> dict[str, Any]:
+    """Sort out types and keys, build postings, write all files; returns the shard's facts."""
+    tokens = draft.tokens
+    raw_types, table = intern_pairs(draft.types.forms, draft.types.keys, draft.types.dropped)
+    raw_counts = np.bincount(tokens & TYPE_MASK, minlength=raw_types.size)
+    kept = raw_types >= 0
+    counts = np.bincount(raw_types[kept], weights=raw_counts[kept], minlength=len(table)).astype(np.int64)
+    by_count = np.argsort(-counts, kind="stable")  # frequent types get small ids, near each other in memory
+    rank = np.empty_like(by_count)
+    rank[by_count] = np.arange(by_count.size)
+    type_of_raw = np.where(kept, rank[raw_types], -1)
+    starts = np.array(draft.document_starts, np.int64)
+    if not kept.all():
+        kept_starts = np.empty_like(starts)
+        kept_before(tokens, type_of_raw, starts, kept_starts)
+        starts = kept_starts
+    tokens = tokens[: remap_tokens(tokens, type_of_raw)]
+
+    forms, keys_of_types = split_pairs(table.strings().take(by_count))
+    key_table = InternTable(max(1 << 10, len(keys_of_types)))
+    first_seen = key_table.add_spans(
+        keys_of_types.blob, keys_of_types.offsets[:-1], keys_of_types.offsets[1:]
+    )
+    keys = key_table.strings()
+    order = keys.sort_order()
+    key_rank = np.empty_like(order)
+    key_rank[order] = np.arange(order.size)
+    keys = keys.take(order)
+    key_of_type = key_rank[first_seen].astype(np.uint32)
+
+    key_counts = np.bincount(key_of_type, weights=counts[by_count], minlength=len(keys)).astype(np.int64)
+    bounds = np.concatenate([[0], np.cumsum(key_counts)])
+    postings = np.empty(tokens.size, np.uint32)
+    sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
+    form_pairs, form_counts = _form_table(forms, keys_of_types, counts[by_count], facts["case"])
+    documents = Strings.of(draft.documents)
+
+    arrays: dict[str, NDArray[Any]] = {
+        "tokens": tokens,
+        "postings": postings,
+        "keys.blob": keys.blob,
+        "keys.offsets": keys.offsets,
+        "keys.postings": bounds,
+        "types.blob": forms.blob,
+        "types.offsets": forms.offsets,
+        "types.key": key_of_type,
+        "types.count": counts[by_count],
+        "forms.blob": form_pairs.blob,
+        "forms.offsets": form_pairs.offsets,
+        "forms.count": form_counts,
+        "documents.start": starts,
+        "documents.blob": documents.blob,
+        "documents.offsets": documents.offsets,
+    }
+    directory.mkdir(parents=True, exist_ok=True)
+    checksums = {name: write_array(directory / name, array, DTYPES[name]) for name, array in arrays.items()}
+    shard = {
+        "tokens": int(tokens.size),
+        "sentences": int(sentences),
+        "documents": len(draft.documents) - int(draft.continued),
+        "keys": len(keys),
+        "types": len(forms),
+        **{name: value for name, value in facts.items() if name != "case"},
+        "checksums": checksums,
+    }
+    write_json(directory / "shard.json", shard)
+    sync_directory(directory)
+    return shard
+
+
+def _form_table(forms: Strings, keys: Strings, counts: I64, case: str) -> tuple[Strings, I64]:
+    """FOLDED FORM TAB KEY with counts, sorted, for the forms that are not their own key."""
+    form_list = [entry.decode() for entry in forms]
+    if case == "fold":
+        form_list = [form.casefold() for form in form_list]
+    folded = Strings.of(form_list)
+    same = np.fromiter((a == b for a, b in zip(folded, keys, strict=True)), np.bool_, len(keys))
+    found, table = intern_pairs(folded, keys, same)
+    kept = found >= 0
+    totals = np.bincount(found[kept], weights=counts[kept], minlength=len(table)).astype(np.int64)
+    pairs = table.strings()
+    order = pairs.sort_order()
+    return pairs.take(order), totals[order]
+
+
+class Shard:
+    """A shard opened for reading; arrays are memory-mapped when first used."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def _map(self, name: str) -> NDArray[Any]:
+        return read_only(map_array(self.directory / name, DTYPES[name]))
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What shard.json says."""
+        facts: dict[str, Any] = read_json(self.directory / "shard.json")
+        return facts
+
+    @cached_property
+    def tokens(self) -> U32:
+        """Type id of each token, with the flag bits."""
+        return self._map("tokens")
+
+    @cached_property
+    def postings(self) -> U32:
+        """Positions of all keys, key by key, ascending."""
+        return self._map("postings")
+
+    @cached_property
+    def posting_bounds(self) -> I64:
+        """Key k's positions are postings[bounds[k]:bounds[k+1]]."""
+        return self._map("keys.postings")
+
+    @cached_property
+    def keys(self) -> Strings:
+        """The shard's keys, sorted."""
+        return Strings(self._map("keys.blob"), self._map("keys.offsets"))
+
+    @cached_property
+    def forms(self) -> Strings:
+        """Form of each type, as written."""
+        return Strings(self._map("types.blob"), self._map("types.offsets"))
+
+    @cached_property
+    def key_of_type(self) -> U32:
+        """Key of each type."""
+        return self._map("types.key")
+
+    @cached_property
+    def type_counts(self) -> U32:
+        """Tokens of each type."""
+        return self._map("types.count")
+
+    @cached_property
+    def form_keys(self) -> tuple[Strings, U32]:
+        """FOLDED FORM TAB KEY, sorted, and how often."""
+        return Strings(self._map("forms.blob"), self._map("forms.offsets")), self._map("forms.count")
+
+    @cached_property
+    def document_starts(self) -> U32:
+        """Position of each document's first token."""
+        return self._map("documents.start")
+
+    @cached_property
+    def documents(self) -> Strings:
+        """Document ids, in order."""
+        return Strings(self._map("documents.blob"), self._map("documents.offsets"))
+
+    def key_positions(self, key: int) -> U32:
+        """Where a key stands, ascending."""
+        return self.postings[int(self.posting_bounds[key]) : int(self.posting_bounds[key + 1])]
+
+    def document_at(self, position: int) -> str:
+        """Id of the document that holds a token."""
+        index = int(np.searchsorted(self.document_starts, position, side="right")) - 1
+        return self.documents[index] if index >= 0 else ""
+
+    def text(self, start: int, end: int) -> str:
+        """Tokens start..end-1 as written: joined by spaces except where they were glued."""
+        pieces: list[str] = []
+        for token in self.tokens[start:end].tolist():
+            if pieces and not token & int(GLUED):
+                pieces.append(" ")
+            pieces.append(self.forms[token & int(TYPE_MASK)])
+        return "".join(pieces)
+
+
+def damaged_files(directory: Path, checksums: dict[str, str]) -> Sequence[str]:
+    """Sentences about files that are missing or differ from their checksum."""
+    from bagpack.files import digest_file
+
+    problems = []
+    for name, expected in checksums.items():
+        path = directory / name
+        if not path.exists():
+            problems.append(f"{path} is missing")
+        elif digest_file(path) != expected:
+            problems.append(f"{path} does not match its checksum ({os.path.getsize(path):,} bytes)")
+    return problems

@@ -1,0 +1,283 @@
+"""Where the text comes from: files, directories, globs and standard input, plain or compressed.
+
+A `Source` is one file; a `Slice` is the part of it that one worker reads by itself. Blocks are whole lines with
+their byte offset in the uncompressed file, so that an error can name the line.
+"""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import lzma
+import mmap
+import os
+import queue
+import threading
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from bagpack.errors import InputError, UsageError
+
+BLOCK = 4 << 20
+MAX_LINE = 32 << 20
+HEAD = 1 << 16
+
+MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input file as the user named it."""
+
+    path: str
+    size: int
+    modified: int
+    compression: str
+    format: str = ""
+    label: str = ""  # what to call it instead of its path
+
+    @property
+    def name(self) -> str:
+        """What documents and messages call it."""
+        return self.label or self.path
+
+    @property
+    def stem(self) -> str:
+        """The file name without a compression suffix, lower-cased, for recognising formats."""
+        name = Path(self.path).name.lower()
+        for suffix in SUFFIXES:
+            name = name.removesuffix(suffix)
+        return name
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Bytes (or row groups) start..end of one source; end -1 is the source's end."""
+
+    source: Source
+    start: int = 0
+    end: int = -1
+    document: str | None = None  # the document that is open at `start`
+    first_line: int = 0  # lines before `start`, where the reader names documents by line
+
+
+def expand(names: Iterable[str]) -> list[str]:
+    """Files behind the names: directories are walked, globs are expanded, both in sorted order."""
+    found: list[str] = []
+    for name in names:
+        path = Path(name)
+        if name == "-" or path.is_file():
+            found.append(name)
+        elif path.is_dir():
+            inside = sorted(
+                str(p)
+                for p in path.rglob("*")
+                if p.is_file() and not any(part.startswith(".") for part in p.relative_to(path).parts)
+            )
+            if not inside:
+                raise InputError(f"the directory {name} holds no files; name files or another directory")
+            found.extend(inside)
+        elif matches := sorted(m for m in glob.glob(name, recursive=True) if Path(m).is_file()):
+            found.extend(matches)
+        elif path.exists() or path.is_symlink():
+            raise InputError(f"{name} is not a file that can be read; name a regular file or a directory")
+        else:
+            raise InputError(f"there is no file {name}; check the name and the working directory")
+    if not found:
+        raise UsageError("no input was named; give files, directories, globs or - for standard input")
+    twice = {name for name in found if found.count(name) > 1} if len(found) < 10_000 else set()
+    if twice:
+        raise UsageError(f"{min(twice)} is named twice, so its text would count twice; name each file once")
+    return found
+
+
+def inspect(path: str, label: str = "") -> Source:
+    """Size and compression of one file; a sentence if it cannot be read."""
+    try:
+        with open(path, "rb") as handle:
+            magic = handle.read(6)
+            status = os.fstat(handle.fileno())
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}; check the name and its permissions"
+        ) from error
+    if status.st_size == 0:
+        raise InputError(f"{path} is empty; leave it out or check how it was made")
+    compression = next((kind for mark, kind in MAGIC.items() if magic.startswith(mark)), "")
+    named = SUFFIXES.get(Path(path).suffix.lower(), "")
+    if named and named != compression:
+        raise InputError(
+            f"{path} is named .{named} but its first bytes are not {named}'s; the file is damaged or misnamed"
+        )
+    return Source(path, status.st_size, status.st_mtime_ns, compression, label=label)
+
+
+def open_plain(source: Source) -> IO[bytes]:
+    """The uncompressed bytes of a source."""
+    if source.compression == "gz":
+        return gzip.open(source.path, "rb")  # type: ignore[return-value]
+    if source.compression == "bz2":
+        return bz2.open(source.path, "rb")
+    if source.compression == "xz":
+        return lzma.open(source.path, "rb")
+    if source.compression == "zst":
+        import zstandard
+
+        raw = open(source.path, "rb")  # noqa: SIM115 (closed with the reader)
+        return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=True)
+    return open(source.path, "rb")
+
+
+def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> bytes:
+    """Read up to `size` bytes; a truncated or damaged compressed file becomes a sentence."""
+    import zstandard
+
+    try:
+        return stream.read(size)
+    except EOFError as error:
+        raise InputError(
+            f"{source.name} ends in the middle of its {source.compression} data (after {offset:,} uncompressed "
+            f"bytes); it is truncated: fetch it again"
+        ) from error
+    except (OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        raise InputError(
+            f"{source.name} is damaged near uncompressed byte {offset:,} ({error}); fetch it again"
+        ) from error
+
+
+def read_head(source: Source, size: int = HEAD) -> bytes:
+    """The first bytes of the uncompressed text."""
+    with open_plain(source) as stream:
+        return read_some(stream, source, size, 0)
+
+
+def blocks(part: Slice, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
+    """(offset, bytes) of consecutive runs of whole lines; only the last may lack its newline."""
+    source = part.source
+    offset = 0
+    if source.compression:
+        chunks = _ahead(_chunks(source, 0, -1))
+        if part.start:
+            raise AssertionError("a compressed source is read from its start")
+    else:
+        offset = part.start
+        chunks = _chunks(source, part.start, part.end)
+    rest = b""
+    for chunk in chunks:
+        cut = chunk.rfind(b"\n") + 1
+        if cut == 0:
+            rest += chunk
+            if len(rest) > max_line:
+                raise _long_line(source, offset, max_line)
+            continue
+        block = rest + chunk[:cut]
+        if len(rest) + chunk.find(b"\n") > max_line:
+            raise _long_line(source, offset, max_line)
+        yield offset, block
+        offset += len(block)
+        rest = chunk[cut:]
+    if rest:
+        yield offset, rest
+
+
+def _long_line(source: Source, offset: int, max_line: int) -> InputError:
+    return InputError(
+        f"{source.name}:{line_number(source, offset):,} is a line of more than {max_line >> 20} MiB; break the "
+        f"text into lines (one paragraph each), or check that the file is text"
+    )
+
+
+def _chunks(source: Source, start: int, end: int) -> Iterator[bytes]:
+    with open_plain(source) as stream:
+        if start:
+            stream.seek(start)
+        left = end - start if end >= 0 else -1
+        offset = start
+        while left:
+            chunk = read_some(stream, source, BLOCK if left < 0 else min(BLOCK, left), offset)
+            if not chunk:
+                if left > 0:
+                    raise InputError(f"{source.name} became shorter while it was read; index it again")
+                return
+            offset += len(chunk)
+            left -= len(chunk) if left > 0 else 0
+            yield chunk
+
+
+def _ahead(chunks: Iterator[bytes], depth: int = 4) -> Iterator[bytes]:
+    """Read in a thread of its own: decompression releases the GIL, so it runs beside the parser."""
+    waiting: queue.Queue[bytes | BaseException | None] = queue.Queue(depth)
+    stopped = threading.Event()
+
+    def put(item: bytes | BaseException | None) -> bool:
+        while not stopped.is_set():
+            with suppress(queue.Full):
+                waiting.put(item, timeout=0.1)
+                return True
+        return False
+
+    def fill() -> None:
+        try:
+            for chunk in chunks:
+                if not put(chunk):
+                    return
+            put(None)
+        except BaseException as error:  # handed to the reading thread
+            put(error)
+
+    threading.Thread(target=fill, daemon=True).start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+
+
+def line_number(source: Source, offset: int) -> int:
+    """1-based number of the line that holds this byte of the uncompressed text."""
+    lines = 1
+    with open_plain(source) as stream:
+        while offset > 0:
+            chunk = stream.read(min(BLOCK, offset))
+            if not chunk:
+                break
+            lines += chunk.count(b"\n")
+            offset -= len(chunk)
+    return lines
+
+
+def cut_points(
+    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...], reach: int = MAX_LINE
+) -> list[int]:
+    """Offsets that cut an uncompressed file into slices of about `target` bytes.
+
+    A cut lies just behind the newline that a mark begins with (`\\n<text ` cuts before `<text `); where no mark
+    follows within `reach`, a fallback mark does. Depends on the file and `target` alone, never on workers.
+    """
+    cuts = [0]
+    if source.size <= target + target // 2:
+        return cuts
+    with open(source.path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        nominal = target
+        while nominal < source.size - target // 2:
+            stop = min(source.size, nominal + reach)
+            cut = -1
+            for group in (marks, fallback):
+                hits = [hit for mark in group if (hit := view.find(mark, nominal, stop)) >= 0]
+                if hits:
+                    cut = min(hits) + 1
+                    break
+            if cut < 0 or cut >= source.size:
+                break
+            if cut > cuts[-1]:
+                cuts.append(cut)
+            nominal = max(nominal + target, cut + target // 2)
+    return cuts

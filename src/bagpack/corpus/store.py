@@ -1,0 +1,168 @@
+"""A corpus store opened for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bagpack.corpus.lexicon import Lexicon
+from bagpack.corpus.normalise import fold
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.shard import Shard, damaged_files
+from bagpack.errors import StoreError
+from bagpack.files import digest, read_json
+
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+
+
+def read_manifest(path: Path, kind: str = "corpus") -> dict[str, Any]:
+    """The manifest of a store, checked for kind and version."""
+    if not path.exists():
+        unfinished = path.with_name(path.name + ".partial")
+        hint = (
+            f"; an unfinished build is at {unfinished}: --resume goes on with it"
+            if unfinished.exists()
+            else ""
+        )
+        raise StoreError(f"there is no store at {path}{hint or '; make one with bagpack index'}")
+    if not (path / MANIFEST).exists():
+        raise StoreError(f"{path} is not a BagPack store (it has no {MANIFEST}); make one with bagpack index")
+    manifest: dict[str, Any] = read_json(path / MANIFEST)
+    found = manifest.get("kind")
+    if found != kind:
+        raise StoreError(f"{path} is a BagPack {found}, not a {kind}; name a {kind}")
+    version = manifest.get("format_version")
+    if version != FORMAT_VERSION:
+        newer = isinstance(version, int) and version > FORMAT_VERSION
+        raise StoreError(
+            f"{path} has format version {version}, this BagPack reads {FORMAT_VERSION}; "
+            + ("update BagPack (pip install --upgrade bagpack)" if newer else "index the corpus again")
+        )
+    return manifest
+
+
+class Corpus:
+    """An indexed corpus: token ids, postings, lexicon and documents, memory-mapped.
+
+    Examples
+    --------
+    >>> corpus = Corpus.open("ukwac.bp")  # doctest: +SKIP
+    >>> corpus.tokens, corpus.count("lion")  # doctest: +SKIP
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.options = TextOptions.from_dict(manifest["options"])
+
+    @classmethod
+    def open(cls, path: str | Path) -> Corpus:
+        """Open a store that `bagpack index` made."""
+        corpus = cls(Path(path), read_manifest(Path(path)))
+        for shard in corpus.shards:
+            if not (shard.directory / "shard.json").exists():
+                raise StoreError(
+                    f"the shard {shard.directory} is missing; restore it from a copy, or index the corpus again"
+                )
+        return corpus
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in all shards."""
+        return int(self.manifest["tokens"])
+
+    @property
+    def sentences(self) -> int:
+        """Sentences in all shards."""
+        return int(self.manifest["sentences"])
+
+    @property
+    def documents(self) -> int:
+        """Documents in all shards."""
+        return int(self.manifest["documents"])
+
+    @property
+    def types(self) -> int:
+        """Distinct keys (lemmas, or forms with --level form)."""
+        return int(self.manifest["types"])
+
+    @property
+    def content_hash(self) -> str:
+        """Changes when the text or the settings do; artefacts made from the store remember it."""
+        return str(self.manifest["content_hash"])
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """The shards in corpus order."""
+        return [Shard(self.path / "shards" / shard["name"]) for shard in self.manifest["shards"]]
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """Keys with counts, and forms."""
+        return Lexicon(self.path / self.manifest["lexicon"]["directory"])
+
+    def resolve(self, words: Iterable[str]) -> list[str | None]:
+        """The key that stands for each word: itself as a key, or its form's most frequent key; None if unknown."""
+        folded = [fold(word, self.options) for word in words]
+        found = self.lexicon.find(folded).tolist()
+        return [self.lexicon.keys[index] if index >= 0 else None for index in found]
+
+    def count(self, word: str) -> int:
+        """How many tokens the word's key has."""
+        index = int(self.lexicon.find([fold(word, self.options)])[0])
+        return int(self.lexicon.counts[index]) if index >= 0 else 0
+
+    def verify(self) -> list[str]:
+        """Sentences about whatever is damaged; an empty list if the store is whole."""
+        problems: list[str] = []
+        for entry, shard in zip(self.manifest["shards"], self.shards, strict=True):
+            facts_file = shard.directory / "shard.json"
+            if not facts_file.exists():
+                problems.append(f"{facts_file} is missing")
+                continue
+            if digest(facts_file.read_bytes()) != entry["digest"]:
+                problems.append(f"{facts_file} does not match its checksum")
+                continue
+            problems.extend(damaged_files(shard.directory, shard.facts["checksums"]))
+        lexicon = self.manifest["lexicon"]
+        problems.extend(damaged_files(self.path / lexicon["directory"], lexicon["checksums"]))
+        if manifest_seal(self.manifest) != self.manifest.get("seal"):
+            problems.append(f"{self.path / MANIFEST} does not match its own seal")
+        return problems
+
+    def info(self) -> dict[str, Any]:
+        """What `bagpack info` shows."""
+        on_disk = sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+        tokens = max(self.tokens, 1)
+        positional = 8 * self.tokens + 4 * self.documents
+        return {
+            "kind": "corpus",
+            "path": str(self.path),
+            "tokens": self.tokens,
+            "sentences": self.sentences,
+            "documents": self.documents,
+            "types": self.types,
+            "shards": len(self.manifest["shards"]),
+            "bytes": on_disk,
+            "bytes_per_token": round(on_disk / tokens, 3),
+            "bytes_per_token_without_vocabulary": round(positional / tokens, 3),
+            "format_version": self.manifest["format_version"],
+            "content_hash": self.content_hash,
+            "options": self.manifest["options"],
+            "sources": self.manifest["sources"],
+            "told": self.manifest["told"],
+        }
+
+    def __repr__(self) -> str:
+        return f"Corpus({str(self.path)!r}, tokens={self.tokens:,}, documents={self.documents:,})"
+
+
+def manifest_seal(manifest: dict[str, Any]) -> str:
+    """Checksum over the manifest's other entries, so that a flipped byte in it shows."""
+    import json
+
+    rest = {name: value for name, value in manifest.items() if name != "seal"}
+    return digest(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode())

@@ -1,0 +1,216 @@
+"""Many byte strings in two arrays: sorting, searching and merging without a Python object each.
+
+A `Strings` is a blob of UTF-8 bytes and n + 1 offsets. The order is that of the bytes, which for UTF-8 is
+code-point order: the order in which SPEC breaks ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+U8 = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view, which numba sees as the type that a memory map has."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+@nb.njit(cache=True, nogil=True)
+def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untyped-def]
+    """Negative, zero or positive, as bytes compare."""
+    length1 = end1 - start1
+    length2 = end2 - start2
+    for i in range(min(length1, length2)):
+        difference = np.int64(blob1[start1 + i]) - np.int64(blob2[start2 + i])
+        if difference != 0:
+            return difference
+    return length1 - length2
+
+
+@nb.njit(cache=True, nogil=True)
+def _prefixes(blob, offsets, order, low, high, depth, out):  # type: ignore[no-untyped-def]
+    """Bytes depth..depth+6 of each string as a big-endian number, and how many of them there are."""
+    for i in range(low, high):
+        start = np.int64(offsets[order[i]]) + depth
+        end = np.int64(offsets[order[i] + 1])
+        value = np.uint64(0)
+        there = 0
+        for k in range(7):
+            value <<= np.uint64(8)
+            if start + k < end:
+                value |= np.uint64(blob[start + k])
+                there += 1
+        out[i - low] = (value << np.uint64(8)) | np.uint64(there)
+
+
+@nb.njit(cache=True, nogil=True)
+def _sort_order(blob, offsets):  # type: ignore[no-untyped-def]
+    """Argsort by most significant seven bytes, then by the next seven within each run of equals."""
+    count = offsets.size - 1
+    order = np.arange(count)
+    if count == 0:
+        return order
+    stack = [(0, count, 0)]
+    while len(stack) > 0:
+        low, high, depth = stack.pop()
+        prefixes = np.empty(high - low, np.uint64)
+        _prefixes(blob, offsets, order, low, high, depth, prefixes)
+        by_prefix = np.argsort(prefixes, kind="mergesort")
+        order[low:high] = order[low:high][by_prefix]
+        run = 0
+        size = high - low
+        while run < size:
+            value = prefixes[by_prefix[run]]
+            stop = run + 1
+            while stop < size and prefixes[by_prefix[stop]] == value:
+                stop += 1
+            if stop - run > 1 and (value & np.uint64(255)) == np.uint64(7):
+                stack.append((low + run, low + stop, depth + 7))
+            run = stop
+    return order
+
+
+@nb.njit(cache=True, nogil=True)
+def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyped-def]
+    at = 0
+    for i in range(order.size):
+        start = np.int64(offsets[order[i]])
+        end = np.int64(offsets[order[i] + 1])
+        for k in range(start, end):
+            out_blob[at] = blob[k]
+            at += 1
+        out_offsets[i + 1] = at
+
+
+@nb.njit(cache=True, nogil=True)
+def _search(blob, offsets, query, query_offsets, out):  # type: ignore[no-untyped-def]
+    count = offsets.size - 1
+    for q in range(query_offsets.size - 1):
+        low = 0
+        high = count
+        start = np.int64(query_offsets[q])
+        end = np.int64(query_offsets[q + 1])
+        while low < high:
+            middle = (low + high) // 2
+            if compare(blob, np.int64(offsets[middle]), np.int64(offsets[middle + 1]), query, start, end) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        out[q] = -1
+        if low < count and (
+            compare(blob, np.int64(offsets[low]), np.int64(offsets[low + 1]), query, start, end) == 0
+        ):
+            out[q] = low
+
+
+@nb.njit(cache=True, nogil=True)
+def merge_sorted(  # type: ignore[no-untyped-def]
+    blob1, offsets1, counts1, blob2, offsets2, counts2, blob, offsets, counts
+):
+    """Merge two sorted string lists with counts into preallocated arrays; equal strings add their counts."""
+    n1 = offsets1.size - 1
+    n2 = offsets2.size - 1
+    i = 0
+    j = 0
+    n = 0
+    at = 0
+    while i < n1 or j < n2:
+        if i == n1:
+            order = np.int64(1)
+        elif j == n2:
+            order = np.int64(-1)
+        else:
+            order = np.int64(
+                compare(
+                    blob1,
+                    np.int64(offsets1[i]),
+                    np.int64(offsets1[i + 1]),
+                    blob2,
+                    np.int64(offsets2[j]),
+                    np.int64(offsets2[j + 1]),
+                )
+            )
+        total = np.int64(0)
+        if order <= 0:
+            for k in range(np.int64(offsets1[i]), np.int64(offsets1[i + 1])):
+                blob[at] = blob1[k]
+                at += 1
+            total += np.int64(counts1[i])
+            i += 1
+        else:
+            for k in range(np.int64(offsets2[j]), np.int64(offsets2[j + 1])):
+                blob[at] = blob2[k]
+                at += 1
+        if order >= 0:
+            total += np.int64(counts2[j])
+            j += 1
+        n += 1
+        offsets[n] = at
+        counts[n - 1] = total
+    return n
+
+
+@dataclass(frozen=True)
+class Strings:
+    """`offsets[i]:offsets[i+1]` of `blob` is string i."""
+
+    blob: U8
+    offsets: Offsets
+
+    def __post_init__(self) -> None:
+        # One array type for all callers (read-only, as memory maps are), so that kernels compile once.
+        object.__setattr__(self, "blob", read_only(self.blob))
+        object.__setattr__(self, "offsets", read_only(self.offsets))
+
+    @classmethod
+    def of(cls, items: Iterable[bytes | str]) -> Strings:
+        """From Python strings."""
+        encoded = [item.encode() if isinstance(item, str) else item for item in items]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(item) for item in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return int(self.offsets.size - 1)
+
+    def bytes_at(self, index: int) -> bytes:
+        """String `index` as bytes."""
+        return self.blob[int(self.offsets[index]) : int(self.offsets[index + 1])].tobytes()
+
+    def __getitem__(self, index: int) -> str:
+        return self.bytes_at(index).decode()
+
+    def __iter__(self) -> Iterator[bytes]:
+        whole = self.blob.tobytes()
+        bounds = self.offsets.tolist()
+        return (whole[bounds[i] : bounds[i + 1]] for i in range(len(self)))
+
+    def sort_order(self) -> NDArray[np.int64]:
+        """Indices that put the strings into byte order; equal strings keep their order."""
+        return _sort_order(self.blob, self.offsets)  # type: ignore[no-any-return]
+
+    def take(self, order: NDArray[np.int64]) -> Strings:
+        """The strings at these indices, in this order."""
+        starts = self.offsets[:-1].astype(np.int64)[order]
+        ends = self.offsets[1:].astype(np.int64)[order]
+        blob = np.empty(int((ends - starts).sum()), np.uint8)
+        offsets = np.zeros(order.size + 1, np.int64)
+        _take(self.blob, self.offsets, order, blob, offsets)
+        return Strings(blob, offsets)
+
+    def find(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
+        """Index of each query, or -1; the strings must be sorted."""
+        wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
+        out = np.empty(len(wanted), np.int64)
+        _search(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
+        return out

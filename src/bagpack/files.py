@@ -1,0 +1,119 @@
+"""Files that are either whole or not there: written beside, checked by hash, renamed into place."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.errors import StoreError
+
+DIGEST_BYTES = 16
+
+
+def digest(data: bytes | memoryview) -> str:
+    """BLAKE2b of the bytes, as hexadecimal."""
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+
+
+def digest_file(path: Path) -> str:
+    """BLAKE2b of a file's content."""
+    hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    with open(path, "rb") as handle:
+        while chunk := handle.read(1 << 22):
+            hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Tell a full disk, a read-only place and a missing permission in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise StoreError(
+                f"the disk is full: {path} could not be written; free some space there and run the command again"
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EDQUOT, errno.ENOTDIR, errno.ENOENT):
+            raise StoreError(f"{path} cannot be written: {error.strerror}; choose another place") from error
+        raise
+
+
+def write_bytes(path: Path, data: bytes | memoryview) -> str:
+    """Write and flush to disk; returns the digest."""
+    with disk_errors(path), open(path, "wb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+    return digest(data)
+
+
+def write_array(path: Path, array: NDArray[Any], dtype: str) -> str:
+    """Write an array as raw little-endian numbers; returns the digest."""
+    data = np.ascontiguousarray(array, dtype=np.dtype(dtype))
+    return write_bytes(path, data.view(np.uint8).data if data.size else b"")
+
+
+def map_array(path: Path, dtype: str) -> NDArray[Any]:
+    """Memory-map an array that `write_array` wrote."""
+    kind = np.dtype(dtype)
+    try:
+        size = path.stat().st_size
+        if size % kind.itemsize:
+            raise StoreError(
+                f"{path} has {size} bytes, not a multiple of {kind.itemsize}; the store is damaged"
+            )
+        if size == 0:  # an empty file cannot be mapped
+            empty = np.empty(0, kind)
+            empty.flags.writeable = False
+            return empty
+        return np.asarray(np.memmap(path, kind, "r"))
+    except FileNotFoundError as error:
+        raise StoreError(f"{path} is missing; the store is damaged: restore it or index again") from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write beside and rename: a reader sees the old file or the new one."""
+    beside = path.with_name(path.name + ".new")
+    write_bytes(beside, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+    os.replace(beside, path)
+    sync_directory(path.parent)
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON; a damaged file is a sentence."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise StoreError(f"{path} is missing") from error
+    except (ValueError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} is not the JSON it should be ({error}); it is damaged") from error
+
+
+def sync_directory(path: Path) -> None:
+    """Make renames in a directory durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a file or directory if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

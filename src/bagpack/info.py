@@ -1,0 +1,23 @@
+"""What an artefact on disk is, whatever its kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bagpack.errors import StoreError
+from bagpack.files import read_json
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """Facts about a store or another artefact."""
+    if not path.exists():
+        raise StoreError(f"there is nothing at {path}; check the name")
+    if not (path / "manifest.json").exists():
+        raise StoreError(f"{path} is not a BagPack artefact (it has no manifest.json)")
+    kind = read_json(path / "manifest.json").get("kind")
+    if kind == "corpus":
+        from bagpack.corpus.store import Corpus
+
+        return Corpus.open(path).info()
+    raise StoreError(f"{path} is of a kind that this BagPack does not know: {kind!r}; update BagPack")
