@@ -59,6 +59,11 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+def portable(preset: Preset) -> str | Preset:
+    """A registered preset by name, so that it reaches another process without pickling its functions."""
+    return preset.name if PRESETS.get(preset.name) is preset else preset
+
+
 def get_preset(preset: str | Preset) -> Preset:
     """The preset of that name."""
     if isinstance(preset, Preset):
