@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bagpack.errors import InputError, UsageError
+from bagpack.evaluate import fixed_split, group_splits, lexical_splits, make_splits, random_splits
+from bagpack.learn import encode_targets
+
+
+def covers_once(splits, n):
+    tested = np.concatenate([split.test for split in splits])
+    return sorted(tested.tolist()) == list(range(n))
+
+
+def test_random_folds_spread_the_classes():
+    y = np.array(["a"] * 37 + ["b"] * 13 + ["c"] * 10)
+    splits = random_splits(encode_targets(y), folds=10, seed=1)
+    assert covers_once(splits, 60)
+    for split in splits:
+        assert len(split.test) == 6
+        assert not set(split.train) & set(split.test)
+        assert len(split.train) + len(split.test) == 60
+        for label, least in (("a", 3), ("b", 1), ("c", 1)):
+            assert least <= (y[split.test] == label).sum() <= least + 1
+
+
+def test_random_folds_follow_the_seed():
+    targets = encode_targets(np.arange(100) % 2)
+    same = [random_splits(targets, seed=3)[0].test.tolist() for _ in range(2)]
+    assert same[0] == same[1]
+    assert same[0] != random_splits(targets, seed=4)[0].test.tolist()
+
+
+def test_ratings_and_label_sets_are_dealt_by_row():
+    assert covers_once(random_splits(encode_targets(np.arange(23.0), kind="rating"), folds=5), 23)
+    assert covers_once(random_splits(encode_targets([{"a"}, {"b"}, {"a", "b"}] * 5), folds=5), 15)
+
+
+def test_a_class_smaller_than_the_folds_is_named_with_the_cure():
+    targets = encode_targets(["often"] * 50 + ["seldom"] * 7)
+    with pytest.raises(InputError, match=r"'seldom' has 7 pairs, fewer than the 10 folds: use --folds 7"):
+        random_splits(targets)
+    with pytest.raises(InputError, match=r"'once' has 1 pair, fewer .* leave that label out"):
+        random_splits(encode_targets(["often"] * 50 + ["once"]))
+    with pytest.raises(InputError, match="use --folds 3"):
+        random_splits(encode_targets([1.0, 2, 3], kind="rating"))
+    with pytest.raises(UsageError, match="At least 2 folds"):
+        random_splits(targets, folds=1)
+
+
+def test_groups_are_folds():
+    groups = ["eat", "drink", "eat", "see", "drink"]
+    splits = group_splits(groups)
+    assert [split.name for split in splits] == ["eat", "drink", "see"]
+    assert splits[1].test.tolist() == [1, 4]
+    assert covers_once(splits, 5)
+    with pytest.raises(InputError, match="at least two groups"):
+        group_splits(["eat"] * 3)
+
+
+@given(st.lists(st.sampled_from("abcdefg"), min_size=20, max_size=60), st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_grouped_folds_never_cut_a_group(groups, folds):
+    if len(set(groups)) < folds:
+        with pytest.raises(InputError, match=r"use --folds|at least two"):
+            group_splits(groups, folds)
+        return
+    splits = group_splits(groups, folds)
+    assert len(splits) == folds
+    assert covers_once(splits, len(groups))
+    for split in splits:
+        assert not {groups[i] for i in split.train} & {groups[i] for i in split.test}
+
+
+words = st.integers(0, 25).map(lambda i: f"w{i}")
+
+
+@given(st.lists(st.tuples(words, words), min_size=10, max_size=80), st.integers(2, 6), st.integers(0, 5))
+@settings(max_examples=150, deadline=None)
+def test_lexical_folds_share_no_word(pairs, folds, seed):
+    w1, w2 = zip(*pairs, strict=True)
+    try:
+        splits = lexical_splits(w1, w2, folds, seed)
+    except InputError:
+        return
+    for split in splits:
+        train = {w for i in split.train for w in pairs[i]}
+        test = {w for i in split.test for w in pairs[i]}
+        assert not train & test
+        assert split.dropped == len(pairs) - len(split.train) - len(split.test)
+        assert len(split.train)
+        assert len(split.test)
+    tested = np.concatenate([split.test for split in splits])
+    assert len(tested) == len(set(tested.tolist()))
+    again = lexical_splits(w1, w2, folds, seed)
+    assert [s.test.tolist() for s in splits] == [s.test.tolist() for s in again]
+
+
+def test_lexical_folds_drop_nothing_where_pairs_share_nothing():
+    splits = lexical_splits([f"a{i}" for i in range(50)], [f"b{i}" for i in range(50)], folds=5)
+    assert covers_once(splits, 50)
+    assert all(split.dropped == 0 for split in splits)
+
+
+def test_lexical_folds_deal_a_tangle_word_by_word():
+    rng = np.random.default_rng(0)
+    w1, w2 = rng.integers(40, size=800), rng.integers(40, size=800)
+    splits = lexical_splits(w1, w2, folds=4)
+    assert len(splits) == 4
+    assert all(split.dropped > 0 for split in splits)
+
+
+def test_lexical_split_that_cannot_be():
+    with pytest.raises(InputError, match="lexical split leaves"):
+        lexical_splits(["a"] * 10, ["b"] * 10, folds=2)
+    with pytest.raises(InputError, match="lexical split leaves"):
+        lexical_splits(["hub"] * 10, [f"b{i}" for i in range(10)], folds=5)
+
+
+def test_splits_by_name():
+    targets = encode_targets(np.arange(40) % 2)
+    ids = np.arange(40)
+    assert len(make_splits("random", targets)) == 10
+    assert len(make_splits("lexical", targets, words=(ids, ids + 40), folds=4)) == 4
+    assert len(make_splits("group:verb", targets, groups=(ids // 10).tolist())) == 4
+    assert len(make_splits("group:verb", targets, groups=(ids // 10).tolist(), folds=2)) == 2
+    (only,) = fixed_split(30, 10)
+    assert only.test.tolist() == list(range(30, 40))
+    for spec, words_ in (
+        ("group:verb", "no column 'verb'"),
+        ("lexical", "needs the words"),
+        ("x", "Unknown"),
+    ):
+        with pytest.raises(UsageError, match=words_):
+            make_splits(spec, targets)
+    with pytest.raises(InputError, match="both are needed"):
+        fixed_split(30, 0)
