@@ -1,0 +1,161 @@
+"""What an evaluation found, as plain data; ``to_dict`` gives what the report and ``--json`` show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bagpack.evaluate.scores import Comparison, Score, number
+
+if TYPE_CHECKING:
+    from bagpack.learn.types import Bools, Floats, Ints, Json
+
+RESULT_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold's sizes and time."""
+
+    name: str
+    n_train: int
+    n_test: int
+    dropped: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Json]:
+        """As JSON."""
+        return {
+            "name": self.name,
+            "train": self.n_train,
+            "test": self.n_test,
+            "dropped": self.dropped,
+            "seconds": round(self.seconds, 4),
+        }
+
+
+@dataclass(frozen=True)
+class ConditionResult:
+    """One condition's (or baseline's) scores and its out-of-fold answers.
+
+    ``decisions`` (rows × outputs) and ``predicted`` (class codes, bool columns or ratings) have a row per
+    pair; rows that no fold tested hold NaN, −1 or False.
+    """
+
+    name: str
+    metrics: dict[str, Score]
+    decisions: Floats
+    predicted: Any
+    confusion: Ints | None = None
+    zero_rows: int | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """As JSON, without the row-by-row answers."""
+        out: dict[str, Json] = {
+            "name": self.name,
+            "metrics": {name: score.to_dict() for name, score in self.metrics.items()},
+        }
+        if self.zero_rows is not None:
+            out["zero_rows"] = self.zero_rows
+        return out
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A part of the rows, and each condition's score there."""
+
+    name: str
+    n: int
+    scores: dict[str, float]
+
+    def to_dict(self) -> dict[str, Json]:
+        """As JSON: None for NaN."""
+        return {"name": self.name, "n": self.n, "scores": {k: number(v) for k, v in self.scores.items()}}
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A metric by bucket."""
+
+    metric: str
+    rows: list[Bucket]
+    column: str = ""
+
+    def to_dict(self) -> dict[str, Json]:
+        """As JSON."""
+        out: dict[str, Json] = {"metric": self.metric, "rows": [row.to_dict() for row in self.rows]}
+        return {**out, "column": self.column} if self.column else out
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of `cross_validate`.
+
+    ``kind`` is ``relations`` or ``ratings``; ``tested`` says which rows some fold tested.
+    """
+
+    kind: str
+    classes: tuple[Any, ...]
+    main_metric: str
+    tested: Bools
+    folds: list[Fold]
+    conditions: list[ConditionResult]
+    baselines: list[ConditionResult]
+    comparisons: list[Comparison]
+    buckets: Breakdown | None
+    groups: Breakdown | None
+    transductive: bool
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> ConditionResult:
+        """The condition or baseline called ``name``."""
+        for result in (*self.conditions, *self.baselines):
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows that straddled a fold, summed over the folds."""
+        return sum(fold.dropped for fold in self.folds)
+
+    @property
+    def seconds(self) -> float:
+        """Time in the folds, summed over the workers."""
+        return sum(fold.seconds for fold in self.folds)
+
+    def to_dict(self, *, answers: bool = False) -> dict[str, Json]:
+        """As JSON, in the form that a report is made from; ``answers`` adds the row-by-row answers."""
+        out: dict[str, Json] = {
+            "format": RESULT_FORMAT,
+            "kind": self.kind,
+            "main_metric": self.main_metric,
+            "conditions": [result.to_dict() for result in self.conditions],
+            "baselines": [result.to_dict() for result in self.baselines],
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+            "folds": [fold.to_dict() for fold in self.folds],
+            "tested": int(self.tested.sum()),
+            "dropped": self.n_dropped,
+            "transductive": self.transductive,
+            "settings": self.settings,
+            "notes": self.notes,
+        }
+        shown = next((result for result in reversed(self.conditions) if result.confusion is not None), None)
+        if shown is not None and shown.confusion is not None:
+            out["confusion"] = {
+                "condition": shown.name,
+                "labels": [str(label) for label in self.classes],
+                "counts": shown.confusion.tolist(),
+            }
+        for name, breakdown in (("buckets", self.buckets), ("groups", self.groups)):
+            if breakdown is not None:
+                out[name] = breakdown.to_dict()
+        if answers:
+            out["answers"] = {
+                result.name: [[number(value) for value in row] for row in np.atleast_2d(result.decisions)]
+                for result in (*self.conditions, *self.baselines)
+            }
+        return out

@@ -1,0 +1,115 @@
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
+
+from bagpack.evaluate.scores import (
+    Score,
+    area_under_curve,
+    compare,
+    confusion_matrix,
+    correlation_interval,
+    interval,
+    label_scores,
+    rank_correlation,
+    rating_scores,
+)
+from bagpack.learn import encode_targets
+from bagpack.learn.targets import decode
+
+
+@given(st.integers(0, 10_000), st.integers(2, 5))
+@settings(max_examples=60, deadline=None)
+def test_label_scores_are_scikit_learns(seed, n_labels):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(n_labels), rng.integers(n_labels, size=30)])
+    targets = encode_targets(y)
+    decisions = np.round(rng.normal(size=(len(y), targets.columns.shape[1])), 1)
+    predicted = decode(targets, decisions)
+    found = label_scores(targets, decisions, predicted, left_out=["0"])
+    kept = list(range(1, n_labels))
+    seen = sorted(set(y) | set(predicted.tolist()))
+    assert found["accuracy"] == pytest.approx(metrics.accuracy_score(y, predicted))
+    assert found["f1_macro"] == pytest.approx(metrics.f1_score(y, predicted, labels=seen, average="macro"))
+    assert found["f1_weighted"] == pytest.approx(metrics.f1_score(y, predicted, average="weighted"))
+    assert found["f1_weighted_without"] == pytest.approx(
+        metrics.f1_score(y, predicted, labels=kept, average="weighted")
+    )
+    assert found["f1_macro_without"] == pytest.approx(
+        metrics.f1_score(y, predicted, labels=kept, average="macro")
+    )
+    if n_labels == 2:
+        assert found["f1"] == pytest.approx(metrics.f1_score(y, predicted))
+        assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, decisions[:, 0]))
+    else:
+        areas = [metrics.roc_auc_score(y == k, decisions[:, k]) for k in range(n_labels)]
+        assert found["auc"] == pytest.approx(np.mean(areas))
+    np.testing.assert_array_equal(
+        confusion_matrix(targets, predicted), metrics.confusion_matrix(y, predicted)
+    )
+
+
+def test_several_labels_per_pair():
+    targets = encode_targets([{"a"}, {"a", "b"}, {"b"}, set()])
+    decisions = np.array([[1.0, -1], [1, -1], [-1, 1], [-1, -1]])
+    found = label_scores(targets, decisions, decode(targets, decisions))
+    assert found["accuracy"] == 0.75
+    assert found["f1_macro"] == pytest.approx((1 + 2 / 3) / 2)
+    assert found["auc"] == pytest.approx((1 + area_under_curve(targets.columns[:, 1], decisions[:, 1])) / 2)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_rank_correlation_is_spearmans(rows):
+    x, y = np.array(rows, dtype=float).T
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        assert math.isnan(rank_correlation(x, y))
+        assert math.isnan(rating_scores(x, y)["pearson"])
+    else:
+        assert rank_correlation(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
+        assert rating_scores(x, y)["pearson"] == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert rating_scores(x, y)["mae"] == pytest.approx(np.abs(x - y).mean())
+
+
+def test_interval_is_students():
+    values = [0.5, 0.6, 0.7, 0.9]
+    low, high = stats.t.interval(0.95, 3, loc=np.mean(values), scale=stats.sem(values))
+    score = interval(values)
+    assert (score.mean, score.low, score.high) == pytest.approx((0.675, low, high))
+    assert interval([0.5, math.nan, 0.7]).mean == pytest.approx(0.6)
+    assert math.isnan(interval([math.nan]).mean)
+    assert math.isnan(interval([0.5]).low)
+    assert json.loads(json.dumps(interval([math.nan, 0.5]).to_dict()))["folds"] == [None, 0.5]
+
+
+def test_correlation_interval_holds_the_correlation():
+    score = correlation_interval(0.6, 400)
+    assert score.low < 0.6 < score.high
+    assert score.high - score.low < 0.15
+    assert correlation_interval(math.nan, 5).to_dict()["mean"] is None
+    assert correlation_interval(1.0, 10) == Score(1.0)
+
+
+def test_comparison_is_the_paired_t_test_and_its_correction():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.7, 0.05, 10), rng.normal(0.65, 0.05, 10)
+    found = compare(a.tolist(), b.tolist(), test_share=1 / 9, names=("x", "y"), metric="auc")
+    assert found.difference == pytest.approx((a - b).mean())
+    assert found.p_plain == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    t = (a - b).mean() / ((a - b).std(ddof=1) * math.sqrt(1 / 10 + 1 / 9))
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), 9))
+    assert found.p > found.p_plain
+    assert found.low < found.difference < found.high
+    assert found.to_dict()["a"] == "x"
+    assert compare([0.5, 0.5], [0.5, 0.5], test_share=0.1).p == 1
+    assert compare([0.6, 0.6], [0.5, 0.5], test_share=0.1).p == pytest.approx(0, abs=1e-6)
+    assert math.isnan(compare([0.5], [0.4], test_share=0.1).p)
+
+
+def test_area_without_one_side_is_not_a_number():
+    assert math.isnan(area_under_curve(np.array([True, True]), np.array([1.0, 2.0])))
