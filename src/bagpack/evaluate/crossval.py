@@ -1,0 +1,317 @@
+"""Cross-validation of the conditions and their baselines over the same folds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from bagpack.errors import InputError, UsageError
+from bagpack.evaluate.breakdown import by_group, fold_scores, groups_of, seen_bands
+from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
+from bagpack.evaluate.scores import (
+    Comparison,
+    Score,
+    compare,
+    confusion_matrix,
+    correlation_interval,
+    interval,
+    rank_correlation,
+)
+from bagpack.evaluate.splits import Split
+from bagpack.learn.blocks import PairCounts
+from bagpack.learn.fitting import Machine, fit_conditions
+from bagpack.learn.presets import Preset, get_preset, portable
+from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
+
+if TYPE_CHECKING:
+    from bagpack.learn.types import Answers, Bools, Floats
+
+
+@dataclass(frozen=True)
+class _FoldAnswers:
+    decisions: dict[str, Floats]
+    seconds: float
+
+
+def _constant_decisions(train: Targets, n_test: int) -> Floats:
+    """The baseline that knows only how frequent each answer is: share per class, mean rating."""
+    if train.kind == "rating":
+        return np.full((n_test, 1), train.ratings.mean())
+    share = train.columns.mean(axis=0)
+    return np.tile(share if train.kind == "multiclass" else share - 0.5, (n_test, 1))
+
+
+def _run_fold(
+    counts: PairCounts,
+    targets: Targets,
+    split: Split,
+    conditions: Sequence[str],
+    preset: Preset | str,
+    machine: Machine,
+    transductive: bool,
+    baselines: bool,
+) -> _FoldAnswers:
+    begin = time.perf_counter()
+    # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
+    # must not depend on the number of workers. Cores are used by running folds side by side.
+    with threadpool_limits(1, "blas"):
+        train_counts, train_targets = counts[split.train], targets[split.train]
+        test_counts = counts[split.test]
+        models = fit_conditions(
+            train_counts, train_targets, conditions, preset, machine, counts if transductive else None
+        )
+        decisions = {name: model.decisions(test_counts) for name, model in models.items()}
+        if baselines:
+            name = "mean" if targets.kind == "rating" else "majority"
+            decisions[name] = _constant_decisions(train_targets, len(split.test))
+            words = fit_conditions(train_counts, train_targets, ("words",), "words", machine)["words"]
+            decisions["words-only"] = words.decisions(test_counts)
+    return _FoldAnswers(decisions, time.perf_counter() - begin)
+
+
+def cross_validate(
+    counts: PairCounts,
+    y: Answers,
+    splits: Sequence[Split],
+    conditions: Sequence[str] = ("v1v2", "v12", "v1v2v12"),
+    preset: str | Preset = "paper",
+    *,
+    kind: Literal["labels", "rating"] = "labels",
+    C: float = 1.0,
+    epsilon: float = 0.2,
+    tol: float = 1e-3,
+    solver: str = "auto",
+    transductive: bool = False,
+    baselines: bool = True,
+    left_out: Sequence[str] = (),
+    groups: Sequence[Hashable] | None = None,
+    group_column: str = "",
+    n_jobs: int | None = None,
+) -> Evaluation:
+    """Train and test every condition on every split.
+
+    Parameters
+    ----------
+    counts, y
+        The pairs and their labels, label sets or ratings (``kind="rating"``).
+    splits
+        See `bagpack.evaluate.splits`.
+    conditions, preset
+        What is compared, and how counts become features.
+    kind
+        What ``y`` holds.
+    C, epsilon, tol, solver
+        See `bagpack.learn.fitting.Machine`.
+    transductive
+        Fit weighting and scaling on all rows instead of the training rows.
+    baselines
+        Also run the majority (mean rating) and the words-only model.
+    left_out
+        Labels that ``f1_…_without`` leaves out of the average.
+    groups, group_column
+        A group per row, by which scores are broken down (ratings: the mean ρ per group), and its name.
+    n_jobs
+        Folds side by side, as joblib understands it. The result is the same for any number.
+
+    Examples
+    --------
+    >>> from bagpack.evaluate import random_splits
+    >>> from bagpack.learn import encode_targets
+    >>> from bagpack.learn.synthetic import make_counts
+    >>> counts, y = make_counts(n_pairs=120, n_words=60, seed=3)
+    >>> found = cross_validate(counts, y, random_splits(encode_targets(y), folds=5))
+    >>> [result.name for result in found.conditions + found.baselines]
+    ['v1v2', 'v12', 'v1v2v12', 'majority', 'words-only']
+    """
+    targets = encode_targets(y, kind=kind)
+    preset = get_preset(preset)
+    machine = Machine(C, epsilon, tol, solver)
+    _check(counts, targets, splits, conditions, preset, left_out)
+    answers: list[_FoldAnswers] = Parallel(n_jobs=n_jobs)(
+        delayed(_run_fold)(
+            counts, targets, split, conditions, portable(preset), machine, transductive, baselines
+        )
+        for split in splits
+    )
+    tested = np.zeros(len(targets), dtype=bool)
+    for split in splits:
+        tested[split.test] = True
+    results = {
+        name: _gather(name, targets, splits, answers, tested, left_out, groups)
+        for name in answers[0].decisions
+    }
+    in_condition = {name: int(counts.zero_rows(preset.blocks_of(name))[tested].sum()) for name in conditions}
+    condition_results = [_with_zero_rows(results[name], in_condition[name]) for name in conditions]
+    baseline_results = [result for name, result in results.items() if name not in conditions]
+    main = "spearman" if targets.kind == "rating" else "f1_weighted_without" if left_out else "f1_macro"
+    settings = {
+        "preset": preset.name,
+        "conditions": list(conditions),
+        "C": C,
+        "tol": tol,
+        "folds": len(splits),
+        "transductive": transductive,
+    }
+    if targets.kind == "rating":
+        settings["epsilon"] = epsilon
+    if left_out:
+        settings["left_out"] = list(left_out)
+    folds = [
+        Fold(split.name, len(split.train), len(split.test), split.dropped, answer.seconds)
+        for split, answer in zip(splits, answers, strict=True)
+    ]
+    return Evaluation(
+        kind="ratings" if targets.kind == "rating" else "relations",
+        classes=targets.classes,
+        main_metric=main,
+        tested=tested,
+        folds=folds,
+        conditions=condition_results,
+        baselines=baseline_results,
+        comparisons=_comparisons(condition_results, baseline_results, splits, main),
+        buckets=seen_bands(counts, targets, tested, results, left_out),
+        groups=None if groups is None else by_group(groups, group_column, targets, tested, results, left_out),
+        transductive=transductive,
+        settings=settings,
+        notes=_notes(targets, splits, tested, transductive, in_condition),
+    )
+
+
+def check_found(counts: PairCounts) -> None:
+    """Raise where no pair has any vector at all."""
+    if counts.zero_rows().all():
+        raise InputError(
+            f"None of the words of the {len(counts)} pairs was found in the corpus, so every vector is zero: "
+            "check the corpus's language and whether it was indexed by lemma or by form (bagpack check)."
+        )
+
+
+def _with_zero_rows(result: ConditionResult, zero_rows: int) -> ConditionResult:
+    return ConditionResult(
+        result.name, result.metrics, result.decisions, result.predicted, result.confusion, zero_rows
+    )
+
+
+def _check(
+    counts: PairCounts,
+    targets: Targets,
+    splits: Sequence[Split],
+    conditions: Sequence[str],
+    preset: Preset,
+    left_out: Sequence[str],
+) -> None:
+    if len(counts) != len(targets):
+        raise UsageError(f"There are {len(counts)} pairs and {len(targets)} answers: one per pair is needed.")
+    if not splits:
+        raise UsageError("There is no split to evaluate on.")
+    for condition in conditions:
+        preset.blocks_of(condition)
+    unknown = [label for label in left_out if label not in {str(name) for name in targets.classes}]
+    if unknown:
+        known = ", ".join(str(name) for name in targets.classes)
+        raise UsageError(f"There is no label {unknown[0]!r} to leave out; the labels are {known}.")
+    check_found(counts)
+    for split in splits:
+        check_trainable(targets[split.train], f"the training rows of fold {split.name}")
+
+
+def _gather(
+    name: str,
+    targets: Targets,
+    splits: Sequence[Split],
+    answers: Sequence[_FoldAnswers],
+    tested: Bools,
+    left_out: Sequence[str],
+    groups: Sequence[Hashable] | None,
+) -> ConditionResult:
+    """One condition's scores per fold and its answers over all rows."""
+    width = answers[0].decisions[name].shape[1]
+    decisions = np.full((len(targets), width), np.nan)
+    per_fold: list[dict[str, float]] = []
+    for split, answer in zip(splits, answers, strict=True):
+        found = answer.decisions[name]
+        decisions[split.test] = found
+        per_fold.append(fold_scores(targets[split.test], found, left_out))
+    metrics = {metric: interval([scores[metric] for scores in per_fold]) for metric in per_fold[0]}
+    predicted: Any
+    confusion = None
+    if targets.kind == "rating":
+        predicted = decisions[:, 0]
+        metrics = _pooled_ratings(targets, predicted, tested, metrics, groups)
+    elif targets.kind == "multilabel":
+        predicted = np.where(tested[:, None], decode(targets, np.nan_to_num(decisions)), False)
+    else:
+        predicted = np.where(tested, decode(targets, np.nan_to_num(decisions)), -1)
+        confusion = confusion_matrix(targets[tested], predicted[tested])
+    return ConditionResult(name, metrics, decisions, predicted, confusion)
+
+
+def _pooled_ratings(
+    targets: Targets,
+    predicted: Floats,
+    tested: Bools,
+    metrics: dict[str, Score],
+    groups: Sequence[Hashable] | None,
+) -> dict[str, Score]:
+    """ρ is that of all predictions together; ``spearman_group`` is the mean inside each group."""
+    rho = rank_correlation(predicted[tested], targets.ratings[tested])
+    pooled = {"spearman": correlation_interval(rho, int(tested.sum()), metrics["spearman"].folds)}
+    if groups is not None:
+        inside = [
+            rank_correlation(predicted[rows], targets.ratings[rows]) for _, rows in groups_of(groups, tested)
+        ]
+        pooled["spearman_group"] = interval(inside)
+    return {**pooled, **{name: score for name, score in metrics.items() if name != "spearman"}}
+
+
+def _comparisons(
+    conditions: Sequence[ConditionResult],
+    baselines: Sequence[ConditionResult],
+    splits: Sequence[Split],
+    metric: str,
+) -> list[Comparison]:
+    """Every later condition against every earlier one, and the last against the words-only model."""
+    if len(splits) < 2:
+        return []
+    share = float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
+    couples = [(a, b) for i, a in enumerate(conditions) for b in conditions[:i]]
+    couples += [(conditions[-1], b) for b in baselines if b.name == "words-only"]
+    return [
+        compare(
+            a.metrics[metric].folds,
+            b.metrics[metric].folds,
+            test_share=share,
+            names=(a.name, b.name),
+            metric=metric,
+        )
+        for a, b in couples
+    ]
+
+
+def _notes(
+    targets: Targets,
+    splits: Sequence[Split],
+    tested: Bools,
+    transductive: bool,
+    zero_rows: dict[str, int],
+) -> list[str]:
+    fitted = "all rows (transductive)" if transductive else "the training rows alone"
+    notes = [f"Weighting and scaling were fitted on {fitted}."]
+    dropped = sum(split.dropped for split in splits)
+    if dropped:
+        notes.append(
+            f"Rows that share a word with both parts were dropped from the fold, {dropped} times in all; "
+            f"{int(tested.sum())} of {len(targets)} rows were tested."
+        )
+    for name, n in zero_rows.items():
+        if n:
+            notes.append(f"{n} of {int(tested.sum())} tested rows have an all-zero vector in {name}.")
+    if targets.kind == "rating":
+        notes.append("ρ is over all predictions together; its interval is Fisher's, not one over folds.")
+    return notes

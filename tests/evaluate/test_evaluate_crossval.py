@@ -1,0 +1,202 @@
+import json
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from bagpack.errors import InputError, UsageError
+from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
+from bagpack.evaluate.breakdown import SEEN_BANDS
+from bagpack.learn import Preset, encode_targets, fit_counts
+from bagpack.learn.fitting import Machine
+from bagpack.learn.synthetic import make_counts
+from bagpack.learn.weighting import TfidfWeighter
+
+CONDITIONS = ("v1v2", "v12", "v1v2v12")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_counts(n_pairs=240, n_words=90, n_terms=60, n_labels=3, seed=21)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    counts, y = data
+    return cross_validate(counts, y, random_splits(encode_targets(y), folds=5))
+
+
+def test_out_of_fold_answers_are_those_of_models_trained_on_the_rest(data, found):
+    counts, y = data
+    for split in random_splits(encode_targets(y), folds=5)[:2]:
+        for condition in CONDITIONS:
+            model = fit_counts(counts[split.train], encode_targets(y[split.train]), condition)
+            decisions = model.decisions(counts[split.test])
+            np.testing.assert_allclose(found[condition].decisions[split.test], decisions, atol=1e-8)
+            np.testing.assert_array_equal(found[condition].predicted[split.test], decisions.argmax(axis=1))
+
+
+def test_scores_and_confusion_agree_with_the_answers(data, found):
+    _, y = data
+    assert found.tested.all()
+    for condition in CONDITIONS:
+        result = found[condition]
+        assert result.confusion.sum() == len(y)
+        pooled = np.trace(result.confusion) / len(y)
+        assert (result.predicted == y).mean() == pytest.approx(pooled)
+        score = result.metrics["accuracy"]
+        assert score.low <= score.mean <= score.high
+        assert len(score.folds) == 5
+        assert score.mean == pytest.approx(pooled, abs=0.02)
+    assert found["majority"].metrics["auc"].mean == pytest.approx(0.5)
+    assert found["v1v2v12"].metrics["accuracy"].mean > found["majority"].metrics["accuracy"].mean
+
+
+def test_words_only_never_sees_a_count(data, found):
+    counts, y = data
+    split = random_splits(encode_targets(y), folds=5)[0]
+    one_hot = np.hstack([np.eye(90)[counts.w1], np.eye(90)[counts.w2]])
+    machine = SVC(kernel="linear").fit(one_hot[split.train], y[split.train] == 1)
+    np.testing.assert_allclose(
+        found["words-only"].decisions[split.test, 1],
+        machine.decision_function(one_hot[split.test]),
+        atol=1e-8,
+    )
+
+
+def test_rows_are_broken_down_by_how_often_the_pair_was_seen(data, found):
+    counts, y = data
+    assert [row.name for row in found.buckets.rows] == [name for name, _, _ in SEEN_BANDS]
+    assert sum(row.n for row in found.buckets.rows) == len(y)
+    never = counts.seen == 0
+    assert found.buckets.rows[0].n == never.sum()
+    right = found["v12"].predicted == y
+    assert found.buckets.rows[0].scores["v12"] == pytest.approx(right[never].mean())
+
+
+def test_the_result_is_json(found):
+    out = json.loads(json.dumps(found.to_dict(answers=True), allow_nan=False))
+    assert out["kind"] == "relations"
+    assert [row["name"] for row in out["conditions"]] == list(CONDITIONS)
+    assert {row["name"] for row in out["baselines"]} == {"majority", "words-only"}
+    assert out["confusion"]["condition"] == "v1v2v12"
+    assert len(out["comparisons"]) == 4
+    assert out["transductive"] is False
+    assert len(out["answers"]["v12"]) == 240
+    assert out["conditions"][1]["zero_rows"] > 0
+    assert any("training rows alone" in note for note in out["notes"])
+
+
+@pytest.mark.parametrize("kind", ["labels", "rating"])
+def test_workers_do_not_change_a_digit(data, kind):
+    counts, y = data
+    answers = y if kind == "labels" else y + np.linspace(0, 1, len(y))
+    splits = random_splits(encode_targets(answers, kind=kind), folds=4)
+    one = cross_validate(counts, answers, splits, kind=kind)
+    two = cross_validate(counts, answers, splits, kind=kind, n_jobs=2)
+    for a, b in zip(one.conditions + one.baselines, two.conditions + two.baselines, strict=True):
+        np.testing.assert_array_equal(a.decisions, b.decisions)
+    strip = [{**e.to_dict(), "folds": None} for e in (one, two)]
+    assert strip[0] == strip[1]
+
+
+def test_ratings_by_group(data):
+    counts, y = data
+    ratings = 1 + 2 * y + np.random.default_rng(1).normal(size=len(y))
+    verbs = [f"verb{i % 6}" for i in range(len(y))]
+    found = cross_validate(
+        counts, ratings, group_splits(verbs), kind="rating", groups=verbs, group_column="verb"
+    )
+    result = found["v1v2v12"]
+    assert found.kind == "ratings"
+    assert [fold.name for fold in found.folds] == [f"verb{i}" for i in range(6)]
+    inside = result.metrics["spearman_group"]
+    assert inside.folds == pytest.approx(result.metrics["spearman"].folds)
+    assert inside.mean == pytest.approx(np.mean(inside.folds))
+    assert result.metrics["spearman"].low < result.metrics["spearman"].mean
+    assert found.groups.column == "verb"
+    assert found.groups.rows[0].scores["v12"] == pytest.approx(
+        found["v12"].metrics["spearman_group"].folds[0]
+    )
+    assert found["mean"].metrics["mae"].mean > 0
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_lexical_split_counts_what_it_drops(data):
+    counts, y = data
+    splits = lexical_splits(counts.w1, counts.w2, folds=3, seed=2)
+    found = cross_validate(counts, y, splits)
+    assert found.n_dropped == sum(split.dropped for split in splits) > 0
+    assert 0 < found.tested.sum() < len(y)
+    assert np.isnan(found["v12"].decisions[~found.tested]).all()
+    assert (found["v12"].predicted[~found.tested] == -1).all()
+    assert any("dropped" in note for note in found.notes)
+
+
+def test_fixed_test_rows_and_labels_left_out(data):
+    counts, y = data
+    labels = np.array(["x", "y", "random"])[y]
+    found = cross_validate(counts, labels, fixed_split(200, 40), left_out=["random"], baselines=False)
+    assert found.main_metric == "f1_weighted_without"
+    assert found.comparisons == []
+    assert found.baselines == []
+    with pytest.raises(UsageError, match="no label 'other' to leave out"):
+        cross_validate(counts, labels, fixed_split(200, 40), left_out=["other"])
+
+
+def test_transductive_sees_the_test_rows(data, found):
+    counts, y = data
+    whole = cross_validate(counts, y, random_splits(encode_targets(y), folds=5), transductive=True)
+    assert whole.transductive
+    assert not np.allclose(whole["v12"].decisions, found["v12"].decisions)
+    assert any("transductive" in note for note in whole.notes)
+
+
+def test_several_labels_per_pair(data):
+    counts, y = data
+    sets = [{"a"} if label == 0 else {"a", "b"} if label == 1 else {"c"} for label in y]
+    found = cross_validate(counts, sets, random_splits(encode_targets(sets), folds=4))
+    assert found["v12"].predicted.shape == (240, 3)
+    assert found["v12"].confusion is None
+    assert found.main_metric == "f1_macro"
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_preset_of_ones_own(data):
+    counts, y = data
+    preset = Preset("tfidf", "no scaling", _only_tfidf, block_weights={"v12": 0.5})
+    found = cross_validate(counts, y, random_splits(encode_targets(y), folds=3), preset=preset, n_jobs=2)
+    raw = counts.matrix().toarray().astype(float)
+    split = random_splits(encode_targets(y), folds=3)[0]
+    X = TfidfWeighter().fit(raw[split.train]).transform(raw)
+    X[:, 4 * counts.n_terms :] *= 0.5
+    machine = SVC(kernel="linear").fit(X[split.train], y[split.train] == 0)
+    np.testing.assert_allclose(
+        found["v1v2v12"].decisions[split.test, 0], machine.decision_function(X[split.test]), atol=1e-6
+    )
+
+
+def _only_tfidf(block):
+    return [TfidfWeighter()]
+
+
+def test_what_cannot_be_evaluated_is_said(data):
+    counts, y = data
+    splits = fixed_split(200, 40)
+    with pytest.raises(UsageError, match="one per pair"):
+        cross_validate(counts[:100], y, splits)
+    with pytest.raises(UsageError, match="Unknown condition"):
+        cross_validate(counts, y, splits, conditions=("v3",))
+    with pytest.raises(UsageError, match="no split"):
+        cross_validate(counts, y, [])
+    with pytest.raises(UsageError, match="C must be above 0"):
+        cross_validate(counts, y, splits, C=-1)
+    nothing = type(counts).from_matrix(counts.matrix() * 0)
+    with pytest.raises(InputError, match="None of the words of the 240 pairs was found"):
+        cross_validate(nothing, y, splits)
+    with pytest.raises(InputError, match=r"training rows of fold a have the label 0"):
+        cross_validate(counts, y, group_splits(np.where(y == 0, "b", "a").tolist()))
+    with pytest.raises(InputError, match="not finite"):
+        cross_validate(counts, np.full(240, np.nan), splits, kind="rating")
+    assert Machine().uses_gram(12_000)
+    assert not Machine().uses_gram(12_001)
