@@ -1,0 +1,340 @@
+"""Multiple choice as the paper ran it: analogies between pairs, and synonyms.
+
+A question one of whose pairs has an all-zero vector in the condition at hand cannot be answered; the
+worst-case score counts it as a random guess, 1/choices. Beside it stand the coverage and the accuracy on
+complete questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from bagpack.errors import InputError
+from bagpack.evaluate.crossval import check_found, cross_validate
+from bagpack.evaluate.results import RESULT_FORMAT
+from bagpack.evaluate.scores import Score, interval
+from bagpack.evaluate.splits import Split
+from bagpack.learn.blocks import PairCounts
+from bagpack.learn.fitting import condition_grams, weight_blocks
+from bagpack.learn.presets import Preset, get_preset, portable
+
+if TYPE_CHECKING:
+    from bagpack.learn.types import Bools, Floats, Ints, Json
+
+CONDITIONS = ("v1v2", "v12", "v1v2v12")
+
+
+@dataclass(frozen=True)
+class QuestionRows:
+    """Where a question's pairs lie in the counts: the stem's row (analogies), the choices' rows."""
+
+    choices: tuple[int, ...]
+    answer: int
+    stem: int | None = None
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All rows that must have a vector."""
+        return self.choices if self.stem is None else (self.stem, *self.choices)
+
+
+def question_rows(
+    shapes: Sequence[tuple[int, int]], kind: Literal["analogies", "synonyms"]
+) -> list[QuestionRows]:
+    """Rows of questions that lie one after the other, from (number of choices, answer) of each.
+
+    Examples
+    --------
+    >>> question_rows([(2, 0), (3, 1)], "analogies")[1]
+    QuestionRows(choices=(4, 5, 6), answer=1, stem=3)
+    """
+    out = []
+    at = 0
+    for choices, answer in shapes:
+        if choices < 2:
+            raise InputError(f"A question has {choices} choice: at least two are needed.")
+        if not 0 <= answer < choices:
+            raise InputError(
+                f"A question with {choices} choices has the answer {answer}: 0 to {choices - 1}."
+            )
+        stem = at if kind == "analogies" else None
+        at += stem is not None
+        out.append(QuestionRows(tuple(range(at, at + choices)), answer, stem))
+        at += choices
+    return out
+
+
+@dataclass(frozen=True)
+class QuestionResult:
+    """One condition's answers.
+
+    ``credit`` is 1 for the right choice and 0 for another, divided where choices tie to the last; ``picked``
+    is the first of the best. ``values`` has the decision value of every choice (analogies: summed).
+    """
+
+    name: str
+    metrics: dict[str, Score]
+    picked: Ints
+    credit: Floats
+    complete: Bools
+    values: list[Floats] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Json]:
+        """As JSON."""
+        return {"name": self.name, "metrics": {name: score.to_dict() for name, score in self.metrics.items()}}
+
+
+@dataclass(frozen=True)
+class QuestionEvaluation:
+    """All conditions' answers to a set of questions."""
+
+    kind: str
+    questions: list[QuestionRows]
+    conditions: list[QuestionResult]
+    baselines: list[QuestionResult]
+    transductive: bool
+    settings: dict[str, Any]
+    notes: list[str]
+
+    def __getitem__(self, name: str) -> QuestionResult:
+        """The condition or baseline called ``name``."""
+        for result in (*self.conditions, *self.baselines):
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    @property
+    def guess(self) -> float:
+        """The score of guessing at random."""
+        return float(np.mean([1 / len(question.choices) for question in self.questions]))
+
+    def to_dict(self) -> dict[str, Json]:
+        """As JSON, in the form that a report is made from."""
+        random = {"name": "random", "metrics": {"score": {"mean": self.guess}}}
+        return {
+            "format": RESULT_FORMAT,
+            "kind": self.kind,
+            "main_metric": "score",
+            "conditions": [result.to_dict() for result in self.conditions],
+            "baselines": [random, *(result.to_dict() for result in self.baselines)],
+            "transductive": self.transductive,
+            "settings": self.settings,
+            "notes": self.notes,
+            "answers": [
+                {
+                    "answer": question.answer,
+                    "picked": {result.name: int(result.picked[i]) for result in self.conditions},
+                    "complete": {result.name: bool(result.complete[i]) for result in self.conditions},
+                }
+                for i, question in enumerate(self.questions)
+            ],
+        }
+
+
+def best_choices(values: Floats) -> Ints:
+    """The choices of the highest value; those a rounding error below it count as equal."""
+    slack = 1e-10 * max(1.0, float(np.abs(values).max()))
+    return np.flatnonzero(values >= values.max() - slack)
+
+
+def _score(
+    name: str,
+    questions: Sequence[QuestionRows],
+    best: Sequence[Ints],
+    values: list[Floats],
+    complete: Bools,
+    folds: Sequence[Ints] | None,
+) -> QuestionResult:
+    """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions."""
+    guess = np.array([1 / len(question.choices) for question in questions])
+    credit = np.array(
+        [float(q.answer in chosen) / len(chosen) for q, chosen in zip(questions, best, strict=True)]
+    )
+    worst = np.where(complete, credit, guess)
+    if folds is None:
+        overall = interval(worst.tolist())
+        score = Score(overall.mean, overall.low, overall.high)
+        plain = interval(credit.tolist())
+        accuracy = Score(plain.mean, plain.low, plain.high)
+    else:
+        score = interval([float(worst[fold].mean()) for fold in folds])
+        accuracy = interval([float(credit[fold].mean()) for fold in folds])
+    on_complete = interval(credit[complete].tolist())
+    metrics = {
+        "score": score,
+        "coverage": Score(float(complete.mean())),
+        "complete_accuracy": Score(on_complete.mean, on_complete.low, on_complete.high),
+        "accuracy": accuracy,
+    }
+    picked = np.array([chosen[0] for chosen in best])
+    return QuestionResult(name, metrics, picked, credit, complete, values)
+
+
+def _complete(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
+    zero = counts.zero_rows(blocks)
+    return np.array([not zero[list(question.rows)].any() for question in questions])
+
+
+def two_point_decisions(gram: Floats, positive: int, negative: int, rows: Sequence[int], C: float) -> Floats:
+    """Decision values of ``rows`` under the SVM of one positive and one negative row, in closed form.
+
+    w = α (x⁺ − x⁻) with α = min(C, 2/‖x⁺ − x⁻‖²), and the bias puts 0 half-way between the two.
+    """
+    square = gram[positive, positive] + gram[negative, negative] - 2 * gram[positive, negative]
+    alpha = C if square * C <= 2 else 2 / square
+    bias = (gram[positive, positive] - gram[negative, negative]) / 2
+    at = list(rows)
+    return np.asarray(alpha * (gram[positive, at] - gram[negative, at] - bias))
+
+
+def _rounds(
+    gram: Floats, positive: int, negatives: Sequence[int], choices: Sequence[int], C: float
+) -> Floats:
+    return np.array([two_point_decisions(gram, positive, negative, choices, C) for negative in negatives])
+
+
+def elect(values: Floats) -> tuple[Ints, Floats]:
+    """The choices with most rounds won (a tied round is shared), ties by summed value; and those sums."""
+    wins = np.zeros(values.shape[1])
+    for row in values:
+        best = best_choices(row)
+        wins[best] += 1 / len(best)
+    total = values.sum(axis=0)
+    most = best_choices(wins)
+    return most[best_choices(total[most])], total
+
+
+def _inductive_rounds(
+    counts: PairCounts,
+    stem: int,
+    negatives: Sequence[int],
+    choices: Sequence[int],
+    conditions: dict[str, tuple[str, ...]],
+    preset_name: str | Preset,
+    C: float,
+) -> dict[str, Floats]:
+    """The rounds of one question with weighting and scaling fitted on each round's two rows alone."""
+    preset = get_preset(preset_name)
+    names = list(dict.fromkeys(name for blocks in conditions.values() for name in blocks))
+    out: dict[str, list[Floats]] = {condition: [] for condition in conditions}
+    for negative in negatives:
+        rows = counts[[stem, negative, *choices]]
+        blocks = weight_blocks(rows, names, preset, counts[[stem, negative]])
+        for condition, gram in condition_grams(blocks, conditions):
+            out[condition].append(two_point_decisions(gram, 0, 1, range(2, len(rows)), C))
+    return {condition: np.array(values) for condition, values in out.items()}
+
+
+def solve_analogies(
+    counts: PairCounts,
+    questions: Sequence[QuestionRows],
+    conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "paper",
+    *,
+    rounds: int = 10,
+    seed: int = 0,
+    C: float = 1.0,
+    transductive: bool = True,
+    n_jobs: int | None = None,
+) -> QuestionEvaluation:
+    """Answer analogy questions, each its own data set.
+
+    The stem is the positive row; each round takes the stem of another question, drawn at random without
+    repetition, as the negative one. The choice of the highest decision value wins the round, most wins the
+    question. Weighting and scaling are fitted on all rows unless ``transductive`` is off, when they see the
+    round's two rows alone.
+    """
+    if len(questions) < 2:
+        raise InputError("Analogies need at least two questions: the negatives are the others' stems.")
+    stems = [question.stem for question in questions]
+    if any(stem is None for stem in stems):
+        raise InputError("An analogy question needs a stem pair.")
+    check_found(counts)
+    preset = get_preset(preset)
+    wanted = {condition: preset.blocks_of(condition) for condition in conditions}
+    rng = np.random.default_rng(seed)
+    size = min(rounds, len(questions) - 1)
+    negatives = []
+    for i in range(len(questions)):
+        drawn = rng.choice(len(questions) - 1, size=size, replace=False)
+        negatives.append([int(stems[k + (k >= i)] or 0) for k in drawn])
+    values: dict[str, list[Floats]] = {condition: [] for condition in conditions}
+    if transductive:
+        names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
+        for condition, gram in condition_grams(weight_blocks(counts, names, preset), wanted):
+            values[condition] = [
+                _rounds(gram, int(question.stem or 0), negatives[i], question.choices, C)
+                for i, question in enumerate(questions)
+            ]
+    else:
+        found: list[dict[str, Floats]] = Parallel(n_jobs=n_jobs)(
+            delayed(_inductive_rounds)(
+                counts, int(question.stem or 0), negatives[i], question.choices, wanted, portable(preset), C
+            )
+            for i, question in enumerate(questions)
+        )
+        values = {condition: [answer[condition] for answer in found] for condition in conditions}
+    results = []
+    for condition in conditions:
+        elected = [elect(rows) for rows in values[condition]]
+        complete = _complete(counts, questions, wanted[condition])
+        best, totals = [chosen for chosen, _ in elected], [total for _, total in elected]
+        results.append(_score(condition, questions, best, totals, complete, None))
+    settings = {"preset": preset.name, "rounds": size, "seed": seed, "C": C, "transductive": transductive}
+    fitted = "all rows (transductive)" if transductive else "each round's two rows"
+    notes = [f"Weighting and scaling were fitted on {fitted}."]
+    return QuestionEvaluation("analogies", list(questions), results, [], transductive, settings, notes)
+
+
+def solve_synonyms(
+    counts: PairCounts,
+    questions: Sequence[QuestionRows],
+    conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "paper",
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    C: float = 1.0,
+    transductive: bool = False,
+    n_jobs: int | None = None,
+) -> QuestionEvaluation:
+    """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
+
+    Right candidates are the positive pairs, the others the negative ones; a question's pairs lie in one fold,
+    and the candidate of the highest decision value is the answer. The score is the mean over folds.
+    """
+    n = len(questions)
+    if n < folds:
+        raise InputError(f"There are {n} questions, fewer than the {folds} folds: use --folds {max(n, 2)}.")
+    preset = get_preset(preset)
+    rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
+    starts = np.cumsum([0] + [len(question.choices) for question in questions])
+    owner = np.repeat(np.arange(n), np.diff(starts))
+    y = np.zeros(len(rows), dtype=bool)
+    y[[starts[i] + question.answer for i, question in enumerate(questions)]] = True
+    fold_of = np.arange(n) % folds
+    np.random.default_rng(seed).shuffle(fold_of)
+    splits = [
+        Split(str(k + 1), np.flatnonzero(fold_of[owner] != k), np.flatnonzero(fold_of[owner] == k))
+        for k in range(folds)
+    ]
+    found = cross_validate(
+        counts[rows], y, splits, conditions, preset, C=C, transductive=transductive, n_jobs=n_jobs
+    )
+    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
+
+    def answer(name: str, complete: Bools) -> QuestionResult:
+        decisions = found[name].decisions[:, 0]
+        values = [decisions[starts[i] : starts[i + 1]] for i in range(n)]
+        return _score(name, questions, [best_choices(value) for value in values], values, complete, members)
+
+    results = [answer(name, _complete(counts, questions, preset.blocks_of(name))) for name in conditions]
+    baselines = [answer("words-only", np.ones(n, dtype=bool))]
+    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": transductive}
+    notes = [found.notes[0]]
+    return QuestionEvaluation("synonyms", list(questions), results, baselines, transductive, settings, notes)

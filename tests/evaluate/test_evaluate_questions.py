@@ -1,0 +1,154 @@
+import json
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from bagpack.errors import InputError, UsageError
+from bagpack.evaluate import question_rows, relation_rounds, solve_analogies, solve_synonyms
+from bagpack.evaluate.questions import best_choices, elect, two_point_decisions
+from bagpack.learn import PairCounts, get_preset
+from bagpack.learn.fitting import condition_grams, weight_blocks
+from bagpack.learn.synthetic import make_counts
+
+
+@pytest.fixture(scope="module")
+def analogies():
+    counts, y = make_counts(n_pairs=400, n_words=60, n_terms=60, n_labels=5, unseen=0.02, signal=2.0, seed=8)
+    rng = np.random.default_rng(0)
+    order, shapes = [], []
+    for _ in range(40):
+        labels = rng.permutation(5)[:4]
+        rows = [rng.choice(np.flatnonzero(y == label)) for label in labels]
+        answer = int(rng.integers(4))
+        stem = rng.choice(np.flatnonzero(y == labels[answer]))
+        order += [stem, *rows]
+        shapes.append((4, answer))
+    return counts[order], question_rows(shapes, "analogies")
+
+
+@pytest.mark.parametrize("C", [0.001, 1.0, 50.0])
+def test_two_points_in_closed_form_are_the_svm(C):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(7, 5))
+    machine = SVC(kernel="linear", C=C, tol=1e-10).fit(X[[0, 1]], [1, 0])
+    found = two_point_decisions(X @ X.T, 0, 1, range(2, 7), C)
+    np.testing.assert_allclose(found, machine.decision_function(X[2:]), atol=1e-6)
+    assert not two_point_decisions(np.ones((3, 3)), 0, 1, [2], C).any(), "equal rows say nothing"
+
+
+def test_an_election_is_by_rounds_then_by_sum():
+    assert elect(np.array([[1.0, 0, 0], [1, 0, 0], [0, 9, 0]]))[0].tolist() == [0]
+    assert elect(np.array([[1.0, 0, 0], [0, 9, 0]]))[0].tolist() == [1]
+    assert elect(np.zeros((3, 4)))[0].tolist() == [0, 1, 2, 3]
+    assert best_choices(np.array([1.0, 1.0 - 1e-14, 0.5])).tolist() == [0, 1]
+
+
+def test_analogies_find_the_planted_relation(analogies):
+    counts, questions = analogies
+    found = solve_analogies(counts, questions)
+    assert found.transductive
+    assert found.guess == 0.25
+    assert found["v12"].metrics["accuracy"].mean > 0.5
+    again = solve_analogies(counts, questions)
+    np.testing.assert_array_equal(found["v12"].picked, again["v12"].picked)
+    out = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert out["kind"] == "analogies"
+    assert out["baselines"][0] == {"name": "random", "metrics": {"score": {"mean": 0.25}}}
+    assert len(out["answers"]) == 40
+
+
+def test_analogies_by_brute_force(analogies):
+    counts, questions = analogies
+    found = solve_analogies(counts, questions, ("v12",), rounds=3, seed=5)
+    blocks = weight_blocks(counts, ("v12",), get_preset("paper"))
+    ((_, gram),) = condition_grams(blocks, {"v12": ("v12",)})
+    X = blocks["v12"].rows.toarray() + blocks["v12"].weighting.zero
+    np.testing.assert_allclose(gram, X @ X.T, atol=1e-9)
+    rng = np.random.default_rng(5)
+    for i, question in enumerate(questions):
+        others = [q for k, q in enumerate(questions) if k != i]
+        negatives = [others[k].stem for k in rng.choice(39, size=3, replace=False)]
+        wins = np.zeros(4)
+        for negative in negatives:
+            direction = X[question.stem] - X[negative]
+            wins[np.argmax(X[list(question.choices)] @ direction)] += 1
+        if found["v12"].complete[i]:  # elsewhere equal choices share their rounds
+            assert wins[found["v12"].picked[i]] == wins.max()
+
+
+def test_worst_case_scoring(analogies):
+    counts, questions = analogies
+    found = solve_analogies(counts, questions, ("v12", "v1v2"))
+    zero = counts.zero_rows(("v12",))
+    complete = np.array([not zero[list(q.rows)].any() for q in questions])
+    result = found["v12"]
+    assert 0 < complete.mean() < 1
+    assert result.metrics["coverage"].mean == pytest.approx(complete.mean())
+    right = result.picked == [q.answer for q in questions]
+    assert result.metrics["complete_accuracy"].mean == pytest.approx(right[complete].mean())
+    assert result.metrics["score"].mean == pytest.approx(np.where(complete, right, 0.25).mean())
+    assert found["v1v2"].metrics["coverage"].mean == 1
+
+
+def test_analogies_fitted_on_two_rows(analogies):
+    counts, questions = analogies
+    found = solve_analogies(counts, questions[:6], rounds=2, transductive=False)
+    assert not found.transductive
+    again = solve_analogies(counts, questions[:6], rounds=2, transductive=False, n_jobs=2)
+    np.testing.assert_array_equal(found["v1v2v12"].values, again["v1v2v12"].values)
+
+
+def test_synonyms_keep_a_question_in_one_fold():
+    counts, y = make_counts(n_pairs=400, n_words=80, n_terms=40, unseen=0.05, signal=1.5, seed=9)
+    rng = np.random.default_rng(1)
+    order, shapes = [], []
+    for i in range(30):
+        size = 4 if i % 2 else 3
+        answer = int(rng.integers(size))
+        rows = rng.choice(np.flatnonzero(y == 0), size)
+        rows[answer] = rng.choice(np.flatnonzero(y == 1))
+        order += rows.tolist()
+        shapes.append((size, answer))
+    questions = question_rows(shapes, "synonyms")
+    found = solve_synonyms(counts[order], questions, folds=5)
+    assert len(found["v12"].metrics["score"].folds) == 5
+    assert found["v1v2v12"].metrics["accuracy"].mean > found.guess
+    assert found["words-only"].metrics["coverage"].mean == 1
+    assert [len(values) for values in found["v12"].values] == [size for size, _ in shapes]
+    json.dumps(found.to_dict(), allow_nan=False)
+    with pytest.raises(InputError, match="use --folds 4"):
+        solve_synonyms(counts, questions[:4])
+
+
+def test_questions_that_cannot_be():
+    with pytest.raises(InputError, match="at least two are needed"):
+        question_rows([(1, 0)], "synonyms")
+    with pytest.raises(InputError, match="0 to 3"):
+        question_rows([(4, 4)], "synonyms")
+    counts, _ = make_counts(n_pairs=10, n_terms=10)
+    with pytest.raises(InputError, match="at least two questions"):
+        solve_analogies(counts, question_rows([(4, 0)], "analogies"))
+    with pytest.raises(InputError, match="needs a stem"):
+        solve_analogies(counts, question_rows([(4, 0), (4, 1)], "synonyms"))
+    with pytest.raises(InputError, match="None of the words"):
+        solve_analogies(PairCounts.from_matrix(counts.matrix() * 0), question_rows([(4, 0)] * 2, "analogies"))
+
+
+def test_relations_in_balanced_rounds():
+    counts, y = make_counts(n_pairs=150, n_words=60, n_terms=40, n_labels=3, seed=13)
+    labels = np.array(["IsA", "PartOf", "UsedFor"])[y]
+    found = relation_rounds(counts, labels, ["IsA", "PartOf"], rounds=2, folds=3)
+    first = found.relations[0]
+    assert first.positive == (y == 0).sum()
+    assert first.sampled == 2 * min((y == 0).sum(), (y != 0).sum())
+    assert len(first.auc["v12"].folds) == 6
+    assert found.mean("v1v2v12") > 0.5
+    again = relation_rounds(counts, labels, ["IsA", "PartOf"], rounds=2, folds=3, n_jobs=2)
+    assert again == found
+    out = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [row["name"] for row in out["groups"]["rows"]] == ["IsA", "PartOf"]
+    with pytest.raises(UsageError, match="no relation 'HasA'"):
+        relation_rounds(counts, labels, ["HasA"])
+    with pytest.raises(InputError, match="fewer than the 100 folds"):
+        relation_rounds(counts, labels, folds=100)
