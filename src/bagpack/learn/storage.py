@@ -214,11 +214,11 @@ def _write_json(path: Path, value: Json) -> None:
 
 def _rename_into_place(beside: Path, path: Path) -> None:
     if not path.exists():
-        os.replace(beside, path)  # noqa: PTH105
+        os.replace(beside, path)
         return
     if not (path / "model.json").is_file():
         raise UsageError(f"{path} is no model, so it is not overwritten.")
     old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
-    os.replace(path, old / "model")  # noqa: PTH105
-    os.replace(beside, path)  # noqa: PTH105
+    os.replace(path, old / "model")
+    os.replace(beside, path)
     shutil.rmtree(old)
