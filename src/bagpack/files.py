@@ -92,6 +92,13 @@ def write_json(path: Path, value: Any) -> None:
     sync_directory(path.parent)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write beside and rename, in UTF-8."""
+    beside = path.with_name(path.name + ".new")
+    write_bytes(beside, text.encode())
+    os.replace(beside, path)
+
+
 def read_json(path: Path) -> Any:
     """Read JSON; a damaged file is a sentence."""
     try:
