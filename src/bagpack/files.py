@@ -34,17 +34,21 @@ def digest_file(path: Path) -> str:
     return hasher.hexdigest()
 
 
+class DiskError(StoreError):
+    """The disk is full."""
+
+
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
     """Tell a full disk, a read-only place and a missing permission in a sentence."""
     try:
         yield
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise StoreError(
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskError(
                 f"the disk is full: {path} could not be written; free some space there and run the command again"
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EDQUOT, errno.ENOTDIR, errno.ENOENT):
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, errno.EEXIST):
             raise StoreError(f"{path} cannot be written: {error.strerror}; choose another place") from error
         raise
 

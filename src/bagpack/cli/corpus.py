@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,6 +42,7 @@ MaxSentence = Annotated[int, typer.Option("--max-sentence", help="Longest senten
 
 
 def index(
+    context: typer.Context,
     sources: Sources,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The store to make (or, with --append, to add to).")
@@ -68,24 +70,39 @@ def index(
     quiet: Quiet = False,
 ) -> None:
     """Turn text into an indexed corpus: [bold]bagpack index ukwac.xml.gz --out ukwac.bp[/bold]."""
+    size = io.parse_size(memory, "--memory")
+    options = _chosen(context)
     from bagpack.corpus.index import index_corpus
-    from bagpack.corpus.options import TextOptions
 
-    options = TextOptions(
-        format, level, case, punctuation, annotator, lang, encoding, encoding_errors, bad_lines, paragraphs,
-        columns, text_field, id_field, max_sentence,
-    )  # fmt: skip
     with io.progress_bar(quiet or json) as bar:
         show = _Progress(bar)
         summary = index_corpus(
-            sources, out, options, jobs=jobs, memory=io.parse_size(memory, "--memory"), append=append, resume=resume,
-            overwrite=overwrite, progress=show.update if bar else None, planned=show.start,
+            sources, out, options, jobs=jobs, memory=size, append=append, resume=resume, overwrite=overwrite,
+            progress=show.update if bar else None, planned=show.start, notice=None if quiet else _notice,
         )  # fmt: skip
     facts = summary.corpus.info()
     if json:
         io.print_json({**facts, "seconds": round(summary.seconds, 3), "new_tokens": summary.new_tokens})
     elif not quiet:
         _summarise(facts, summary.seconds, summary.new_tokens, summary.told)
+
+
+def _chosen(context: typer.Context) -> dict[str, Any]:
+    """The text options that the user gave: with --append, the store's own take the place of the defaults."""
+    from bagpack.corpus.options import TextOptions
+
+    names = {field.name for field in fields(TextOptions)}
+    given = {
+        name: value
+        for name, value in context.params.items()
+        if name in names and str(context.get_parameter_source(name)).endswith("COMMANDLINE")
+    }
+    TextOptions(**given)  # a wrong value is told before anything else is looked at
+    return given
+
+
+def _notice(text: str) -> None:
+    io.messages().print(text, style="dim")
 
 
 class _Progress:
@@ -178,12 +195,16 @@ def verify(store: Annotated[Path, typer.Argument(help="A store.")], json: Json =
 
 
 def plan(
+    context: typer.Context,
     sources: Sources,
     format: Format = "auto",
     level: Level = "lemma",
     annotator: Annotator = "simplemma",
     lang: Lang = "en",
     encoding: Encoding = "utf-8",
+    encoding_errors: EncodingErrors = "strict",
+    bad_lines: BadLines = "error",
+    paragraphs: Paragraphs = "auto",
     columns: Columns = "auto",
     text_field: TextField = "text",
     jobs: Jobs = -1,
@@ -194,10 +215,7 @@ def plan(
     from bagpack.corpus.estimate import estimate
     from bagpack.corpus.options import TextOptions
 
-    options = TextOptions(
-        format=format, level=level, annotator=annotator, lang=lang, encoding=encoding, columns=columns,
-        text_field=text_field,
-    )  # fmt: skip
+    options = TextOptions(**_chosen(context))
     facts = estimate(sources, options, jobs, io.parse_size(memory, "--memory"))
     if json:
         io.print_json(facts)

@@ -6,12 +6,11 @@ whole. A finished part leaves `parts/NNNNNN.json`; `resume` skips those and ends
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,15 @@ from bagpack.corpus.readers import reader_for
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.sink import SHARD_TOKENS, ShardSink, Tally
 from bagpack.corpus.store import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal, read_manifest
+from bagpack.corpus.warmup import warm_up
+from bagpack.corpus.workplace import check_free, install, is_complete, owned, settle_plan, spool, sweep
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.files import digest, disk_errors, read_json, remove_tree, sync_directory, write_json
+from bagpack.files import DiskError, digest, read_json, remove_tree, sync_directory, write_json
 
 DEFAULT_MEMORY = 2 << 30
 WORKER_BASE = 350 << 20  # interpreter, numba, numpy and the lemma tables, measured
-WORKER_SHARD = 12 * SHARD_TOKENS  # raw ids, postings and growth
+WORKER_TOKEN = 12  # bytes a token of the shard in the making: raw ids while they grow, postings
+SHAPING = ("level", "case", "punctuation", "annotator", "lang")  # options that all of a store must share
 
 Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
 
@@ -44,7 +46,7 @@ class IndexSummary:
     told: dict[str, int]
 
 
-def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int) -> dict[str, Any]:
+def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int) -> None:
     """Read one part and write its shards; what a worker does, wherever it runs."""
     sink = ShardSink(Path(directory), part.number, options, part_bytes)
     reader = reader_for(part.format)
@@ -54,12 +56,11 @@ def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int
     sink.finish()
     done = {"shards": sink.shards, "tokens": sink.total_tokens, "told": asdict(sink.tally)}
     write_json(Path(directory) / "parts" / f"{part.number:06d}.json", done)
-    return done
 
 
 def workers_within(memory: int, jobs: int | None) -> int | None:
     """How many workers the memory bound allows, at most `jobs`; None leaves it to joblib's context."""
-    allowed = max(1, memory // (WORKER_BASE + WORKER_SHARD))
+    allowed = max(1, memory // (WORKER_BASE + WORKER_TOKEN * SHARD_TOKENS))
     if jobs is None:
         return None
     wanted = joblib.cpu_count() if jobs < 0 else jobs
@@ -69,7 +70,7 @@ def workers_within(memory: int, jobs: int | None) -> int | None:
 def index_corpus(
     sources: Iterable[str],
     out: str | Path,
-    options: TextOptions | None = None,
+    options: TextOptions | Mapping[str, Any] | None = None,
     *,
     jobs: int | None = None,
     memory: int = DEFAULT_MEMORY,
@@ -79,6 +80,7 @@ def index_corpus(
     part_bytes: int | None = None,
     progress: Progress | None = None,
     planned: Callable[[Plan], None] | None = None,
+    notice: Callable[[str], None] | None = None,
 ) -> IndexSummary:
     """Index text into a store.
 
@@ -88,80 +90,50 @@ def index_corpus(
         Files, directories, globs, or ``-`` for standard input.
     out
         The store to make; with `append`, the store to add to.
+    options
+        How input becomes tokens. As a mapping, it holds what differs from the defaults or, with `append`, from
+        the store's own options.
     jobs
         Worker processes, -1 for one per core; None takes joblib's own context.
     memory
         Bound on the memory of all workers together, in bytes.
+    append
+        Add the sources to an existing store, behind what it holds.
     resume
         Go on with an interrupted build of the same input.
     overwrite
         Replace an existing store, or discard an unfinished build.
     """
     begun = time.monotonic()
+    if jobs == 0:
+        raise UsageError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for one per core")
     out = Path(out)
-    base: dict[str, Any] | None = None
-    if append:
-        base = read_manifest(out)
-        recorded = TextOptions.from_dict(base["options"])
-        options = recorded if options is None else _same_options(recorded, options, out)
-    options = options or TextOptions()
+    names = list(sources)
+    base = read_manifest(out) if append else None
+    options = _settle_options(options, base, out)
     work = out / "append.partial" if append else out.with_name(out.name + ".partial")
-    _check_free(out, work, append=append, resume=resume, overwrite=overwrite)
-    with disk_errors(work):
-        work.mkdir(parents=not append, exist_ok=True)
-    with _locked(work):
-        try:
-            names, labels = _spool(list(sources), work, resume)
-            plan = make_plan(names, options, part_bytes, labels)
-            if planned:
-                planned(plan)
-            if append:
-                told = _build(plan, work, resume, workers_within(memory, jobs), progress, out, base)
-            elif not _is_complete(plan, work):
-                told = _build(plan, work, resume, workers_within(memory, jobs), progress, out, None)
-        except (InputError, UsageError):
-            remove_tree(work)  # the input has to change, so there is nothing to go on with
-            raise
-        if not append:
-            told = read_json(work / MANIFEST)["told"]
-            _install(work, out)
+    check_free(out, append=append, overwrite=overwrite)
+    with owned(work, resume=resume, overwrite=overwrite) as fresh:
+        if base is not None and _was_appended(work, base):
+            sweep(out, base)
+        elif base is None and is_complete(work, names, options):
+            install(work, out, read_json(work / MANIFEST))
+        else:
+            build = _Build(work, out, base, workers_within(memory, jobs), fresh)
+            build.run(names, options, part_bytes, progress, planned, notice)
     corpus = Corpus.open(out)
-    new_tokens = corpus.tokens - (base["tokens"] if base else 0)
-    return IndexSummary(corpus, time.monotonic() - begun, new_tokens, told)
+    before = base["tokens"] if base else 0
+    return IndexSummary(corpus, time.monotonic() - begun, corpus.tokens - before, corpus.manifest["told"])
 
 
-def _is_complete(plan: Plan, work: Path) -> bool:
-    """Whether an interrupted build was whole but for its renaming."""
-    if not (work / MANIFEST).exists():
-        return False
-    manifest = read_json(work / MANIFEST)
-    return bool(manifest["sources"] == _sources(plan) and manifest["options"] == plan.options.to_dict())
-
-
-def _build(
-    plan: Plan, work: Path, resume: bool, jobs: int | None, progress: Progress | None, out: Path,
-    base: dict[str, Any] | None,
-) -> dict[str, int]:  # fmt: skip
-    """Build all parts and finish the store (in `work`) or the append (in `out`); returns what was passed over."""
-    _settle_plan(plan, work, resume)
-    done = _run(plan, work, jobs, progress)
-    told = Tally()
-    for entry in done:
-        told.add(entry["told"])
-    new = [name for entry in done for name in entry["shards"]]
-    if not new:
-        names = ", ".join(source.name for source in plan.sources[:3])
-        raise InputError(f"no sentence was found in {names}; check the --format and the files")
-    if base is None:
-        entries = [_shard_entry(work / "shards", name) for name in new]
-        _write_manifest(work, "lexicon-0", entries, _sources(plan), plan.options, _told(told))
-    else:
-        _finish_append(plan, work, out, new, _told(told), base)
-    return _told(told)
-
-
-def _same_options(recorded: TextOptions, wanted: TextOptions, out: Path) -> TextOptions:
-    for name in ("level", "case", "punctuation", "annotator", "lang"):
+def _settle_options(
+    options: TextOptions | Mapping[str, Any] | None, base: dict[str, Any] | None, out: Path
+) -> TextOptions:
+    recorded = TextOptions.from_dict(base["options"]) if base else TextOptions()
+    if options is None:
+        return recorded
+    wanted = options if isinstance(options, TextOptions) else replace(recorded, **options)
+    for name in SHAPING if base else ():
         if getattr(recorded, name) != getattr(wanted, name):
             raise UsageError(
                 f"{out} was indexed with --{name} {getattr(recorded, name)}, so --append cannot use "
@@ -170,81 +142,101 @@ def _same_options(recorded: TextOptions, wanted: TextOptions, out: Path) -> Text
     return wanted
 
 
-def _check_free(out: Path, work: Path, *, append: bool, resume: bool, overwrite: bool) -> None:
-    if out.exists() and not append:
-        if not overwrite:
-            raise StoreError(
-                f"{out} exists already; choose another --out, add to it with --append, or --overwrite it"
-            )
-        if not out.is_dir() or (any(out.iterdir()) and not (out / MANIFEST).exists()):
-            raise StoreError(
-                f"{out} is not a BagPack store, so --overwrite leaves it alone; choose another --out"
-            )
-    if work.exists() and overwrite:
-        remove_tree(work)
-    if work.exists() and not resume:
-        raise StoreError(
-            f"an unfinished build is at {work}; add --resume to go on with it, or --overwrite to start anew"
-        )
+class _Build:
+    """One build or append, from the plan to the final name."""
 
+    def __init__(
+        self, work: Path, out: Path, base: dict[str, Any] | None, jobs: int | None, fresh: bool
+    ) -> None:
+        self.work = work
+        self.out = out
+        self.base = base
+        self.jobs = jobs
+        self.fresh = fresh
 
-@contextmanager
-def _locked(work: Path) -> Iterator[None]:
-    """One build at a time in one place; the lock falls with the process."""
-    with open(work / "lock", "w") as handle:
+    def run(
+        self, names: list[str], options: TextOptions, part_bytes: int | None, progress: Progress | None,
+        planned: Callable[[Plan], None] | None, notice: Callable[[str], None] | None,
+    ) -> None:  # fmt: skip
+        """Build all parts and finish the store or the append."""
+        settled = self.fresh
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise StoreError(f"another bagpack index is working in {work}; wait for it or stop it") from error
-        yield
+            files, labels = spool(names, self.work)
+            plan = make_plan(files, options, part_bytes, labels)
+            settle_plan(plan, self.work, self.base["content_hash"] if self.base else None)
+            settled = True
+            if planned:
+                planned(plan)
+            warm_up({source.format for source in plan.sources}, options, notice)
+            self._finish(plan, self._parts(plan, progress))
+        except (InputError, UsageError):
+            if settled:
+                remove_tree(self.work)  # the input has to change, so there is nothing to go on with
+            raise
+        except DiskError as error:
+            raise StoreError(f"{error}, adding --resume") from error
+
+    def _parts(self, plan: Plan, progress: Progress | None) -> list[dict[str, Any]]:
+        """Build the parts that are not there yet; returns what each part reported, in order."""
+        shards = self.work / "shards"
+        reports = {part.number: shards / "parts" / f"{part.number:06d}.json" for part in plan.parts}
+        finished = {number for number, report in reports.items() if report.exists()}
+        waiting = [part for part in plan.parts if part.number not in finished]
+        weight = {part.number: part.weight for part in plan.parts}
+        jobs = None if self.jobs is None else max(1, min(self.jobs, len(waiting)))
+        tasks = (
+            joblib.delayed(build_part)(part, str(shards), plan.options, plan.part_bytes) for part in waiting
+        )
+        with _watched(shards / "progress", weight, finished, progress):
+            parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+            for _ in parallel(tasks):
+                pass
+        return [read_json(report) for report in reports.values()]
+
+    def _finish(self, plan: Plan, done: list[dict[str, Any]]) -> None:
+        tally = Tally()
+        for entry in done:
+            tally.add(entry["told"])
+        new = [name for entry in done for name in entry["shards"]]
+        if not new:
+            names = ", ".join(source.name for source in plan.sources[:3])
+            raise InputError(f"no sentence was found in {names}; check the --format and the files")
+        if self.base is None:
+            entries = [_shard_entry(self.work / "shards", name) for name in new]
+            manifest = _manifest(self.work, "lexicon-0", entries, _sources(plan), plan.options, asdict(tally))
+            write_json(self.work / MANIFEST, manifest)
+            install(self.work, self.out, manifest)
+        else:
+            self._append(plan, new, asdict(tally), self.base)
+
+    def _append(self, plan: Plan, new: list[str], told: dict[str, int], base: dict[str, Any]) -> None:
+        """Move the shards in, write a lexicon beside the old one, and let the manifest name the new content."""
+        generation = int(base["lexicon"]["directory"].rpartition("-")[2]) + 1
+        first = 1 + max(int(entry["name"].partition("-")[0]) for entry in base["shards"])
+        entries = list(base["shards"])
+        for name in new:
+            number, _, piece = name.partition("-")
+            final = f"{first + int(number):06d}-{piece}"
+            if (self.work / "shards" / name).exists():
+                remove_tree(self.out / "shards" / final)  # left by an append that was interrupted here
+                os.replace(self.work / "shards" / name, self.out / "shards" / final)
+            entries.append(_shard_entry(self.out / "shards", final))
+        directory = f"lexicon-{generation}"
+        remove_tree(self.out / directory)
+        summed = {name: base["told"][name] + value for name, value in told.items()}
+        sources = [*base["sources"], *_sources(plan)]
+        options = TextOptions.from_dict(base["options"])
+        manifest = _manifest(self.out, directory, entries, sources, options, summed)
+        write_json(self.work / "appended.json", manifest["content_hash"])
+        write_json(self.out / MANIFEST, manifest)
+        sweep(self.out, manifest)
+        sync_directory(self.out)
 
 
-def _spool(names: list[str], work: Path, resume: bool) -> tuple[list[str], dict[str, str]]:
-    """Standard input is kept in a file first: it can then be sliced, and read again after an interruption."""
-    if "-" not in names:
-        return names, {}
-    import shutil
-    import sys
-
-    kept = work / "stdin"
-    if not (resume and kept.exists()):
-        beside = work / "stdin.new"
-        with disk_errors(beside), open(beside, "wb") as handle:
-            shutil.copyfileobj(sys.stdin.buffer, handle, 1 << 20)
-        if beside.stat().st_size == 0:
-            raise InputError("standard input is empty; pipe some text into the command")
-        os.replace(beside, kept)
-    return [str(kept) if name == "-" else name for name in names], {str(kept): "stdin"}
-
-
-def _settle_plan(plan: Plan, work: Path, resume: bool) -> None:
-    """Record the plan, or check that an interrupted build had the same."""
-    recorded = work / "plan.json"
-    if resume and recorded.exists():
-        before, now = read_json(recorded), plan.fingerprint()
-        if before != now:
-            differing = ", ".join(name for name in now if before.get(name) != now[name])
-            raise StoreError(
-                f"{work} was begun with other {differing}; run the first command again with --resume, or start anew "
-                f"with --overwrite"
-            )
-    for name in ("progress", "parts"):
-        (work / "shards" / name).mkdir(parents=True, exist_ok=True)
-    write_json(recorded, plan.fingerprint())
-
-
-def _run(plan: Plan, work: Path, jobs: int | None, progress: Progress | None) -> list[dict[str, Any]]:
-    """Build the parts that are not there yet; returns what each part reported, in order."""
-    shards = work / "shards"
-    finished = {part.number for part in plan.parts if (shards / "parts" / f"{part.number:06d}.json").exists()}
-    waiting = [part for part in plan.parts if part.number not in finished]
-    weight = {part.number: part.weight for part in plan.parts}
-    tasks = (joblib.delayed(build_part)(part, str(shards), plan.options, plan.part_bytes) for part in waiting)
-    with _watched(shards / "progress", weight, finished, progress):
-        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        for _ in parallel(tasks):
-            pass
-    return [read_json(shards / "parts" / f"{part.number:06d}.json") for part in plan.parts]
+def _was_appended(work: Path, base: dict[str, Any]) -> bool:
+    """Whether an interrupted append had written its manifest, so that only cleaning up is left."""
+    mark = work / "appended.json"
+    return mark.exists() and read_json(mark) == base["content_hash"]
 
 
 @contextmanager
@@ -287,84 +279,28 @@ def _shard_entry(shards: Path, name: str) -> dict[str, Any]:
     return {"name": name, **entry, "digest": digest((shards / name / "shard.json").read_bytes())}
 
 
-def _told(told: Tally) -> dict[str, int]:
-    return {name: value for name, value in asdict(told).items() if isinstance(value, int)}
+def _sources(plan: Plan) -> list[dict[str, Any]]:
+    return [{"path": source.name, "bytes": source.size, "format": source.format} for source in plan.sources]
 
 
 def _manifest(
-    entries: list[dict[str, Any]], lexicon: dict[str, Any], types: int, options: TextOptions,
-    sources: list[dict[str, Any]], told: dict[str, int],
+    root: Path, directory: str, entries: list[dict[str, Any]], sources: list[dict[str, Any]],
+    options: TextOptions, told: dict[str, int],
 ) -> dict[str, Any]:  # fmt: skip
+    """Write the lexicon of these shards and describe the store that they make."""
+    checksums = write_lexicon([root / "shards" / entry["name"] for entry in entries], root / directory)
     counted = {name: sum(entry[name] for entry in entries) for name in ("tokens", "sentences", "documents")}
     identity = "\n".join([*(entry["digest"] for entry in entries), str(sorted(options.to_dict().items()))])
     manifest: dict[str, Any] = {
         "kind": "corpus",
         "format_version": FORMAT_VERSION,
         **counted,
-        "types": types,
+        "types": (root / directory / "keys.offsets").stat().st_size // 8 - 1,
         "content_hash": digest(identity.encode()),
         "options": options.to_dict(),
         "sources": sources,
         "told": told,
-        "lexicon": lexicon,
+        "lexicon": {"directory": directory, "checksums": checksums},
         "shards": entries,
     }
     return {**manifest, "seal": manifest_seal(manifest)}
-
-
-def _sources(plan: Plan) -> list[dict[str, Any]]:
-    return [{"path": source.name, "bytes": source.size, "format": source.format} for source in plan.sources]
-
-
-def _write_manifest(
-    root: Path, directory: str, entries: list[dict[str, Any]], sources: list[dict[str, Any]],
-    options: TextOptions, told: dict[str, int],
-) -> None:  # fmt: skip
-    checksums = write_lexicon([root / "shards" / entry["name"] for entry in entries], root / directory)
-    types = (root / directory / "keys.offsets").stat().st_size // 8 - 1
-    lexicon = {"directory": directory, "checksums": checksums}
-    write_json(root / MANIFEST, _manifest(entries, lexicon, types, options, sources, told))
-
-
-def _clear_work(work: Path) -> None:
-    # plan.json last: with the manifest beside it, it says that only the renaming is left.
-    for name in ("stdin", "shards/progress", "shards/parts", "lock", "plan.json"):
-        remove_tree(work / name)
-
-
-def _install(work: Path, out: Path) -> None:
-    """Give the finished store its name; an old one makes way only now."""
-    _clear_work(work)
-    if out.exists():
-        old = out.with_name(out.name + ".old")
-        remove_tree(old)
-        os.replace(out, old)
-        os.replace(work, out)
-        remove_tree(old)
-    else:
-        os.replace(work, out)
-    sync_directory(out.parent)
-
-
-def _finish_append(
-    plan: Plan, work: Path, out: Path, new: list[str], told: dict[str, int], base: dict[str, Any]
-) -> None:
-    generation = int(base["lexicon"]["directory"].rpartition("-")[2]) + 1
-    first = 1 + max(int(entry["name"].partition("-")[0]) for entry in base["shards"])
-    entries = list(base["shards"])
-    for name in new:
-        number, _, piece = name.partition("-")
-        final = f"{first + int(number):06d}-{piece}"
-        target = out / "shards" / final
-        if (work / "shards" / name).exists():
-            remove_tree(target)  # left by an append that was interrupted before its manifest was written
-            os.replace(work / "shards" / name, target)
-        entries.append(_shard_entry(out / "shards", final))
-    directory = f"lexicon-{generation}"
-    remove_tree(out / directory)
-    summed = {name: base["told"][name] + value for name, value in told.items()}
-    sources = [*base["sources"], *_sources(plan)]
-    _write_manifest(out, directory, entries, sources, TextOptions.from_dict(base["options"]), summed)
-    remove_tree(out / base["lexicon"]["directory"])
-    remove_tree(work)
-    sync_directory(out)

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.documents import Documents
 from bagpack.corpus.interning import FULL, InternTable, intern_two
 from bagpack.corpus.normalise import NormalisedTypes
 from bagpack.corpus.strings import Strings, read_only
+from bagpack.errors import StoreError
 from bagpack.files import map_array, read_json, sync_directory, write_array, write_json
 
 I64 = NDArray[np.int64]
@@ -44,24 +46,54 @@ DTYPES = {
 }
 
 
+LENGTHS = {  # entries of a file: a number in shard.json, and how many more
+    "tokens": ("tokens", 0),
+    "postings": ("tokens", 0),
+    "keys.offsets": ("keys", 1),
+    "keys.postings": ("keys", 1),
+    "types.offsets": ("types", 1),
+    "types.key": ("types", 0),
+    "types.count": ("types", 0),
+}
+
+
 @nb.njit(cache=True, nogil=True)
 def remap_tokens(tokens, type_of_raw):  # type: ignore[no-untyped-def]
     """Replace raw ids by type ids in place; a dropped token (-1) hands its sentence start on to the next one.
 
-    Returns how many tokens are left, and writes where each old position went if any was dropped.
+    Returns how many tokens are left.
     """
     left = 0
     pending = np.uint32(0)
+    apart = np.uint32(0)
     for i in range(tokens.size):
         found = type_of_raw[tokens[i] & TYPE_MASK]
         flags = tokens[i] & (SENTENCE_START | GLUED)
         if found < 0:
             pending |= flags & SENTENCE_START
+            apart |= ~flags & GLUED  # white space before what was dropped is white space before what follows
             continue
-        tokens[left] = np.uint32(found) | flags | pending
+        flags |= pending
+        if flags & SENTENCE_START:
+            apart = GLUED
+        tokens[left] = np.uint32(found) | (flags & ~apart)
         pending = np.uint32(0)
+        apart = np.uint32(0)
         left += 1
     return left
+
+
+@nb.njit(cache=True, nogil=True)
+def _count_into(tokens, counts):  # type: ignore[no-untyped-def]
+    for i in range(tokens.size):
+        counts[tokens[i] & TYPE_MASK] += 1
+
+
+def count_ids(tokens: U32, ids: int) -> I64:
+    """Tokens per id; unlike np.bincount, without a copy of the tokens as 64-bit numbers."""
+    counts = np.zeros(ids, np.int64)
+    _count_into(tokens, counts)
+    return counts
 
 
 @nb.njit(cache=True, nogil=True)
@@ -154,23 +186,21 @@ class ShardDraft:
 
     tokens: U32  # raw ids with flags
     types: NormalisedTypes
-    document_starts: list[int]
-    documents: list[str]
-    continued: bool  # the first document began in an earlier shard
+    documents: Documents
 
 
 def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> dict[str, Any]:
     """Sort out types and keys, build postings, write all files; returns the shard's facts."""
     tokens = draft.tokens
     raw_types, table = intern_pairs(draft.types.forms, draft.types.keys, draft.types.dropped)
-    raw_counts = np.bincount(tokens & TYPE_MASK, minlength=raw_types.size)
+    raw_counts = count_ids(tokens, raw_types.size)
     kept = raw_types >= 0
     counts = np.bincount(raw_types[kept], weights=raw_counts[kept], minlength=len(table)).astype(np.int64)
     by_count = np.argsort(-counts, kind="stable")  # frequent types get small ids, near each other in memory
     rank = np.empty_like(by_count)
     rank[by_count] = np.arange(by_count.size)
     type_of_raw = np.where(kept, rank[raw_types], -1)
-    starts = np.array(draft.document_starts, np.int64)
+    starts = np.array(draft.documents.starts, np.int64)
     if not kept.all():
         kept_starts = np.empty_like(starts)
         kept_before(tokens, type_of_raw, starts, kept_starts)
@@ -194,7 +224,7 @@ def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> di
     postings = np.empty(tokens.size, np.uint32)
     sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
     form_pairs, form_counts = _form_table(forms, keys_of_types, counts[by_count], facts["case"])
-    documents = Strings.of(draft.documents)
+    documents = Strings.of(draft.documents.names)
 
     arrays: dict[str, NDArray[Any]] = {
         "tokens": tokens,
@@ -218,7 +248,7 @@ def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> di
     shard = {
         "tokens": int(tokens.size),
         "sentences": int(sentences),
-        "documents": len(draft.documents) - int(draft.continued),
+        "documents": len(documents) - int(draft.documents.continued),
         "keys": len(keys),
         "types": len(forms),
         **{name: value for name, value in facts.items() if name != "case"},
@@ -251,7 +281,16 @@ class Shard:
         self.directory = directory
 
     def _map(self, name: str) -> NDArray[Any]:
-        return read_only(map_array(self.directory / name, DTYPES[name]))
+        array = read_only(map_array(self.directory / name, DTYPES[name]))
+        # The kernels do not check bounds, so a file of the wrong length must not reach them.
+        if name in LENGTHS:
+            fact, more = LENGTHS[name]
+            if array.size != self.facts[fact] + more:
+                raise StoreError(
+                    f"{self.directory / name} has {array.size:,} entries where shard.json tells of "
+                    f"{self.facts[fact] + more:,}; the store is damaged: restore the file or index again"
+                )
+        return array
 
     @cached_property
     def facts(self) -> dict[str, Any]:

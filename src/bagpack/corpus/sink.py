@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus import columns as col
+from bagpack.corpus.documents import Documents, Opening
 from bagpack.corpus.interning import InternTable
-from bagpack.corpus.normalise import decode, normalise_columns, normalise_forms
+from bagpack.corpus.normalise import NormalisedTypes, decode, normalise_columns, normalise_forms
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.shard import ShardDraft, write_shard
-from bagpack.corpus.sources import Slice, blocks, line_number
-from bagpack.corpus.strings import read_only
+from bagpack.corpus.shard import ShardDraft, count_ids, write_shard
+from bagpack.corpus.sources import BOM, Slice, blocks, line_number
+from bagpack.corpus.strings import Strings, read_only
 from bagpack.errors import InputError
 from bagpack.files import remove_tree, sync_directory
 
@@ -42,7 +43,6 @@ class Tally:
     skipped_lines: int = 0
     ignored_markup: int = 0
     undecodable: int = 0
-    first_seen: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: dict[str, Any]) -> None:
         """Add the numbers of another part."""
@@ -62,7 +62,8 @@ class ShardSink:
         self.shards: list[str] = []
         self.tally = Tally()
         self.total_tokens = 0
-        self.slice: Slice | None = None
+        self.consumed = 0  # bytes of input in all, for the progress
+        self.slices: list[Slice] = []  # those that the current shard has tokens of, the last one being read
         self.families: set[str] = set()
         self._annotator: FormAnnotator | TextAnnotator | None = None
         self._buffers: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]] | None = None
@@ -73,42 +74,38 @@ class ShardSink:
         self.tokens = np.empty(FIRST_TOKENS, np.uint32)
         self.state = col.new_state()
         self.events = np.empty((1 << 10, 3), np.int64)
-        self.starts: list[int] = []
-        self.documents: list[str] = []
-        self.continued = False
-        self.tentative = False
+        self.documents = Documents(document)
         self.bytes = 0
+        self.slices = self.slices[-1:]
         self.paragraphs: list[str] = []
         self.paragraph_size = 0
-        self.waiting: list[tuple[int, str]] = []  # documents that begin at a paragraph not yet tokenised
-        if document is not None:
-            self.starts, self.documents, self.continued = [0], [document], True
+        self.waiting: list[tuple[int, Opening]] = []  # documents that begin at a paragraph not yet tokenised
 
     # Documents -----------------------------------------------------------------------------------------------
 
     def begin(self, part: Slice) -> None:
-        """A new source begins; until the reader names a document, its path does."""
-        self.slice = part
-        self.open_document(part.source.name if part.document is None else part.document)
-        self.tentative = part.document is None
-        if part.document is not None and self.count == 0:
-            self.continued = True
+        """A new slice begins; until the reader names a document, the source's path does."""
+        goes_on = part.document is not None and bool(self.slices)  # the slice before was of the same source
+        self.slices.append(part)
+        if part.document is None:
+            self._open(Opening(part.source.name, provisional=True))
+        elif not goes_on:
+            self._open(Opening(part.document, continued=True))
+        self.state[col.AT_START] = 1
+        self.state[col.GLUE] = 0
 
     def open_document(self, name: str) -> None:
         """What follows belongs to this document; sentences do not cross into it."""
-        if self.paragraphs:
-            self.waiting.append((len(self.paragraphs), name))
-            return
-        self._document_at(self.count, name)
-        self.state[col.AT_START] = 1
+        self._open(Opening(name))
 
-    def _document_at(self, position: int, name: str) -> None:
-        if self.tentative and self.starts and self.starts[-1] == position:
-            self.starts.pop()
-            self.documents.pop()
-        self.tentative = False
-        self.starts.append(position)
-        self.documents.append(name)
+    def _open(self, opening: Opening) -> None:
+        if not self.paragraphs:
+            self.documents.open(self.count, opening)
+            self.state[col.AT_START] = 1
+            return
+        if self.waiting and self.waiting[-1][0] == len(self.paragraphs) and self.waiting[-1][1].provisional:
+            self.waiting.pop()
+        self.waiting.append((len(self.paragraphs), opening))
 
     @property
     def count(self) -> int:
@@ -124,41 +121,59 @@ class ShardSink:
         kernel: ColumnKernel,
         settings: tuple[Any, ...],
         name: Callable[[str], str],
+        closed: bool,
+        columns: str = "",
     ) -> None:
-        """Feed whole lines to a column kernel; `name` makes a document id of a document line."""
+        """Feed whole lines to a column kernel; `name` makes a document id of a document line.
+
+        `closed` says that a sentence ends with the block, `columns` what the reader took the columns for.
+        """
         self.families.add("columns")
+        size = len(block)
+        if offset == 0 and block.startswith(BOM):
+            block, offset = block[len(BOM) :], len(BOM)
         buffer = read_only(np.frombuffer(block, np.uint8))
         self.state[col.POSITION] = 0
         while True:
             code = kernel(buffer, *settings, *self.table.arrays, self.tokens, self.events, self.state)
             if code in (col.DONE, col.FULL_EVENTS):
-                self._take_events(block, name)
+                self._take_events(block, offset, name)
                 if code == col.DONE:
                     break
             elif code == col.GROW:
                 self.table.grow(self.options.max_line)
             elif code == col.FULL_TOKENS:
-                self._grow_tokens(self.tokens.size)
+                self._grow_tokens(self.count + 1)
             else:
-                raise self._bad_line(code, block, offset)
-        self.block_done(len(block))
+                raise self._bad_line(code, block, offset, columns)
+        if closed:
+            self.state[col.AT_START] = 1
+        self.block_done(size)
 
-    def _take_events(self, block: bytes, name: Callable[[str], str]) -> None:
+    def _take_events(self, block: bytes, offset: int, name: Callable[[str], str]) -> None:
         for position, start, end in self.events[: self.state[col.EVENTS]].tolist():
-            line = decode(block[start:end], self.options.encoding, "replace")
-            self._document_at(position, name(line))
+            try:
+                line = decode(block[start:end], self.options.encoding)
+            except UnicodeDecodeError as error:
+                if self.options.encoding_errors == "strict":
+                    source = self._current().source
+                    number = line_number(source, offset + start)
+                    raise encoding_error(source.name, number, error, self.options.encoding) from error
+                self.tally.undecodable += 1
+                line = decode(block[start:end], self.options.encoding, self.options.encoding_errors)
+            self.documents.open(position, Opening(name(line)))
         self.state[col.EVENTS] = 0
 
-    def _bad_line(self, code: int, block: bytes, offset: int) -> InputError:
+    def _bad_line(self, code: int, block: bytes, offset: int, columns: str) -> InputError:
         part = self._current()
         start = int(self.state[col.POSITION])
-        line = block[start : block.find(b"\n", start) if b"\n" in block[start:] else len(block)]
+        line = block[start:].split(b"\n", 1)[0]
         place = f"{part.source.name}:{line_number(part.source, offset + start):,}"
         shown = decode(line[:60], self.options.encoding, "replace").rstrip("\r")
         skip = "; --bad-lines skip leaves such lines out and counts them"
         told = {
-            col.FEW_COLUMNS: f"has too few columns ({line.count(9) + 1}) for --columns {self.options.columns}: "
-            f"{shown!r}{skip}",
+            col.FEW_COLUMNS: f"has too few columns ({line.count(9) + 1}, where {columns} are expected): {shown!r}; "
+            f"name what is there with --columns, or let --bad-lines skip leave such lines out and count them",
             col.EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
             col.WRONG_COLUMNS: f"has {line.count(9) + 1} columns where CoNLL-U has 10: {shown!r}{skip}",
             col.BAD_ID: f"has a word id out of sequence: {shown!r}{skip}",
@@ -183,7 +198,7 @@ class ShardSink:
         waiting, self.waiting = self.waiting, []
         annotator = self.annotator
         if annotator.in_context:
-            self._put_sentences(annotator.annotate(paragraphs), dict(waiting), len(paragraphs))
+            self._put_sentences(annotator.annotate(paragraphs), waiting)
             return
         self.families.add("text")
         from bagpack.corpus.sentences import join_paragraphs
@@ -194,14 +209,20 @@ class ShardSink:
         starts, stops, flags = self._spans(buffer.size)
         n = tokenize_into(buffer, read_only(block.sentence_ends), self.options.lang, starts, stops, flags)
         starts, stops, flags = starts[:n], stops[:n], flags[:n]
-        for index, name in waiting:
+        for index, opening in waiting:
             begin = block.paragraph_ends[index - 1]  # a document waits only behind a paragraph
-            self._document_at(self.count + int(np.searchsorted(starts, begin)), name)
+            self.documents.open(self.count + int(np.searchsorted(starts, begin)), opening)
         ids = self.table.add_spans(buffer, starts, stops).astype(np.uint32)
         opens = (flags & SENTENCE_START) != 0
         ids[opens] |= col.SENTENCE_START
         ids[((flags & GLUED) != 0) & ~opens] |= col.GLUED
-        self._check_sentences(np.flatnonzero(opens), ids.size)
+        firsts = np.append(np.flatnonzero(opens), n)
+        longest = int(np.diff(firsts).max(initial=0))
+        if longest > self.options.max_sentence:
+            first = starts[firsts[int(np.diff(firsts).argmax())]]
+            raise self._long_sentence(
+                longest, paragraphs[int(np.searchsorted(block.paragraph_ends, first, "right"))]
+            )
         self._append(ids)
 
     def _spans(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
@@ -217,25 +238,35 @@ class ShardSink:
     def _put_sentences(
         self,
         annotated: Iterable[Iterable[Iterable[tuple[str, str, bool]]]],
-        waiting: dict[int, str],
-        total: int,
+        waiting: list[tuple[int, Opening]],
     ) -> None:
         for index, sentences in enumerate(annotated):
-            if index in waiting:
-                self._document_at(self.count, waiting[index])
+            while waiting and waiting[0][0] == index:
+                self.documents.open(self.count, waiting.pop(0)[1])
             for sentence in sentences:
                 self.sentence(sentence)
-        if total in waiting:
-            self._document_at(self.count, waiting[total])
+        for _, opening in waiting:
+            self.documents.open(self.count, opening)
 
-    def _check_sentences(self, starts: NDArray[np.int64], size: int) -> None:
-        longest = int(np.diff(np.append(starts, size)).max(initial=0))
-        if longest > self.options.max_sentence:
-            raise InputError(
-                f"{self._current().source.name} holds a sentence of {longest:,} tokens, more than "
-                f"{self.options.max_sentence:,}, in document {self.documents[-1]!r}; break the text into paragraphs, "
-                f"or raise --max-sentence"
-            )
+    def _long_sentence(self, length: int, paragraph: str) -> InputError:
+        return InputError(
+            f"{self._place_of(paragraph)} has a sentence of {length:,} tokens, more than "
+            f"{self.options.max_sentence:,}; break the text into sentences and paragraphs, or raise --max-sentence"
+        )
+
+    def _place_of(self, paragraph: str) -> str:
+        """File and line of a paragraph, found again by how it begins; its document where it is not plain there."""
+        name = self._current().source.name
+        try:
+            wanted = paragraph[:64].encode(self.options.encoding)
+        except UnicodeEncodeError:
+            wanted = b""
+        for part in self.slices if wanted else ():
+            for offset, block in blocks(part, self.options.max_line):
+                at = block.find(wanted)
+                if at >= 0:
+                    return f"{part.source.name}:{line_number(part.source, offset + at):,}"
+        return f"{name} (document {self.documents.current!r})"
 
     def sentence(self, tokens: Iterable[tuple[str, str, bool]]) -> None:
         """A sentence that is already annotated: (form, lemma, glued to the one before)."""
@@ -253,7 +284,10 @@ class ShardSink:
         ids = self.table.add_spans(buffer, offsets[:-1], offsets[1:]).astype(np.uint32)
         ids[np.array(glued)] |= col.GLUED
         ids[0] = (ids[0] & ~col.GLUED) | col.SENTENCE_START
-        self._check_sentences(np.zeros(1, np.int64), ids.size)
+        if ids.size > self.options.max_sentence:
+            raise self._long_sentence(
+                ids.size, b" ".join(piece.split(b"\t")[0] for piece in pieces[:4]).decode()
+            )
         self._append(ids)
 
     @property
@@ -267,19 +301,23 @@ class ShardSink:
 
     def _append(self, ids: NDArray[np.uint32]) -> None:
         if self.count + ids.size > self.tokens.size:
-            self._grow_tokens(max(self.tokens.size, ids.size))
+            self._grow_tokens(self.count + ids.size)
         self.tokens[self.count : self.count + ids.size] = ids
         self.state[col.TOKENS] += ids.size
         self.state[col.AT_START] = 1
 
-    def _grow_tokens(self, more: int) -> None:
-        self.tokens = np.concatenate([self.tokens, np.empty(more, np.uint32)])
+    def _grow_tokens(self, needed: int) -> None:
+        # Pages of np.empty that no token reaches are never touched, so only the copy costs memory.
+        larger = np.empty(max(needed, 2 * self.tokens.size), np.uint32)
+        larger[: self.count] = self.tokens[: self.count]
+        self.tokens = larger
 
     # Shards --------------------------------------------------------------------------------------------------
 
     def block_done(self, size: int) -> None:
         """`size` bytes of input are consumed; write the shard if it is full and a sentence has just ended."""
         self.bytes += size
+        self.consumed += size
         if self.bytes >= self.shard_bytes + self.shard_bytes // 2 or self.count >= SHARD_TOKENS:
             self._flush_text()
             # Column formats can be cut between sentences only; the state says whether one is open.
@@ -295,63 +333,75 @@ class ShardSink:
 
     def write(self) -> None:
         """Write the current shard and begin the next one in the same document."""
-        raw = self.table.strings()
-        if self.families == {"text"}:
-            forms = [entry.decode() for entry in raw]
-            annotator = self.annotator
-            lemmas = (
-                forms if annotator.in_context or self.options.level == "form" else annotator.lemmatize(forms)
-            )
-            types = normalise_forms(raw, forms, lemmas, self.options)
-        else:
-            options = self.options
-            entities = "columns" in self.families
-            if not entities:
-                from dataclasses import replace
-
-                options = replace(options, encoding="utf-8")
-            types = normalise_columns(raw, options, entities)
+        types = self._types()
         tokens = self.tokens[: self.count]
         self.tally.skipped_lines += int(self.state[col.SKIPPED])
         self.tally.ignored_markup += int(self.state[col.MARKUP_IGNORED])
         if types.undecodable.any():
             if self.options.encoding_errors == "strict":
                 raise self._undecodable()
-            counts = np.bincount(tokens & col.TYPE_MASK, minlength=len(raw))
-            self.tally.undecodable += int(counts[types.undecodable].sum())
-        draft = ShardDraft(tokens, types, self.starts, self.documents, self.continued)
+            self.tally.undecodable += int(count_ids(tokens, len(types.forms))[types.undecodable].sum())
+        draft = ShardDraft(tokens, types, self.documents)
         name = f"{self.part:06d}-{len(self.shards):03d}"
         beside = self.directory / f"{name}.new"
         remove_tree(beside)
-        part = self._current()
-        facts = write_shard(draft, beside, {"case": self.options.case, "source": part.source.name})
-        os.replace(beside, self.directory / name)
-        sync_directory(self.directory)
-        self.shards.append(name)
+        facts = write_shard(draft, beside, {"case": self.options.case, "source": self._current().source.name})
+        if facts["tokens"]:
+            remove_tree(
+                self.directory / name
+            )  # left by a build that was interrupted before this part was done
+            os.replace(beside, self.directory / name)
+            sync_directory(self.directory)
+            self.shards.append(name)
+        else:
+            remove_tree(beside)  # every token was dropped
         self.total_tokens += facts["tokens"]
-        self._reset(self.documents[-1])
+        self._reset(self.documents.current)
+
+    def _types(self) -> NormalisedTypes:
+        """Forms and keys of the raw strings, each distinct one looked at once."""
+        raw = self.table.strings()
+        if "text" not in self.families:
+            columns = "columns" in self.families
+            options = self.options if columns else replace(self.options, encoding="utf-8")
+            return normalise_columns(raw, options, entities=columns)
+        annotator = self.annotator
+        if self.families == {"text"}:
+            forms = [entry.decode() for entry in raw]
+            if annotator.in_context or self.options.level == "form":
+                return normalise_forms(raw, forms, forms, self.options)
+            return normalise_forms(raw, forms, annotator.lemmatize(forms), self.options)
+        # A reader of another package may push both raw text and sentences that are annotated already.
+        pairs = [entry.decode() for entry in raw]
+        bare = [index for index, entry in enumerate(pairs) if "\t" not in entry]
+        if not annotator.in_context:
+            for index, lemma in zip(bare, annotator.lemmatize([pairs[i] for i in bare]), strict=True):
+                pairs[index] += "\t" + lemma
+        return normalise_columns(Strings.of(pairs), replace(self.options, encoding="utf-8"), entities=False)
 
     def _undecodable(self) -> InputError:
-        part = self._current()
-        for offset, block in blocks(part, self.options.max_line):
-            for number, line in enumerate(block.split(b"\n")):
+        """Find the place again: tokens do not remember where they came from."""
+        for part in self.slices:
+            for offset, block in blocks(part, self.options.max_line):
                 try:
-                    decode(line, self.options.encoding)
+                    decode(block, self.options.encoding)
                 except UnicodeDecodeError as error:
-                    first = line_number(part.source, offset)
-                    return encoding_error(part.source.name, first + number, error, self.options.encoding)
-        return InputError(f"{part.source.name} is not {self.options.encoding}; name its --encoding")
+                    number = line_number(part.source, offset + error.start)
+                    return encoding_error(part.source.name, number, error, self.options.encoding)
+        return InputError(
+            f"{self._current().source.name} is not {self.options.encoding}; name its --encoding"
+        )
 
     def _current(self) -> Slice:
-        if self.slice is None:
+        if not self.slices:
             raise AssertionError("a reader must call begin() first")
-        return self.slice
+        return self.slices[-1]
 
     def _report(self) -> None:
         """Leave a trace of the progress for whoever started the work, on a file system that both share."""
         path = self.directory / "progress" / f"{self.part:06d}"
         if path.parent.is_dir():
-            path.write_text(f"{self.total_tokens + self.count} {self.bytes}")
+            path.write_text(f"{self.total_tokens + self.count} {self.consumed}")
 
 
 def encoding_error(path: str, line: int, error: UnicodeDecodeError, encoding: str) -> InputError:

@@ -9,23 +9,25 @@ from __future__ import annotations
 import bz2
 import glob
 import gzip
+import io
 import lzma
-import mmap
 import os
 import queue
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from bagpack.errors import InputError, UsageError
 
 BLOCK = 4 << 20
 MAX_LINE = 32 << 20
 HEAD = 1 << 16
+BOM = b"\xef\xbb\xbf"
 
 MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
@@ -75,26 +77,40 @@ def expand(names: Iterable[str]) -> list[str]:
         if name == "-" or path.is_file():
             found.append(name)
         elif path.is_dir():
-            inside = sorted(
-                str(p)
-                for p in path.rglob("*")
-                if p.is_file() and not any(part.startswith(".") for part in p.relative_to(path).parts)
-            )
+            inside = sorted(_files_below(path))
             if not inside:
                 raise InputError(f"the directory {name} holds no files; name files or another directory")
             found.extend(inside)
         elif matches := sorted(m for m in glob.glob(name, recursive=True) if Path(m).is_file()):
             found.extend(matches)
         elif path.exists() or path.is_symlink():
-            raise InputError(f"{name} is not a file that can be read; name a regular file or a directory")
+            raise InputError(
+                f"{name} is not a file that can be read; name a regular file or a directory, or pipe it into -"
+            )
         else:
             raise InputError(f"there is no file {name}; check the name and the working directory")
     if not found:
         raise UsageError("no input was named; give files, directories, globs or - for standard input")
-    twice = {name for name in found if found.count(name) > 1} if len(found) < 10_000 else set()
-    if twice:
-        raise UsageError(f"{min(twice)} is named twice, so its text would count twice; name each file once")
+    name, times = Counter(found).most_common(1)[0]
+    if times > 1:
+        raise UsageError(f"{name} is named twice, so its text would count twice; name each file once")
     return found
+
+
+def _files_below(top: Path) -> Iterator[str]:
+    """Files of a directory tree, without hidden ones and without stores (one may be in the making there)."""
+    for directory, inner, names in os.walk(top):
+        inner[:] = [
+            name
+            for name in inner
+            if not name.startswith(".")
+            and not name.endswith(".partial")
+            and not os.path.exists(os.path.join(directory, name, "manifest.json"))
+        ]
+        for name in names:
+            path = os.path.join(directory, name)
+            if not name.startswith(".") and os.path.isfile(path):
+                yield path
 
 
 def inspect(path: str, label: str = "") -> Source:
@@ -127,11 +143,46 @@ def open_plain(source: Source) -> IO[bytes]:
     if source.compression == "xz":
         return lzma.open(source.path, "rb")
     if source.compression == "zst":
+        return io.BufferedReader(_ZstdFile(source.path), 1 << 17)
+    return open(source.path, "rb")
+
+
+class _ZstdFile(io.RawIOBase):
+    """A .zst file of any number of frames; zstandard's own reader takes a truncated one for a short one."""
+
+    def __init__(self, path: str) -> None:
         import zstandard
 
-        raw = open(source.path, "rb")  # noqa: SIM115 (closed with the reader)
-        return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True, closefd=True)
-    return open(source.path, "rb")
+        self._fresh = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._fresh()
+        self._in_frame = False
+        self._ready = b""
+        self._file = open(path, "rb")  # noqa: SIM115 (closed with this object)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        while not self._ready:
+            rest = self._frame.unused_data if self._frame.eof else b""
+            data = rest or self._file.read(1 << 16)
+            if self._frame.eof:
+                self._frame = self._fresh()
+                self._in_frame = False
+            if not data:
+                if self._in_frame:
+                    raise EOFError
+                return 0
+            self._in_frame = True
+            self._ready = self._frame.decompress(data)
+        size = min(len(target), len(self._ready))
+        target[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> bytes:
@@ -152,9 +203,9 @@ def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> byte
 
 
 def read_head(source: Source, size: int = HEAD) -> bytes:
-    """The first bytes of the uncompressed text."""
+    """The first bytes of the uncompressed text, without a byte-order mark."""
     with open_plain(source) as stream:
-        return read_some(stream, source, size, 0)
+        return read_some(stream, source, size, 0).removeprefix(BOM)
 
 
 def blocks(part: Slice, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
@@ -252,32 +303,3 @@ def line_number(source: Source, offset: int) -> int:
             lines += chunk.count(b"\n")
             offset -= len(chunk)
     return lines
-
-
-def cut_points(
-    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...], reach: int = MAX_LINE
-) -> list[int]:
-    """Offsets that cut an uncompressed file into slices of about `target` bytes.
-
-    A cut lies just behind the newline that a mark begins with (`\\n<text ` cuts before `<text `); where no mark
-    follows within `reach`, a fallback mark does. Depends on the file and `target` alone, never on workers.
-    """
-    cuts = [0]
-    if source.size <= target + target // 2:
-        return cuts
-    with open(source.path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        nominal = target
-        while nominal < source.size - target // 2:
-            stop = min(source.size, nominal + reach)
-            cut = -1
-            for group in (marks, fallback):
-                hits = [hit for mark in group if (hit := view.find(mark, nominal, stop)) >= 0]
-                if hits:
-                    cut = min(hits) + 1
-                    break
-            if cut < 0 or cut >= source.size:
-                break
-            if cut > cuts[-1]:
-                cuts.append(cut)
-            nominal = max(nominal + target, cut + target // 2)
-    return cuts

@@ -16,6 +16,7 @@ from bagpack.files import digest, read_json
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct words, not with tokens
 
 
 def read_manifest(path: Path, kind: str = "corpus") -> dict[str, Any]:
@@ -31,7 +32,7 @@ def read_manifest(path: Path, kind: str = "corpus") -> dict[str, Any]:
     if not (path / MANIFEST).exists():
         raise StoreError(f"{path} is not a BagPack store (it has no {MANIFEST}); make one with bagpack index")
     manifest: dict[str, Any] = read_json(path / MANIFEST)
-    found = manifest.get("kind")
+    found = manifest.get("kind") if isinstance(manifest, dict) else None
     if found != kind:
         raise StoreError(f"{path} is a BagPack {found}, not a {kind}; name a {kind}")
     version = manifest.get("format_version")
@@ -40,6 +41,10 @@ def read_manifest(path: Path, kind: str = "corpus") -> dict[str, Any]:
         raise StoreError(
             f"{path} has format version {version}, this BagPack reads {FORMAT_VERSION}; "
             + ("update BagPack (pip install --upgrade bagpack)" if newer else "index the corpus again")
+        )
+    if manifest_seal(manifest) != manifest.get("seal"):
+        raise StoreError(
+            f"{path / MANIFEST} does not match its own seal; restore it from a copy, or index the corpus again"
         )
     return manifest
 
@@ -129,15 +134,14 @@ class Corpus:
             problems.extend(damaged_files(shard.directory, shard.facts["checksums"]))
         lexicon = self.manifest["lexicon"]
         problems.extend(damaged_files(self.path / lexicon["directory"], lexicon["checksums"]))
-        if manifest_seal(self.manifest) != self.manifest.get("seal"):
-            problems.append(f"{self.path / MANIFEST} does not match its own seal")
         return problems
 
     def info(self) -> dict[str, Any]:
         """What `bagpack info` shows."""
-        on_disk = sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+        sizes = [(file.name, file.stat().st_size) for file in self.path.rglob("*") if file.is_file()]
+        on_disk = sum(size for _, size in sizes)
+        vocabulary = sum(size for name, size in sizes if name.startswith(VOCABULARY))
         tokens = max(self.tokens, 1)
-        positional = 8 * self.tokens + 4 * self.documents
         return {
             "kind": "corpus",
             "path": str(self.path),
@@ -148,7 +152,7 @@ class Corpus:
             "shards": len(self.manifest["shards"]),
             "bytes": on_disk,
             "bytes_per_token": round(on_disk / tokens, 3),
-            "bytes_per_token_without_vocabulary": round(positional / tokens, 3),
+            "bytes_per_token_without_vocabulary": round((on_disk - vocabulary) / tokens, 3),
             "format_version": self.manifest["format_version"],
             "content_hash": self.content_hash,
             "options": self.manifest["options"],

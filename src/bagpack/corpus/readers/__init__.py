@@ -80,9 +80,12 @@ def recognise(source: Source, options: TextOptions) -> Source:
 
 
 def whole_sentences(
-    pieces: Iterator[tuple[int, bytes]], mark: bytes, reach: int
-) -> Iterator[tuple[int, bytes]]:
-    """Re-cut blocks just behind the last `mark` (a newline and what opens a sentence), if one is within reach."""
+    pieces: Iterator[tuple[int, bytes]], marks: tuple[bytes, ...], reach: int
+) -> Iterator[tuple[int, bytes, bool]]:
+    """Re-cut blocks just behind the newline of the last mark, if one is within reach.
+
+    Each comes with whether a sentence is known to end with it: a mark is a newline and what opens a sentence.
+    """
     held = b""
     start = 0
     for offset, block in pieces:
@@ -90,14 +93,13 @@ def whole_sentences(
             block = held + block
         else:
             start = offset
-        cut = block.rfind(mark) + 1
-        if cut == 0:
-            if len(block) < reach:
-                held = block
-                continue
-            cut = len(block)
-        yield start, block[:cut]
-        held = block[cut:]
-        start += cut
+        cut = max(block.rfind(mark) for mark in marks) + 1
+        if cut == 0 and len(block) < reach:
+            held = block
+            continue
+        stop = cut or len(block)
+        yield start, block[:stop], cut > 0
+        held = block[stop:]
+        start += stop
     if held:
-        yield start, held
+        yield start, held, True

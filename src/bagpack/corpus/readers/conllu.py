@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 
 from bagpack.corpus import columns as col
+from bagpack.corpus.normalise import decode
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import whole_sentences
 from bagpack.corpus.readers.text import check_encoding
 from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.sources import Slice, Source, blocks, cut_points
+from bagpack.corpus.slicing import cut_points, slices_at
+from bagpack.corpus.sources import Slice, Source, blocks
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
+_DOCUMENT_LINE = re.compile(rb"\n# newdoc")
+_BLANK_LINES = (b"\n\n", b"\n\r\n")
 _NEWDOC = re.compile(r"# newdoc(?:\s+id\s*=\s*(.*))?")
 
 
@@ -36,19 +40,24 @@ class ConlluReader:
         return False
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Cut before documents only: a sentence does not say which document it is in."""
+        """Cut before documents, else between sentences."""
         check_encoding(options.encoding)
         if source.compression:
             return [Slice(source)]
-        cuts = cut_points(source, target, (b"\n# newdoc",), (b"\n# newdoc",), source.size)
-        ends = [*cuts[1:], source.size]
-        return [Slice(source, start, end) for start, end in zip(cuts, ends, strict=True)]
+        cuts = cut_points(source, target, (b"\n# newdoc",), _BLANK_LINES, 4 << 20)
+        return slices_at(
+            source,
+            cuts,
+            _DOCUMENT_LINE,
+            lambda line: document_name(decode(line, options.encoding, "replace")),
+        )
 
     def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
         """Hand whole sentences of lines to the kernel."""
         settings = (options.bad_lines == "skip", options.max_sentence)
-        for offset, block in whole_sentences(blocks(part, options.max_line), b"\n\n", options.max_line):
-            sink.lines(block, offset, col.read_conllu, settings, document_name)
+        pieces = blocks(part, options.max_line)
+        for offset, block, closed in whole_sentences(pieces, _BLANK_LINES, options.max_line):
+            sink.lines(block, offset, col.read_conllu, settings, document_name, closed)
 
 
 READER = ConlluReader()

@@ -8,7 +8,8 @@ from dataclasses import replace
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.text import check_encoding, decode_block
 from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.sources import Slice, Source, blocks, cut_points
+from bagpack.corpus.slicing import cut_points
+from bagpack.corpus.sources import Slice, Source, blocks
 from bagpack.errors import InputError
 
 COUNT_BLOCK = 1 << 24
@@ -36,11 +37,11 @@ class JsonLinesReader:
         if source.compression:
             return [Slice(source)]
         cuts = cut_points(source, target, (b"\n",), (b"\n",), options.max_line)
-        ends = [*cuts[1:], source.size]
+        ends = [*(cut.offset for cut in cuts[1:]), source.size]
         found: list[Slice] = []
         lines = 0
         with open(source.path, "rb") as handle:
-            for start, end in zip(cuts, ends, strict=True):
+            for (start, _), end in zip(cuts, ends, strict=True):
                 found.append(replace(Slice(source, start, end), first_line=lines))
                 left = end - start
                 while left and len(cuts) > 1 and (chunk := handle.read(min(COUNT_BLOCK, left))):
@@ -77,15 +78,37 @@ class JsonLinesReader:
             elif not isinstance(value[options.text_field], str):
                 problem = f"has a field {options.text_field!r} that is no string"
             else:
+                text = value[options.text_field]
+                if not _encodable(text):  # "\\ud83d" alone: half a character, which only JSON can write down
+                    if options.encoding_errors == "strict":
+                        raise InputError(
+                            f"{place} has half of a surrogate pair in {options.text_field!r}; let --encoding-errors "
+                            f"replace|skip deal with it and count"
+                        )
+                    sink.tally.undecodable += 1
+                    by = "replace" if options.encoding_errors == "replace" else "ignore"
+                    text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
                 name = value.get(options.id_field)
-                sink.open_document(place.replace(",", "") if name is None else str(name))
-                for paragraph in value[options.text_field].splitlines():
+                sink.open_document(place.replace(",", "") if name is None else _plain(str(name)))
+                for paragraph in text.splitlines():
                     if paragraph and not paragraph.isspace():
                         sink.paragraph(paragraph)
                 return
         if options.bad_lines == "error":
             raise InputError(f"{place} {problem}; --bad-lines skip leaves such lines out and counts them")
         sink.tally.skipped_lines += 1
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _plain(name: str) -> str:
+    return name.encode(errors="replace").decode()
 
 
 READER = JsonLinesReader()

@@ -66,7 +66,7 @@ class ParquetReader:
             wanted.append(options.id_field)
         number = part.first_line
         groups = list(range(part.start, part.end))
-        for batch in handle.iter_batches(batch_size=1024, row_groups=groups, columns=wanted):
+        for batch in handle.iter_batches(batch_size=256, row_groups=groups, columns=wanted):
             texts = batch.column(options.text_field).to_pylist()
             names = batch.column(options.id_field).to_pylist() if has_id else [None] * len(texts)
             for text, name in zip(texts, names, strict=True):

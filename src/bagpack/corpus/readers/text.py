@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from bagpack.corpus.normalise import decode
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.sink import ShardSink, encoding_error
-from bagpack.corpus.sources import Slice, Source, blocks, cut_points, line_number, read_head
+from bagpack.corpus.slicing import cut_points
+from bagpack.corpus.sources import BOM, Slice, Source, blocks, line_number, read_head
 from bagpack.errors import UsageError
 
 WRAPPED_WIDTH = 120
-BOM = b"\xef\xbb\xbf"
 
 
 def check_encoding(encoding: str) -> None:
@@ -81,10 +81,10 @@ class TextReader:
             return [Slice(source)]
         marks = (b"\n\n", b"\n\r\n") if self._wrapped(source, options) else (b"\n",)
         cuts = cut_points(source, target, marks, (b"\n",), options.max_line)
-        ends = [*cuts[1:], source.size]
+        ends = [*(cut.offset for cut in cuts[1:]), source.size]
         return [
-            Slice(source, start, end, source.name if start else None)
-            for start, end in zip(cuts, ends, strict=True)
+            Slice(source, cut.offset, end, source.name if cut.offset else None)
+            for cut, end in zip(cuts, ends, strict=True)
         ]
 
     def _wrapped(self, source: Source, options: TextOptions) -> bool:

@@ -17,7 +17,8 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import whole_sentences
 from bagpack.corpus.readers.text import check_encoding
 from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.sources import Slice, Source, blocks, cut_points, read_head
+from bagpack.corpus.slicing import cut_points, slices_at
+from bagpack.corpus.sources import Slice, Source, blocks, read_head
 from bagpack.errors import InputError, UsageError
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
@@ -31,6 +32,9 @@ _TAG_LINE = re.compile(
     rb"</?(?:%s)(?:[ >/])" % b"|".join(re.escape(t.encode()) for t in (*DOCUMENT_TAGS, "s", "p", "corpus"))
 )
 _ID = re.compile(r"\b(?:id|xml:id|n|url|name|title|file|filename)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_DOCUMENT_LINE = re.compile(rb"\n<(?:%s)[ >]" % b"|".join(tag.encode() for tag in DOCUMENT_TAGS))
+_DOCUMENT_MARKS = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
+_SENTENCE_MARKS = (b"\n<s>", b"\n<s ")
 FORM_NAMES = ("word", "form", "token")
 LEMMA_NAMES = ("lemma", "base")
 
@@ -91,18 +95,15 @@ class VerticalReader:
         self._columns(source, options)
         if source.compression:
             return [Slice(source)]
-        documents = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
-        cuts = cut_points(source, target, documents, (b"\n<s>", b"\n<s ", b"\n</s>"), 4 << 20)
-        ends = [*cuts[1:], source.size]
-        found = []
-        open_document: str | None = None
-        for index, (start, end) in enumerate(zip(cuts, ends, strict=True)):
-            if start:
-                open_document = _last_document(source, cuts[index - 1], start, options) or open_document
-            found.append(Slice(source, start, end, (open_document or source.name) if start else None))
-        return found
+        cuts = cut_points(source, target, _DOCUMENT_MARKS, (*_SENTENCE_MARKS, b"\n\n"), 4 << 20)
+        return slices_at(
+            source,
+            cuts,
+            _DOCUMENT_LINE,
+            lambda line: document_name(decode(line, options.encoding, "replace")),
+        )
 
-    def _columns(self, source: Source, options: TextOptions) -> tuple[int, int]:
+    def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, str]:
         names = options.columns
         if names == "auto":
             names = guess_columns(read_head(source, 1 << 18))
@@ -112,26 +113,16 @@ class VerticalReader:
                 f"{source.name} has no lemma column (columns: {names}); add --level form, or name the columns with "
                 f"--columns word,tag,lemma"
             )
-        return form, lemma if lemma >= 0 else form
+        return form, lemma if lemma >= 0 else form, names
 
     def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
         """Hand whole sentences of lines to the kernel."""
-        form, lemma = self._columns(part.source, options)
+        form, lemma, names = self._columns(part.source, options)
         settings = (form, lemma, options.bad_lines == "skip", options.max_sentence, *TAGS)
-        for offset, block in whole_sentences(blocks(part, options.max_line), b"\n<s", options.max_line):
-            sink.lines(block, offset, col.read_vertical, settings, document_name)
-
-
-def _last_document(source: Source, start: int, end: int, options: TextOptions) -> str | None:
-    """Name of the last document that opens in these bytes."""
-    with open(source.path, "rb") as handle:
-        handle.seek(start)
-        data = b"\n" + handle.read(end - start)
-    at = max(data.rfind(f"\n<{tag}{after}".encode()) for tag in DOCUMENT_TAGS for after in (" ", ">"))
-    if at < 0:
-        return None
-    line = data[at + 1 : data.find(b"\n", at + 1) if b"\n" in data[at + 1 :] else len(data)]
-    return document_name(decode(line, options.encoding, "replace").rstrip("\r"))
+        pieces = blocks(part, options.max_line)
+        marks = (*_SENTENCE_MARKS, *_DOCUMENT_MARKS, b"\n\n")
+        for offset, block, closed in whole_sentences(pieces, marks, options.max_line):
+            sink.lines(block, offset, col.read_vertical, settings, document_name, closed, names)
 
 
 READER = VerticalReader()

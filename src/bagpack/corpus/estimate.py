@@ -1,0 +1,238 @@
+"""What indexing will cost, from a sample: the real reader and sink run on pieces from several places of the input."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import math
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bagpack.corpus.columns import TYPE_MASK
+from bagpack.corpus.index import WORKER_BASE, WORKER_TOKEN, workers_within
+from bagpack.corpus.lexicon import write_lexicon
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.plan import EXPANSION, Part, make_plan, slice_weight
+from bagpack.corpus.readers import reader_for
+from bagpack.corpus.shard import Shard
+from bagpack.corpus.sink import SHARD_TOKENS, ShardSink
+from bagpack.corpus.sources import Slice, Source
+from bagpack.corpus.warmup import warm_up
+from bagpack.errors import InputError, UsageError
+
+PLACES = 12
+PIECE = 1 << 20
+STARTUP_SECONDS = 2.5  # interpreter, imports, workers, lemma tables
+PARALLEL_SHARE = 0.9  # of the ideal speed-up, two workers on two cores, measured
+# Counting at the cap of 5,000 observations, b = 1500, on one core (benchmarks/): a bound, not an average.
+SECONDS_PER_1000_PAIRS = 1.0
+MATRIX_BYTES_PER_1000_PAIRS = 60_000_000
+
+
+@dataclass
+class Sampled:
+    """What the sink made of the sample."""
+
+    size: int  # uncompressed bytes
+    tokens: int
+    documents: int
+    types: int
+    half_types: int  # different types in the first half of the tokens
+    vocabulary: int  # bytes of the shard's vocabulary files
+    lexicon: int  # bytes of the corpus-wide lexicon
+    other: int  # bytes of tokens, postings and documents
+    feed_seconds: float
+    write_seconds: float
+
+    def types_at(self, tokens: float) -> float:
+        """Heaps' law through the sample's half and whole."""
+        if self.half_types == 0 or tokens <= 0:
+            return float(self.types)
+        growth = max(0.3, min(0.9, math.log2(self.types / self.half_types)))
+        return float(min(tokens, self.types * (tokens / self.tokens) ** growth))
+
+
+class _Enough(Exception):  # noqa: N818 (no error: the sample is complete)
+    pass
+
+
+class _SampleSink(ShardSink):
+    """Stops a reader after one piece of each slice."""
+
+    taken = 0
+
+    def begin(self, part: Slice) -> None:
+        super().begin(part)
+        self.taken = 0
+
+    def block_done(self, size: int) -> None:
+        super().block_done(size)
+        self.taken += size
+        if self.taken >= PIECE:
+            raise _Enough
+
+
+def estimate(sources: Iterable[str], options: TextOptions, jobs: int | None, memory: int) -> dict[str, Any]:
+    """Tokens, disk, memory and time that indexing these sources will take, about."""
+    names = list(sources)
+    if "-" in names:
+        raise UsageError("standard input cannot be sampled and then read again; name files, not -")
+    plan = make_plan(names, options)
+    warm_up({source.format for source in plan.sources}, options)
+    workers = workers_within(memory, jobs) or 1
+    sizes = {source: _plain_size(source) for source in plan.sources}
+    total = dict.fromkeys(("bytes", "tokens", "disk", "busy", "sample", "largest"), 0.0)
+    lexicon = 0.0
+    for format in sorted({source.format for source in plan.sources}):
+        parts = [part for part in plan.parts if part.format == format]
+        size = sum(sizes[source] for source in plan.sources if source.format == format)
+        sampled = _sample(parts, options, plan.part_bytes)
+        tokens = size / max(sampled.size, 1) * sampled.tokens
+        shards = max(len(parts), math.ceil(size / (1.5 * plan.part_bytes)))
+        shard_types = shards * sampled.types_at(tokens / shards)
+        total["bytes"] += size
+        total["tokens"] += tokens
+        total["sample"] += sampled.size
+        total["disk"] += (
+            tokens * sampled.other / sampled.tokens + shard_types * sampled.vocabulary / sampled.types
+        )
+        total["busy"] += size * sampled.feed_seconds / sampled.size
+        total["busy"] += shard_types * sampled.write_seconds / sampled.types
+        total["largest"] = max(total["largest"], min(tokens / shards * 1.5, SHARD_TOKENS))
+        lexicon += sampled.types_at(tokens) * sampled.lexicon / sampled.types
+    at_work = min(workers, len(plan.parts))
+    speed_up = 1 + (at_work - 1) * PARALLEL_SHARE
+    return {
+        "files": len(plan.sources),
+        "input_bytes": sum(source.size for source in plan.sources),
+        "formats": sorted({source.format for source in plan.sources}),
+        "tokens": _rounded(total["tokens"]),
+        "disk_bytes": _rounded(total["disk"] + lexicon),
+        "memory_bytes": int(min(memory, at_work * (WORKER_BASE + WORKER_TOKEN * total["largest"]))),
+        "workers": at_work,
+        "seconds": round(STARTUP_SECONDS + total["busy"] / speed_up, 1),
+        "seconds_per_1000_pairs": SECONDS_PER_1000_PAIRS,
+        "matrix_bytes_per_1000_pairs": MATRIX_BYTES_PER_1000_PAIRS,
+        "sample_bytes": int(total["sample"]),
+    }
+
+
+def _rounded(value: float) -> int:
+    """Three figures: a sample does not give more."""
+    return int(float(f"{value:.3g}"))
+
+
+def _sample(parts: list[Part], options: TextOptions, part_bytes: int) -> Sampled:
+    pieces = _pieces([piece for part in parts for piece in part.slices])
+    reader = reader_for(parts[0].format)
+
+    def feed(sink: _SampleSink, some: list[Slice]) -> float:
+        begun = time.perf_counter()
+        for piece in some:
+            sink.begin(piece)
+            try:
+                reader.feed(piece, sink, options)
+            except _Enough:
+                continue
+        sink._flush_text()
+        return time.perf_counter() - begun
+
+    with tempfile.TemporaryDirectory() as place:
+        # Once for nothing: loading kernels and lemma tables is part of the start-up, not of the rate.
+        first = _SampleSink(Path(place), 0, options, part_bytes)
+        feed(first, pieces[:1])
+        first.finish()
+        sink = _SampleSink(Path(place), 1, options, part_bytes)
+        sink._annotator = first._annotator
+        feed_seconds = feed(sink, pieces)
+        size = sink.consumed
+        begun = time.perf_counter()
+        sink.finish()
+        write_seconds = time.perf_counter() - begun
+        if not sink.shards:
+            named = ", ".join(piece.source.name for piece in pieces[:3])
+            raise InputError(
+                f"no sentence was found in a sample of {named}; check the --format and the files"
+            )
+        shard = Shard(Path(place) / sink.shards[0])
+        write_lexicon([shard.directory], Path(place) / "lexicon")
+        bytes_of = {file.name: file.stat().st_size for file in shard.directory.iterdir()}
+        vocabulary = sum(n for name, n in bytes_of.items() if name.startswith(("keys.", "types.", "forms.")))
+        half = shard.tokens[: shard.tokens.size // 2] & TYPE_MASK
+        return Sampled(
+            size=size,
+            tokens=shard.tokens.size,
+            documents=shard.facts["documents"],
+            types=shard.facts["types"],
+            half_types=int(np.unique(half).size),
+            vocabulary=vocabulary,
+            lexicon=sum(file.stat().st_size for file in (Path(place) / "lexicon").iterdir()),
+            other=sum(
+                n for name, n in bytes_of.items() if name.startswith(("tokens", "postings", "documents."))
+            ),
+            feed_seconds=feed_seconds,
+            write_seconds=write_seconds,
+        )
+
+
+def _pieces(slices: list[Slice]) -> list[Slice]:
+    """Beginnings of up to PLACES places, spread evenly over the input."""
+    total = sum(map(slice_weight, slices))
+    if total <= PLACES * PIECE:
+        return slices
+    wanted = [total * k // PLACES for k in range(PLACES)]
+    found: list[Slice] = []
+    before = 0
+    for piece in slices:
+        weight = slice_weight(piece)
+        here = [at - before for at in wanted if before <= at < before + weight]
+        before += weight
+        if not here:
+            continue
+        if piece.source.compression or piece.source.format == "parquet":
+            found.append(piece)  # it can be read from its start only
+        else:
+            found.extend(_from_line(piece, offset) for offset in here)
+    return found
+
+
+def _from_line(piece: Slice, offset: int) -> Slice:
+    """About PIECE bytes of a slice, from the line that follows an offset to the end of a line."""
+    with open(piece.source.path, "rb") as handle:
+        start = piece.start
+        if offset:
+            handle.seek(start + offset)
+            start += offset + len(handle.readline(PIECE))
+        handle.seek(min(start + PIECE, piece.source.size))
+        end = handle.tell() + len(handle.readline(PIECE))
+    limit = piece.end if piece.end >= 0 else piece.source.size
+    if start >= limit:
+        return replace(piece, end=min(end, limit))
+    return replace(piece, start=start, end=min(end, limit), document=piece.source.name)
+
+
+def _plain_size(source: Source) -> int:
+    """Uncompressed bytes of a source, from its first megabyte where it is compressed."""
+    if not source.compression:
+        return EXPANSION // 2 * source.size if source.format == "parquet" else source.size
+    with open(source.path, "rb") as handle:
+        data = handle.read(PIECE)
+    import zstandard
+
+    openers: dict[str, Callable[[], Any]] = {
+        "gz": lambda: zlib.decompressobj(31),
+        "bz2": bz2.BZ2Decompressor,
+        "xz": lzma.LZMADecompressor,
+        "zst": zstandard.ZstdDecompressor().decompressobj,
+    }
+    machine = openers[source.compression]()
+    plain = len(machine.decompress(data))
+    used = len(data) - len(machine.unused_data)
+    return int(source.size * plain / used) if plain else EXPANSION * source.size

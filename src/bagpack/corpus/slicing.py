@@ -1,0 +1,89 @@
+"""Cutting one large file into slices that workers read independently."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bagpack.corpus.sources import BLOCK, BOM, MAX_LINE, Slice, Source
+
+
+class Cut(NamedTuple):
+    """Where a slice begins, and whether a document begins there too."""
+
+    offset: int
+    at_document: bool
+
+
+def cut_points(
+    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...], reach: int = MAX_LINE
+) -> list[Cut]:
+    """Places that cut an uncompressed file into slices of about `target` bytes.
+
+    A cut lies just behind the newline that a mark begins with (`\\n<text ` cuts before `<text `); where no mark
+    follows within `reach`, a fallback mark does. Depends on the file and `target` alone, never on workers.
+    """
+    cuts = [Cut(0, True)]
+    if source.size <= target + target // 2:
+        return cuts
+    with open(source.path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        nominal = target
+        while nominal < source.size - target // 2:
+            stop = min(source.size, nominal + reach)
+            found = -1
+            for group in (marks, fallback):
+                hits = [hit for mark in group if (hit := view.find(mark, nominal, stop)) >= 0]
+                if hits:
+                    found = min(hits) + 1
+                    break
+            if found < 0:
+                nominal = stop
+                continue
+            if found >= source.size:
+                break
+            if found > cuts[-1].offset:
+                cuts.append(Cut(found, group is marks))
+            nominal = max(nominal + target, found + target // 2)
+    return cuts
+
+
+def slices_at(
+    source: Source, cuts: list[Cut], opening: re.Pattern[bytes], name: Callable[[bytes], str]
+) -> list[Slice]:
+    """Slices between cuts. One that begins inside a document is told which: `name` of the last line before it
+    that matches `opening` (a newline and a document's first line).
+    """
+    ends = [*(cut.offset for cut in cuts[1:]), source.size]
+    found = []
+    document: str | None = None
+    for index, (cut, end) in enumerate(zip(cuts, ends, strict=True)):
+        if not cut.at_document:
+            line = _last_line(source, cuts[index - 1].offset, cut.offset, opening)
+            document = (name(line) if line is not None else document) or source.name
+        found.append(Slice(source, cut.offset, end, None if cut.at_document else document))
+        if cut.at_document:
+            document = None
+    return found
+
+
+def _last_line(source: Source, start: int, end: int, opening: re.Pattern[bytes]) -> bytes | None:
+    """The last line of these bytes that matches; read backwards, since it is near the end as a rule."""
+    overlap = 1 << 12  # no opening tag up to its first blank is longer
+    with open(source.path, "rb") as handle:
+        stop = end
+        while stop > start:
+            at = max(start - 1, stop - BLOCK, 0)
+            handle.seek(at)
+            data = handle.read(min(stop + overlap, end) - at)
+            if at == 0:
+                data = b"\n" + data.removeprefix(BOM)
+            hit = None
+            for hit in opening.finditer(data):  # noqa: B007 (the last one is wanted)
+                pass
+            if hit is not None:
+                line = data[hit.start() + 1 :].split(b"\n", 1)[0]
+                return line.rstrip(b"\r")
+            stop = at if at >= start else start
+    return None

@@ -1,0 +1,143 @@
+"""The directory where a store is made before it gets its name: one owner, a recorded plan, nothing left behind."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.plan import Plan
+from bagpack.corpus.sources import expand
+from bagpack.corpus.store import MANIFEST
+from bagpack.errors import InputError, StoreError
+from bagpack.files import disk_errors, read_json, remove_tree, sync_directory, write_json
+
+LOCK = "lock"
+PLAN = "plan.json"
+SPOOLED = "stdin"
+
+
+def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
+    """An existing output is replaced or added to only when that was asked for."""
+    if append or not (out.exists() or out.is_symlink()):
+        return
+    if not overwrite:
+        raise StoreError(
+            f"{out} exists already; choose another --out, add to it with --append, or --overwrite it"
+        )
+    if not out.is_dir() or (any(out.iterdir()) and not (out / MANIFEST).exists()):
+        raise StoreError(
+            f"{out} is not a BagPack store, so --overwrite leaves it alone; choose another --out"
+        )
+
+
+@contextmanager
+def owned(work: Path, *, resume: bool, overwrite: bool) -> Iterator[bool]:
+    """Hold the workplace alone (the lock falls with the process); yields whether it is a new one."""
+    with disk_errors(work):
+        work.mkdir(parents=True, exist_ok=True)
+        handle = open(work / LOCK, "w")  # noqa: SIM115 (held while the build lasts)
+    with handle:
+        busy = StoreError(f"another bagpack index is working in {work}; wait for it or stop it")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                raise busy from error
+            # A file system without locks: nothing to hold on to.
+        try:
+            current = os.stat(work / LOCK).st_ino
+        except FileNotFoundError:
+            raise busy from None
+        if current != os.fstat(handle.fileno()).st_ino:
+            raise busy  # its owner finished just now, and someone else began
+        old = [path for path in work.iterdir() if path.name != LOCK]
+        if old and not resume:
+            if not overwrite:
+                raise StoreError(
+                    f"an unfinished build is at {work}; add --resume to go on with it, or --overwrite to start anew"
+                )
+            for path in old:
+                remove_tree(path)
+            old = []
+        yield not old
+
+
+def spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
+    """Standard input is kept in a file first: it can then be sliced, and read again after an interruption."""
+    if "-" not in names:
+        return names, {}
+    kept = work / SPOOLED
+    if not kept.exists():
+        beside = work / f"{SPOOLED}.new"
+        with disk_errors(beside), open(beside, "wb") as handle:
+            shutil.copyfileobj(sys.stdin.buffer, handle, 1 << 20)
+        if beside.stat().st_size == 0:
+            raise InputError("standard input is empty; pipe some text into the command")
+        os.replace(beside, kept)
+    return [str(kept) if name == "-" else name for name in names], {str(kept): SPOOLED}
+
+
+def settle_plan(plan: Plan, work: Path, base: str | None) -> None:
+    """Record the plan (and the content that an append adds to), or check that the interrupted build had the same."""
+    now = {**plan.fingerprint(), "base": base}
+    if (work / PLAN).exists():
+        before = read_json(work / PLAN)
+        if before != now:
+            differing = ", ".join(name for name in now if before.get(name) != now[name])
+            raise StoreError(
+                f"{work} was begun with other {differing}; run the first command again with --resume, or start anew "
+                f"with --overwrite"
+            )
+    for name in ("progress", "parts"):
+        with disk_errors(work):
+            (work / "shards" / name).mkdir(parents=True, exist_ok=True)
+    write_json(work / PLAN, now)
+
+
+def is_complete(work: Path, names: Iterable[str], options: TextOptions) -> bool:
+    """Whether an interrupted build was whole but for its renaming."""
+    if not (work / MANIFEST).exists():
+        return False
+    manifest = read_json(work / MANIFEST)
+    wanted = [SPOOLED if name == "-" else name for name in expand(names)]
+    same_sources = [source["path"] for source in manifest["sources"]] == wanted
+    if same_sources and manifest["options"] == options.to_dict():
+        return True
+    raise StoreError(
+        f"{work} was begun with other sources or options; run the first command again with --resume, or start anew "
+        f"with --overwrite"
+    )
+
+
+def install(work: Path, out: Path, manifest: dict[str, Any]) -> None:
+    """Give the finished store its name; an old one makes way only now."""
+    _keep_only(work / "shards", {entry["name"] for entry in manifest["shards"]})
+    _keep_only(work, {MANIFEST, "shards", manifest["lexicon"]["directory"]})
+    old = out.with_name(out.name + ".old")
+    with disk_errors(out):
+        if out.exists():
+            remove_tree(old)
+            os.replace(out, old)
+        os.replace(work, out)
+        sync_directory(out.parent)
+    remove_tree(old)
+
+
+def sweep(out: Path, manifest: dict[str, Any]) -> None:
+    """Remove from a store what an interrupted append left: shards and lexicons that the manifest does not name."""
+    _keep_only(out / "shards", {entry["name"] for entry in manifest["shards"]})
+    _keep_only(out, {MANIFEST, "shards", manifest["lexicon"]["directory"]})
+
+
+def _keep_only(directory: Path, names: set[str]) -> None:
+    for path in directory.iterdir():
+        if path.name not in names:
+            remove_tree(path)
