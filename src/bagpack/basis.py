@@ -1,0 +1,282 @@
+"""Basis terms: the b most frequent unigrams and bigrams of a corpus, picked once for all tasks.
+
+Exact in bounded memory. Bigrams of the m most frequent keys are counted in an m × m table; the b-th largest count L
+among them bounds the answer from below, and a bigram that occurs L times is made of keys that occur at least L
+times. If all those keys were among the m, the table holds the answer; if not, the bigrams of just those keys are
+counted by sorting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.shard import Shard
+from bagpack.corpus.store import Corpus
+from bagpack.corpus.strings import Strings
+from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.files import digest
+
+I64 = NDArray[np.int64]
+
+TABLE_KEYS = 4096
+MOST_CODES = 1 << 25  # distinct bigrams held at once; more are counted in several passes
+
+HEADER = "kind\tterm\tcount"
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The terms that span the vectors: unigrams, then bigrams, each by rank."""
+
+    unigrams: tuple[str, ...]
+    bigrams: tuple[tuple[str, str], ...]
+    unigram_counts: tuple[int, ...] = ()
+    bigram_counts: tuple[int, ...] = ()
+    corpus_hash: str = ""  # of the store it was picked from; empty if it was written by hand
+
+    def __post_init__(self) -> None:
+        for kind, terms in (("unigram", self.unigrams), ("bigram", self.bigrams)):
+            if len(set(terms)) != len(terms):
+                twice = next(term for term in terms if terms.count(term) > 1)
+                raise UsageError(f"the basis has the {kind} {twice!r} twice; leave one out")
+        if not self.terms:
+            raise UsageError("the basis has no terms; give at least one")
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """All terms by column."""
+        return [*self.unigrams, *(f"{first} {second}" for first, second in self.bigrams)]
+
+    def __len__(self) -> int:
+        return len(self.unigrams) + len(self.bigrams)
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Basis) and self.hash == other.hash
+
+    @cached_property
+    def hash(self) -> str:
+        """Identifies the terms and their order."""
+        return digest("\n".join([str(len(self.unigrams)), *self.terms]).encode())
+
+    def to_tsv(self) -> str:
+        """`kind`, `term`, `count`, in rank order, with the corpus's hash in a comment."""
+        lines = [HEADER]
+        if self.corpus_hash:
+            lines.insert(0, f"# corpus {self.corpus_hash}")
+        counts = [*self.unigram_counts, *self.bigram_counts] or [0] * len(self)
+        kinds = ["unigram"] * len(self.unigrams) + ["bigram"] * len(self.bigrams)
+        lines += [
+            f"{kind}\t{term}\t{count}" for kind, term, count in zip(kinds, self.terms, counts, strict=True)
+        ]
+        return "\n".join(lines) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the TSV."""
+        from bagpack.files import write_text
+
+        write_text(Path(path), self.to_tsv())
+
+    @classmethod
+    def open(cls, path: str | Path) -> Basis:
+        """Read a TSV that `save` or a person wrote; counts may be missing."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not UTF-8 (byte {error.start:,}); save it as UTF-8") from error
+        except OSError as error:
+            raise InputError(
+                f"{path} cannot be read: {error.strerror}; make one with bagpack basis"
+            ) from error
+        return cls.from_tsv(text, str(path))
+
+    @classmethod
+    def from_tsv(cls, text: str, path: str = "the basis") -> Basis:
+        """From the text of a TSV; see `to_tsv`."""
+        unigrams: list[str] = []
+        bigrams: list[tuple[str, str]] = []
+        counts: dict[str, list[int]] = {"unigram": [], "bigram": []}
+        corpus_hash = ""
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.startswith("# corpus "):
+                corpus_hash = line.removeprefix("# corpus ").strip()
+            if not line.strip() or (line.startswith("#") and "\t" not in line) or line.rstrip("\r") == HEADER:
+                continue
+            kind, _, rest = line.rstrip("\r").partition("\t")
+            term, _, count = rest.partition("\t")
+            if kind not in counts or not term:
+                raise InputError(
+                    f"{path}:{number} is not a basis line: {line[:60]!r}; write unigram or bigram, TAB, the term, TAB, "
+                    f"its count"
+                )
+            if count and not count.isdigit():
+                raise InputError(f"{path}:{number} has the count {count!r}, which is no whole number")
+            if kind == "unigram":
+                unigrams.append(term)
+            else:
+                first, _, second = term.partition(" ")
+                if not first or not second:
+                    raise InputError(
+                        f"{path}:{number} is a bigram of one word: {term!r}; write it as first second"
+                    )
+                bigrams.append((first, second))
+            counts[kind].append(int(count or 0))
+        if not unigrams and not bigrams:
+            raise InputError(f"{path} holds no basis terms; make one with bagpack basis STORE -b 1500")
+        return cls(
+            tuple(unigrams), tuple(bigrams), tuple(counts["unigram"]), tuple(counts["bigram"]), corpus_hash
+        )
+
+    @classmethod
+    def of(cls, corpus: Corpus, b: int = 1500, n_jobs: int | None = None) -> Basis:
+        """The b most frequent unigrams and bigrams of a corpus; equal counts in code-point order."""
+        if b < 1:
+            raise UsageError(f"b = {b} gives no basis; give at least 1")
+        unigrams, unigram_counts = top_unigrams(corpus, b)
+        bigrams, bigram_counts = top_bigrams(corpus, b, n_jobs)
+        return cls(
+            tuple(unigrams), tuple(bigrams), tuple(unigram_counts), tuple(bigram_counts), corpus.content_hash
+        )
+
+    def check_corpus(self, corpus: Corpus, path: str) -> None:
+        """A basis of another corpus is refused: its terms would be the wrong ones, silently."""
+        if self.corpus_hash and self.corpus_hash != corpus.content_hash:
+            raise StoreError(
+                f"the basis {path} was picked from another corpus than {corpus.path}; pick one with bagpack basis "
+                f"{corpus.path}, or delete its '# corpus' line to use it on purpose"
+            )
+
+
+def top_unigrams(corpus: Corpus, b: int) -> tuple[list[str], list[int]]:
+    """The b most frequent keys with their counts."""
+    counts = corpus.lexicon.counts
+    order = np.argsort(-counts, kind="stable")[
+        :b
+    ]  # keys lie in code-point order, so a stable sort breaks ties
+    return [corpus.lexicon.keys[int(i)] for i in order], counts[order].tolist()
+
+
+@nb.njit(cache=True, nogil=True)
+def _fill_table(tokens, candidate, table):  # type: ignore[no-untyped-def]
+    """Count bigrams of candidates inside sentences; `candidate` gives each type's number or -1."""
+    previous = np.int64(-1)
+    for i in range(tokens.size):
+        token = tokens[i]
+        current = np.int64(candidate[token & TYPE_MASK])
+        if previous >= 0 and current >= 0 and not token & SENTENCE_START:
+            table[previous, current] += 1
+        previous = current
+
+
+@nb.njit(cache=True, nogil=True)
+def _collect_codes(tokens, candidate, size, part, parts, codes):  # type: ignore[no-untyped-def]
+    """Codes first·size + second of candidate bigrams whose first falls into this part; returns how many."""
+    previous = np.int64(-1)
+    n = 0
+    for i in range(tokens.size):
+        token = tokens[i]
+        current = np.int64(candidate[token & TYPE_MASK])
+        if previous >= 0 and current >= 0 and not token & SENTENCE_START and previous % parts == part:
+            codes[n] = previous * size + current
+            n += 1
+        previous = current
+    return n
+
+
+def _candidates(shard: Shard, keys: Strings) -> NDArray[np.int32]:
+    """Number of each type's key among the (sorted) candidate keys, or -1."""
+    return keys.find(shard.keys).astype(np.int32)[shard.key_of_type]
+
+
+def count_in_table(shard_path: str, keys: Strings) -> tuple[I64, I64]:
+    """One shard's bigram counts among few keys: codes first·m + second, and counts."""
+    shard = Shard(Path(shard_path))
+    table = np.zeros((len(keys), len(keys)), np.uint32)
+    _fill_table(shard.tokens, _candidates(shard, keys), table)
+    flat = table.reshape(-1)
+    codes = np.flatnonzero(flat)
+    return codes, flat[codes].astype(np.int64)
+
+
+def count_by_sorting(shard_path: str, keys: Strings, part: int, parts: int) -> tuple[I64, I64]:
+    """One shard's bigram counts among many keys, those of one part of the first keys."""
+    shard = Shard(Path(shard_path))
+    codes = np.empty(shard.tokens.size, np.int64)
+    n = _collect_codes(shard.tokens, _candidates(shard, keys), len(keys), part, parts, codes)
+    ordered = np.sort(codes[:n])
+    firsts = _run_starts(ordered)
+    return ordered[firsts], np.diff(np.append(firsts, n))
+
+
+def add_counts(results: Iterable[tuple[I64, I64]]) -> tuple[I64, I64]:
+    """Sum of sparse counts; only the running sum and one result are held."""
+    codes = np.empty(0, np.int64)
+    counts = np.empty(0, np.int64)
+    for more_codes, more_counts in results:
+        both = np.concatenate([codes, more_codes])
+        order = np.argsort(both, kind="stable")
+        both = both[order]
+        firsts = _run_starts(both)
+        codes = both[firsts]
+        counts = (
+            np.add.reduceat(np.concatenate([counts, more_counts])[order], firsts) if codes.size else counts
+        )
+    return codes, counts
+
+
+def _run_starts(ordered: I64) -> I64:
+    """Where each run of equal values begins (np.unique hashes, which is slower on sorted numbers)."""
+    return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if ordered.size else ordered
+
+
+def _best(codes: I64, counts: I64, b: int) -> tuple[I64, I64]:
+    """All entries whose count is among the b largest, ties at the end included."""
+    if codes.size <= b:
+        return codes, counts
+    threshold = np.partition(counts, counts.size - b)[counts.size - b]
+    kept = counts >= threshold
+    return codes[kept], counts[kept]
+
+
+def top_bigrams(corpus: Corpus, b: int, n_jobs: int | None = None) -> tuple[list[tuple[str, str]], list[int]]:
+    """The b most frequent pairs of adjacent keys; equal counts in code-point order of `first second`."""
+    lexicon = corpus.lexicon
+    paths = [str(shard.directory) for shard in corpus.shards]
+    by_count = np.argsort(-lexicon.counts, kind="stable")
+
+    def run(count: Any, size: int, *more: int) -> tuple[Strings, tuple[I64, I64]]:
+        keys = lexicon.keys.take(np.sort(by_count[:size]))
+        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
+        return keys, add_counts(parallel(joblib.delayed(count)(path, keys, *more) for path in paths))
+
+    size = min(TABLE_KEYS, by_count.size)
+    keys, (codes, counts) = run(count_in_table, size)
+    best = _best(codes, counts, b)
+    least = max(1, int(best[1].min(initial=0))) if best[0].size >= b else 1
+    needed = int((lexicon.counts >= least).sum())
+    if needed > size:
+        size = needed
+        parts = -(-min(corpus.tokens, size * size) // MOST_CODES)
+        found = []
+        for part in range(parts):
+            keys, (codes, counts) = run(count_by_sorting, size, part, parts)
+            found.append(_best(codes, counts, b))
+        best = np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+    named = [
+        (-count, f"{keys[code // size]} {keys[code % size]}", keys[code // size], keys[code % size])
+        for code, count in zip(best[0].tolist(), best[1].tolist(), strict=True)
+    ]
+    named.sort()
+    return [(first, second) for _, _, first, second in named[:b]], [-entry[0] for entry in named[:b]]

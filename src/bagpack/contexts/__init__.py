@@ -1,0 +1,1 @@
+"""Windows around words and pairs: finding them, counting in them, showing them."""

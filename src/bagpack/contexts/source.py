@@ -1,0 +1,110 @@
+"""What pair vectors are counted from: an indexed corpus, or anything that offers the same few methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.basis import Basis
+from bagpack.contexts import counting
+from bagpack.contexts.counting import Csr, PairCountsOf
+from bagpack.contexts.targets import Target, resolve_targets
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store import Corpus
+from bagpack.errors import StoreError
+from bagpack.files import read_json
+
+Progress = Callable[[int], None]
+
+
+class ContextSource(Protocol):
+    """Where contexts come from."""
+
+    path: Path
+
+    @property
+    def content_hash(self) -> str:
+        """Changes when the counts would."""
+
+    def resolve(self, words: Sequence[str]) -> list[Target | None]:
+        """The target of each word, None if it is unknown."""
+
+    def pick_basis(self, b: int, n_jobs: int | None = None) -> Basis:
+        """The b most frequent unigrams and bigrams."""
+
+    def count_words(
+        self, targets: Sequence[Target], basis: Basis, settings: CountSettings, n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Csr, NDArray[np.int64]]:  # fmt: skip
+        """Rows (pre, post) of each target, and how often it occurs."""
+
+    def count_pairs(
+        self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings,
+        n_jobs: int | None = None, progress: Progress | None = None,
+    ) -> PairCountsOf:  # fmt: skip
+        """Rows of each pair, with how many couples were found and counted."""
+
+
+class CorpusSource:
+    """An indexed corpus as a source of contexts."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.path = corpus.path
+
+    @property
+    def content_hash(self) -> str:
+        """The store's."""
+        return self.corpus.content_hash
+
+    def resolve(self, words: Sequence[str]) -> list[Target | None]:
+        """As keys, forms, or runs of them."""
+        return resolve_targets(self.corpus, words)
+
+    def pick_basis(self, b: int, n_jobs: int | None = None) -> Basis:
+        """From the whole corpus; the last few are remembered."""
+        return _basis_of(str(self.path), self.content_hash, b, n_jobs)
+
+    def count_words(
+        self, targets: Sequence[Target], basis: Basis, settings: CountSettings, n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Csr, NDArray[np.int64]]:  # fmt: skip
+        """Over all shards."""
+        return counting.count_words(self.corpus, targets, basis, settings, n_jobs, progress)
+
+    def count_pairs(
+        self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings,
+        n_jobs: int | None = None, progress: Progress | None = None,
+    ) -> PairCountsOf:  # fmt: skip
+        """Over all shards."""
+        return counting.count_pairs(self.corpus, pairs, basis, settings, n_jobs, progress)
+
+
+@lru_cache(maxsize=8)
+def _basis_of(path: str, content_hash: str, b: int, n_jobs: int | None) -> Basis:
+    return Basis.of(Corpus.open(path), b, n_jobs)
+
+
+def as_source(corpus: Corpus | ContextSource | str | Path) -> ContextSource:
+    """A source from a corpus, a path to a store, or a source itself."""
+    if isinstance(corpus, str | Path):
+        return open_source(corpus)
+    return CorpusSource(corpus) if isinstance(corpus, Corpus) else corpus
+
+
+def open_source(path: str | Path) -> ContextSource:
+    """Open whatever stands at this path as a source of contexts."""
+    path = Path(path)
+    manifest = path / "manifest.json"
+    if manifest.exists() and read_json(manifest).get("kind") == "snippets":
+        try:
+            from bagpack.engines.snippets import SnippetCorpus
+        except ImportError as error:
+            raise StoreError(f"{path} holds snippets, which this BagPack cannot read; update it") from error
+        return SnippetCorpus.open(path)
+    return CorpusSource(Corpus.open(path))

@@ -1,0 +1,101 @@
+"""From the words a user names to their occurrences in a shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts.kernels import find_runs
+from bagpack.corpus.shard import Shard
+from bagpack.corpus.store import Corpus
+from bagpack.corpus.strings import read_only
+
+I64 = NDArray[np.int64]
+U32 = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, order=True)
+class Target:
+    """A word as the corpus knows it: one key, or a run of keys for a multi-word target."""
+
+    keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.keys)
+
+
+def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]:
+    """The target of each word; None if the corpus does not know it.
+
+    A word is looked up as it stands; failing that, it is taken as a run of words, divided by spaces or (as in
+    WordNet's radiation_therapy) underscores.
+    """
+    whole = corpus.resolve(words)
+    targets: list[Target | None] = [None if key is None else Target((key,)) for key in whole]
+    parts: dict[int, list[str]] = {}
+    for index, (word, key) in enumerate(zip(words, whole, strict=True)):
+        pieces = word.replace("_", " ").split()
+        if key is None and (len(pieces) > 1 or (pieces and pieces[0] != word)):
+            parts[index] = pieces
+    flat = corpus.resolve([piece for pieces in parts.values() for piece in pieces]) if parts else []
+    at = 0
+    for index, pieces in parts.items():
+        keys = flat[at : at + len(pieces)]
+        at += len(pieces)
+        if all(key is not None for key in keys):
+            targets[index] = Target(tuple(key for key in keys if key is not None))
+    return targets
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Where targets stand in one shard: (extra if is_extra[t] else postings)[lows[t]:highs[t]], lengths[t] tokens."""
+
+    lows: I64
+    highs: I64
+    lengths: I64
+    is_extra: NDArray[np.bool_]
+    extra: U32
+
+    @property
+    def counts(self) -> I64:
+        """Occurrences of each target."""
+        return self.highs - self.lows
+
+
+def find_occurrences(shard: Shard, targets: Sequence[Target]) -> Occurrences:
+    """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
+    lengths = np.fromiter((len(target.keys) for target in targets), np.int64, len(targets))
+    flat = shard.keys.find([key for target in targets for key in target.keys])
+    bounds = shard.posting_bounds
+    ends = np.cumsum(lengths)
+    first = flat[ends - lengths] if len(targets) else flat
+    known = first >= 0
+    lows = np.where(known, bounds[np.where(known, first, 0)], 0).astype(np.int64)
+    highs = np.where(known, bounds[np.where(known, first + 1, 0)], 0).astype(np.int64)
+    is_extra = lengths > 1
+    runs: list[U32] = []
+    size = 0
+    for index in np.flatnonzero(is_extra).tolist():
+        keys = flat[ends[index] - lengths[index] : ends[index]]
+        starts = run_starts(shard, keys)
+        runs.append(starts)
+        lows[index], highs[index] = size, size + starts.size
+        size += starts.size
+    extra = np.concatenate(runs) if runs else np.empty(0, np.uint32)
+    return Occurrences(lows, highs, lengths, is_extra, read_only(extra))
+
+
+def run_starts(shard: Shard, keys: I64) -> U32:
+    """Where the keys follow one another within a sentence."""
+    if (keys < 0).any():
+        return np.empty(0, np.uint32)
+    frequency = shard.posting_bounds[keys + 1] - shard.posting_bounds[keys]
+    anchor = int(np.argmin(frequency))
+    candidates = read_only(shard.key_positions(int(keys[anchor])))
+    out = np.empty(candidates.size, np.uint32)
+    found = find_runs(shard.tokens, shard.key_of_type, keys, anchor, candidates, out)
+    return out[:found]

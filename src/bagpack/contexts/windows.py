@@ -1,0 +1,83 @@
+"""How far a context reaches, and how many of them are taken."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bagpack.errors import UsageError
+
+WIDEST = 1000
+DEFAULT_LIMIT = 5000
+
+
+@dataclass(frozen=True)
+class Windows:
+    """SPEC's bounds: a word has up to `before` + `after` tokens around it; a pair `left`, `between`, `right`."""
+
+    before: int = 4
+    after: int = 4
+    left: int = 2
+    between: int = 5
+    right: int = 2
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not 0 <= value <= WIDEST:
+                raise UsageError(f"the window {name} = {value} is out of range; give 0 to {WIDEST}")
+
+    @classmethod
+    def parse(cls, text: str) -> Windows:
+        """From `4/2-5-2`: around a word / left, between and right of a pair."""
+        try:
+            single, _, pair = text.partition("/")
+            sides = [int(part) for part in single.split("-")]
+            before, after = sides if len(sides) == 2 else (sides[0], sides[0])
+            left, between, right = (int(part) for part in (pair or "2-5-2").split("-"))
+        except ValueError as error:
+            raise UsageError(
+                f"--windows {text} is not understood; write it like 4/2-5-2 (around a word / left-between-right)"
+            ) from error
+        return cls(before, after, left, between, right)
+
+    def __str__(self) -> str:
+        single = str(self.before) if self.before == self.after else f"{self.before}-{self.after}"
+        return f"{single}/{self.left}-{self.between}-{self.right}"
+
+
+@dataclass(frozen=True)
+class CountSettings:
+    """What is counted: windows, the cap, the sample, and whether a term counts once per context or per token."""
+
+    windows: Windows = Windows()
+    limit: int | None = DEFAULT_LIMIT
+    sample: int | None = None  # a seed: draw `limit` observations uniformly instead of taking the first
+    count: str = "context"
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"--limit {self.limit} leaves nothing to count; give at least 1, or none")
+        if self.count not in ("context", "token"):
+            raise UsageError(f"count={self.count!r} is unknown; choose context or token")
+        if self.sample is not None and self.limit is None:
+            raise UsageError(
+                "--sample draws as many observations as --limit says, so --limit none leaves it nothing"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a manifest."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> CountSettings:
+        """Back from a manifest."""
+        return cls(Windows(**values["windows"]), values["limit"], values["sample"], values["count"])
+
+
+def parse_limit(text: str) -> int | None:
+    """`5000` or `none`."""
+    if text.lower() == "none":
+        return None
+    if not text.isdigit():
+        raise UsageError(f"--limit {text} is not a number; give one, or none")
+    return int(text)

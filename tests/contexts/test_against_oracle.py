@@ -1,0 +1,123 @@
+"""Every count equals the brute-force oracle's, on hypothesis-made corpora cut into shards anywhere."""
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bagpack.basis import Basis
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.store import Corpus
+from bagpack.vectors import PairVectorizer
+from tests.contexts import oracle
+
+WORDS = ["a", "b", "c", "d", "e", "é"]
+sentences_of_words = st.lists(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), min_size=1, max_size=12
+)
+targets = st.one_of(
+    st.sampled_from(WORDS),
+    st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)).map(" ".join),
+)
+
+
+def make_store(folder: Path, sentences, cuts=()):
+    """One shard per run of sentences between cuts, made by appending, which leaves old shards alone."""
+    bounds = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
+    store = folder / "store.bp"
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        lines = []
+        for sentence in sentences[start:end]:
+            lines += ["<s>", *(f"{w.upper()}\tX\t{w}" for w in sentence), "</s>"]
+        source = folder / f"part{number}.vert"
+        source.write_text("\n".join([f'<text id="t{number}">', *lines, "</text>", ""]), encoding="utf-8")
+        index_corpus([str(source)], store, append=number > 0)
+    return Corpus.open(store)
+
+
+def features(corpus, pair, terms, **options):
+    unigrams = tuple(t[0] for t in terms if len(t) == 1)
+    bigrams = tuple(t for t in terms if len(t) == 2)
+    vectorizer = PairVectorizer(corpus, basis=Basis(unigrams, bigrams), **options)
+    row = vectorizer.fit_transform([pair])
+    names = vectorizer.get_feature_names_out()
+    return {names[column]: int(value) for column, value in zip(row.indices, row.data, strict=True)}
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    sentences=sentences_of_words,
+    one=targets,
+    two=targets,
+    b=st.integers(1, 8),
+    limit=st.one_of(st.none(), st.integers(1, 4)),
+    cuts=st.lists(st.integers(1, 11), max_size=2),
+    per_token=st.booleans(),
+    single=st.sampled_from([(4, 4), (1, 2), (0, 3)]),
+    pair=st.sampled_from([(2, 5, 2), (0, 1, 3), (1, 0, 0)]),
+)
+def test_every_feature_equals_the_oracle(sentences, one, two, b, limit, cuts, per_token, single, pair):
+    terms = oracle.basis_terms(sentences, b)
+    w1, w2 = tuple(one.split()), tuple(two.split())
+    expected = oracle.vector(sentences, w1, w2, terms, limit, per_token, single, pair)
+    known = {name for s in sentences for name in s}
+    if not ({*w1, *w2} <= known):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = make_store(Path(folder), sentences, cuts)
+        windows = f"{single[0]}-{single[1]}/{pair[0]}-{pair[1]}-{pair[2]}"
+        count = "token" if per_token else "context"
+        found = features(corpus, (one, two), terms, limit=limit, windows=windows, count=count)
+        swapped = features(corpus, (two, one), terms, limit=limit, windows=windows, count=count)
+    for word, block in ((w1, "v1:"), (w2, "v2:")):
+        if not any(
+            oracle.occurrences(s, word) for s in sentences
+        ):  # a run that never occurs is an unknown word
+            expected = {n: c for n, c in expected.items() if not n.startswith((block, "v12:"))}
+    assert found == expected
+    exchange = {"v1": "v2", "v2": "v1"}
+    turned = {}
+    for name, value in expected.items():
+        block, segment, term = name.split(":", 2)
+        if block == "v12":
+            segment = ("-" if segment[0] == "+" else "+") + segment[1:]
+        turned[f"{exchange.get(block, block)}:{segment}:{term}"] = value
+    assert swapped == turned
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(sentences=sentences_of_words, b=st.integers(1, 40), cuts=st.lists(st.integers(1, 11), max_size=2))
+def test_basis_equals_the_oracle(sentences, b, cuts):
+    with tempfile.TemporaryDirectory() as folder:
+        basis = Basis.of(make_store(Path(folder), sentences, cuts), b)
+    assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b)
+    for (first, second), count in zip(basis.bigrams, basis.bigram_counts, strict=True):
+        assert count == sum((s[i], s[i + 1]) == (first, second) for s in sentences for i in range(len(s) - 1))
+
+
+def test_the_papers_sentence_from_raw_text(tmp_path):
+    source = tmp_path / "lion.txt"
+    source.write_text("Lion is the only cat that lives in large social groups.\n")
+    index_corpus([str(source)], tmp_path / "lion.bp")
+    corpus = Corpus.open(tmp_path / "lion.bp")
+    assert features(corpus, ("cat", "lion"), [("only",), ("that",)]) == {
+        "v1:pre:only": 1,
+        "v1:post:that": 1,
+        "v2:post:only": 1,
+        "v12:-betw:only": 1,
+        "v12:-post:that": 1,
+    }
+
+
+@pytest.mark.parametrize("table_keys", [2, 3])
+def test_basis_is_exact_when_the_table_is_too_small(tmp_path, monkeypatch, table_keys):
+    sentences = [list("abcabdacbd"), list("ddeeffgghh"), list("efefefefgh")]
+    corpus = make_store(tmp_path, sentences, [1, 2])
+    monkeypatch.setattr("bagpack.basis.TABLE_KEYS", table_keys)
+    monkeypatch.setattr("bagpack.basis.MOST_CODES", 4)
+    for b in (1, 3, 5, 100):
+        basis = Basis.of(corpus, b)
+        assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b)
