@@ -1,0 +1,1 @@
+"""Search engines as a source: inflection, queries, snippets, cache."""
