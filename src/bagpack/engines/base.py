@@ -1,0 +1,201 @@
+"""What a search engine has to offer, and how one is found by its URL.
+
+An engine is a small class in a file of its own; another package adds one through the entry-point group
+`bagpack.engines`, whose name is the URL scheme and whose value is an `EngineKind`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
+
+from bagpack.errors import BagpackError, UsageError
+
+if TYPE_CHECKING:
+    from bagpack.engines.queries import Query
+
+BUILT_IN = {
+    "tantivy": "tantivy",
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "opensearch+http": "opensearch",
+    "opensearch+https": "opensearch",
+    "elasticsearch+http": "opensearch",
+    "elasticsearch+https": "opensearch",
+}
+HIDDEN = "***"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
+_SECRET = re.compile(r"pass|secret|token|key|user|credential", re.IGNORECASE)
+
+
+class EngineError(BagpackError):
+    """An engine could not answer; the sentence says what to do."""
+
+
+class BusyError(EngineError):
+    """The engine may answer if it is asked again later (429, 5xx, a time-out, a broken connection)."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait  # seconds that the engine asked for
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A sentence (or window) that a query found."""
+
+    document: str
+    text: str
+
+
+class Engine(Protocol):
+    """An open engine. `search` is called from several threads at once.
+
+    `exact` says that BagPack filled the index: it holds our tokens, so gaps count what the corpus counts, and the
+    text of a snippet is marked (`bagpack.engines.words`). Where it is false, snippets are plain text.
+    """
+
+    name: str
+    identity: str  # engine and index, without credentials: what the cache knows it by
+    exact: bool
+
+    def search(self, query: Query, limit: int) -> list[Snippet]:
+        """The first `limit` snippets in the engine's fixed order."""
+
+    def native(self, query: Query) -> str:
+        """The query in the engine's own language, as it is sent."""
+
+    def close(self) -> None:
+        """Give back connections and files."""
+
+
+class Builder(Protocol):
+    """Fills an index; nothing is visible under its name before `finish`."""
+
+    def add(self, document: str, marked: str) -> None:
+        """One sentence, as marked text."""
+
+    def finish(self) -> None:
+        """Make the index whole and give it its name."""
+
+    def abandon(self) -> None:
+        """Leave nothing half-made behind."""
+
+
+class EngineKind(Protocol):
+    """What an entry point names."""
+
+    def connect(self, address: Address, timeout: float) -> Engine:
+        """Open an index; an `EngineError` if that cannot be."""
+
+    def build(self, address: Address, overwrite: bool) -> Builder:
+        """Begin an index."""
+
+    def native(self, query: Query, address: Address) -> str:
+        """The query in the engine's own language, without a connection."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """An engine's URL, taken apart; shows itself without credentials."""
+
+    scheme: str
+    url: str = field(repr=False)
+
+    @property
+    def parts(self) -> SplitResult:
+        """The URL's pieces."""
+        try:
+            parts = urlsplit(self.url)
+            _ = parts.port
+        except ValueError as error:
+            raise UsageError(f"the engine's URL cannot be read ({error}); check its host and port") from None
+        return parts
+
+    @property
+    def path(self) -> str:
+        """What stands behind `scheme:`, for engines that live in files."""
+        return self.url.partition(":")[2]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The query string."""
+        return dict(parse_qsl(self.parts.query, keep_blank_values=True))
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must never be shown: user, password, and options that look like one."""
+        parts = self.parts
+        found = [parts.password, *(value for name, value in self.options.items() if _SECRET.search(name))]
+        if parts.username and parts.password is not None:
+            found.append(f"{parts.username}:{parts.password}")
+        return [secret for secret in found if secret]
+
+    @property
+    def shown(self) -> str:
+        """The URL without user, password and secret options."""
+        if self.scheme == "tantivy":
+            return self.url
+        parts = self.parts
+        host = parts.netloc.rpartition("@")[2]
+        kept = {name: value for name, value in self.options.items() if not _SECRET.search(name)}
+        query = f"?{urlencode(kept)}" if kept else ""
+        return f"{self.scheme}://{host}{parts.path}{query}"
+
+    def scrub(self, text: object) -> str:
+        """A message without anything secret in it, on one line."""
+        message = " ".join(str(text).split())
+        message = message.replace(self.url, self.shown)
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            for written in {secret, unquote(secret), quote(secret, safe="")}:
+                message = message.replace(written, HIDDEN)
+        return re.sub(r"(://)[^/\s@]+@", rf"\1{HIDDEN}@", message)
+
+    def __str__(self) -> str:
+        return self.shown
+
+
+def parse_address(url: str) -> Address:
+    """Take an engine's URL apart; a bare path is a tantivy index."""
+    found = _SCHEME.fullmatch(url)
+    if not url:
+        raise UsageError("the engine's URL is empty; write tantivy:DIRECTORY, for example")
+    if not found:
+        return Address("tantivy", f"tantivy:{url}")
+    scheme = found.group(1).lower()
+    return Address(scheme, f"{scheme}:{found.group(2)}")
+
+
+def engine_kind(scheme: str) -> EngineKind:
+    """The engine of a URL scheme; a sentence if there is none."""
+    if scheme in BUILT_IN:
+        kind: EngineKind = importlib.import_module(f"bagpack.engines.{BUILT_IN[scheme]}").ENGINE
+        return kind
+    added = {entry.name: entry for entry in entry_points(group="bagpack.engines")}
+    if scheme not in added:
+        known = ", ".join(sorted({*BUILT_IN, *added}))
+        raise UsageError(f"there is no engine {scheme!r}; the URL begins with one of {known}")
+    loaded: EngineKind = added[scheme].load()
+    return loaded
+
+
+def connect(url: str | Address, timeout: float = 30.0) -> Engine:
+    """Open the engine that a URL names, such as ``tantivy:./my-index`` or ``postgresql://localhost/corpus``."""
+    address = url if isinstance(url, Address) else parse_address(url)
+    return engine_kind(address.scheme).connect(address, timeout)
+
+
+def native_query(query: Query, url: str) -> str:
+    """The query in the language of the engine that a URL names; no connection is made."""
+    address = parse_address(url)
+    return engine_kind(address.scheme).native(query, address)
+
+
+def distinct(snippets: Iterable[Snippet]) -> list[Snippet]:
+    """Each text once, in order: a page that is copied all over the place says its sentence once."""
+    return list({snippet.text: snippet for snippet in reversed(list(snippets))}.values())[::-1]

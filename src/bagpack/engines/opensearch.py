@@ -1,0 +1,393 @@
+"""OpenSearch and Elasticsearch: `intervals` queries through their own clients.
+
+`opensearch+https://[USER:PASSWORD@]HOST:PORT/INDEX`, likewise `elasticsearch+https://…` (or `+http`). By default the
+index is one that `bagpack engine build` filled, a document per sentence. In an index of the user's own, `field`
+names the text field to search and to read; `id` may name the field that names the document. User and password may
+also come from BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD (Elasticsearch: an API key from
+BAGPACK_ENGINE_API_KEY).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote
+
+from bagpack.engines.base import Address, BusyError, EngineError, Snippet
+from bagpack.engines.words import index_word, index_words
+from bagpack.errors import UsageError, missing_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bagpack.engines.queries import Form, Query
+
+FORMAT_VERSION = 1
+MOST_HITS = 10_000  # index.max_result_window, as servers are delivered
+BULK = 2_000
+MAPPING = {
+    "settings": {"analysis": {"analyzer": {"bagpack": {"type": "custom", "tokenizer": "whitespace"}}}},
+    "mappings": {
+        "dynamic": "strict",
+        "properties": {
+            "number": {"type": "long"},
+            "document": {"type": "keyword", "index": False, "doc_values": False},
+            "sentence": {"type": "text", "index": False},
+            "words": {"type": "text", "analyzer": "bagpack", "norms": False},
+        },
+    },
+}
+
+
+def intervals(query: Query) -> dict[str, Any]:
+    """The `intervals` rule: `any_of` forms, both words `all_of` in order, exactly `gap` positions between."""
+
+    def any_of(forms: tuple[Form, ...]) -> dict[str, Any]:
+        rules = [
+            {"match": {"query": " ".join(map(index_word, form)), "ordered": True, "max_gaps": 0}}
+            for form in forms
+        ]
+        return {"any_of": {"intervals": rules}}
+
+    if query.kind == "word":
+        return any_of(query.forms1)
+    rule: dict[str, Any] = {
+        "ordered": True,
+        "max_gaps": query.gap,
+        "intervals": [any_of(query.forms1), any_of(query.forms2)],
+    }
+    if query.gap:
+        rule["filter"] = {"script": {"source": f"interval.gaps == {query.gap:d}"}}
+    return {"all_of": rule}
+
+
+def search_body(query: Query, limit: int, address: Address) -> dict[str, Any]:
+    """The whole search request."""
+    options = address.options
+    field = options.get("field", "words")
+    shown = (
+        [options["field"], *filter(None, [options.get("id")])]
+        if "field" in options
+        else ["document", "sentence"]
+    )
+    return {
+        "size": limit,
+        "track_total_hits": False,
+        "sort": ["_doc"] if "field" in options else [{"number": "asc"}],
+        "_source": shown,
+        "query": {"intervals": {field: intervals(query)}},
+    }
+
+
+class _Client(Protocol):
+    """What the two official clients are used for."""
+
+    def call(self, method: str, path: str, body: Any = None) -> Any: ...
+
+    def bulk(self, actions: Iterable[dict[str, Any]]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _OpenSearch:
+    def __init__(self, address: Address, timeout: float) -> None:
+        try:
+            import opensearchpy
+        except ImportError:
+            raise missing_extra("opensearch-py", "opensearch", "an opensearch+http: engine") from None
+        self._library = opensearchpy
+        self._client = opensearchpy.OpenSearch(
+            hosts=[_host(address)],
+            http_auth=_credentials(address),
+            timeout=timeout,
+            max_retries=0,
+            ssl_show_warn=False,
+        )
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        return self._client.transport.perform_request(method, path, body=body)
+
+    def bulk(self, actions: Iterable[dict[str, Any]]) -> None:
+        self._library.helpers.bulk(self._client, actions, chunk_size=BULK, refresh=False)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class _Elasticsearch:
+    def __init__(self, address: Address, timeout: float) -> None:
+        try:
+            import elasticsearch
+            import elasticsearch.helpers
+        except ImportError:
+            raise missing_extra("elasticsearch", "elasticsearch", "an elasticsearch+http: engine") from None
+        self._library = elasticsearch
+        key = os.environ.get("BAGPACK_ENGINE_API_KEY")
+        auth = {"api_key": key} if key else {"basic_auth": _credentials(address)}
+        self._client = elasticsearch.Elasticsearch(
+            [_host(address)], request_timeout=timeout, max_retries=0, retry_on_timeout=False, **auth
+        )
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"accept": "application/json"} | (
+            {"content-type": "application/json"} if body is not None else {}
+        )
+        return self._client.perform_request(method, path, headers=headers, body=body).body
+
+    def bulk(self, actions: Iterable[dict[str, Any]]) -> None:
+        self._library.helpers.bulk(self._client, actions, chunk_size=BULK, refresh=False)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def _host(address: Address) -> str:
+    parts = address.parts
+    protocol = address.scheme.partition("+")[2]
+    host = parts.hostname or "localhost"
+    host = f"[{host}]" if ":" in host else host
+    return f"{protocol}://{host}:{parts.port or (443 if protocol == 'https' else 9200)}"
+
+
+def _credentials(address: Address) -> tuple[str, str] | None:
+    parts = address.parts
+    user = unquote(parts.username or "") or os.environ.get("BAGPACK_ENGINE_USER", "")
+    password = unquote(parts.password or "") or os.environ.get("BAGPACK_ENGINE_PASSWORD", "")
+    return (user, password) if user else None
+
+
+def _index_name(address: Address) -> str:
+    name = address.parts.path.strip("/")
+    if not name or "/" in name or any(letter in name for letter in '*?"<>| ,#\\') or name[0] in "_-+":
+        raise UsageError(
+            f"{address} must end in the name of one index, as in {address.scheme}://localhost:9200/docs"
+        )
+    return name
+
+
+class _Server:
+    """Requests, and sentences about what went wrong with them."""
+
+    def __init__(self, address: Address, timeout: float) -> None:
+        self.address = address
+        self.timeout = timeout
+        self.index = _index_name(address)
+        maker = _Elasticsearch if address.scheme.startswith("elasticsearch") else _OpenSearch
+        self.client: _Client = maker(address, timeout)
+
+    def call(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        """One request; its JSON object."""
+        try:
+            answer = self.client.call(method, path, body)
+        except Exception as error:
+            raise self.sentence(error) from None
+        if not isinstance(answer, dict):
+            raise self._not_json()
+        return answer
+
+    def _not_json(self) -> EngineError:
+        return EngineError(
+            f"{self.address} answered something that is not JSON; is it a proxy or a login page? Check the URL"
+        )
+
+    def sentence(self, error: Exception) -> BaseException:
+        """What went wrong, where, and the cure; foreign exceptions stay as they are."""
+        kind = {parent.__name__ for parent in type(error).__mro__}
+        where = self.address
+        status = getattr(error, "status_code", None)
+        status = (
+            getattr(getattr(error, "meta", None), "status", None) if not isinstance(status, int) else status
+        )
+        if "ConnectionTimeout" in kind:
+            return BusyError(
+                f"{where} did not answer within {self.timeout:g} s; raise --timeout, or ask it less at once"
+            )
+        if "SerializationError" in kind or "UnsupportedProductError" in kind:
+            return self._not_json()
+        if {"TlsError", "SSLError"} & kind:
+            return EngineError(
+                f"{where} has no certificate that this machine trusts; use +http, or install it"
+            )
+        if "ConnectionError" in kind or isinstance(error, OSError):
+            return BusyError(f"{where} does not answer; check that the server runs, and its host and port")
+        if status in (401, 403):
+            return EngineError(
+                f"{where} refused the credentials; set BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD, or put them "
+                f"into the URL"
+            )
+        if status == 404:
+            return EngineError(
+                f"{where} has no index {self.index!r}; correct its name, or fill one with bagpack engine build"
+            )
+        if status == 429 or (status or 0) >= 500:
+            return BusyError(
+                f"{where} is too busy (status {status}); lower --rate or --connections", _wait(error)
+            )
+        if status or {"TransportError", "ApiError", "BulkIndexError"} & kind:
+            return EngineError(f"{where} could not answer: {where.scrub(_reason(error))[:300]}")
+        return error
+
+
+def _reason(error: Exception) -> str:
+    """The reason that the server gave, wherever the client keeps it."""
+    for place in (getattr(error, "info", None), getattr(error, "body", None)):
+        if isinstance(place, dict) and isinstance(place.get("error"), dict):
+            return str(place["error"].get("reason") or place["error"])
+    return str(error)
+
+
+def _wait(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "meta", None), "headers", None) or {}
+    told = headers.get("retry-after", "")
+    return float(told) if str(told).isdigit() else None
+
+
+class OpenSearchEngine:
+    """An index to be searched."""
+
+    def __init__(self, address: Address, timeout: float) -> None:
+        self.name = address.scheme.partition("+")[0]
+        self._server = _Server(address, timeout)
+        self._address = address
+        mapping = self._server.call("GET", f"/{self._server.index}/_mapping")
+        facts = [entry.get("mappings", {}).get("_meta", {}).get("bagpack") for entry in mapping.values()]
+        built = facts[0] if len(facts) == 1 else None
+        self.exact = built is not None and "field" not in address.options
+        if not self.exact and "field" not in address.options:
+            raise UsageError(
+                f"{address} was not filled by bagpack engine build; name the field that holds its text "
+                f"({address.shown}?field=…)"
+            )
+        if built and built.get("format_version") != FORMAT_VERSION:
+            raise EngineError(f"{address} has format version {built.get('format_version')}; build it again")
+        self.identity = f"{self.name}:{built['build']}" if self.exact and built else address.shown
+
+    def search(self, query: Query, limit: int) -> list[Snippet]:
+        """The first documents, by number in an index of ours."""
+        if limit > MOST_HITS:
+            raise UsageError(
+                f"{self.name} gives at most {MOST_HITS:,} snippets a query; lower --limit {limit}"
+            )
+        body = search_body(query, limit, self._address)
+        answer = self._server.call("POST", f"/{self._server.index}/_search", body)
+        if answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
+            raise BusyError(f"{self._address} answered from a part of its shards only; try again later")
+        try:
+            return [self._snippet(hit) for hit in answer["hits"]["hits"]]
+        except (KeyError, TypeError):
+            raise EngineError(
+                f"{self._address} answered JSON that is no search result; check the URL"
+            ) from None
+
+    def _snippet(self, hit: dict[str, Any]) -> Snippet:
+        source, options = hit.get("_source", {}), self._address.options
+        if "field" not in options:
+            return Snippet(source["document"], source["sentence"])
+        text = source.get(options["field"]) or ""
+        text = "\n".join(map(str, text)) if isinstance(text, list) else str(text)
+        return Snippet(str(source.get(options.get("id", ""), hit.get("_id", ""))), text)
+
+    def native(self, query: Query) -> str:
+        """As `ENGINE.native`."""
+        return ENGINE.native(query, self._address)
+
+    def close(self) -> None:
+        """Close the client's connections."""
+        self._server.client.close()
+
+
+class OpenSearchBuilder:
+    """Fills a fresh index and then gives it its name as an alias."""
+
+    def __init__(self, address: Address, overwrite: bool) -> None:
+        if "field" in address.options:
+            raise UsageError("bagpack engine build names its own fields; leave field= out of the URL")
+        self._server = _Server(address, timeout=120.0)
+        self._old = self._existing(overwrite)
+        self.number = 0
+        self._build = uuid.uuid4().hex
+        self._fresh = f"{self._server.index}-{self._build[:12]}"
+        self._waiting: list[dict[str, Any]] = []
+        body = json.loads(json.dumps(MAPPING))
+        body["mappings"]["_meta"] = {"bagpack": {"format_version": FORMAT_VERSION, "build": self._build}}
+        self._server.call("PUT", f"/{self._fresh}", body)
+
+    def _existing(self, overwrite: bool) -> list[str]:
+        name = self._server.index
+        try:
+            held = self._server.call("GET", f"/{name}/_mapping")
+        except BusyError:
+            raise
+        except EngineError as error:
+            if "has no index" in str(error):
+                return []
+            raise
+        ours = all("bagpack" in entry.get("mappings", {}).get("_meta", {}) for entry in held.values())
+        if not ours:
+            raise EngineError(
+                f"{self._server.address} is not BagPack's index, so it is left alone; name another"
+            )
+        if not overwrite:
+            raise EngineError(f"{self._server.address} exists already; --overwrite it, or name another index")
+        return list(held)
+
+    def add(self, document: str, marked: str) -> None:
+        """One sentence."""
+        source = {
+            "number": self.number,
+            "document": document,
+            "sentence": marked,
+            "words": " ".join(index_words(marked)),
+        }
+        self._waiting.append({"_index": self._fresh, "_id": str(self.number), "_source": source})
+        self.number += 1
+        if len(self._waiting) >= BULK:
+            self._flush()
+
+    def _flush(self) -> None:
+        actions, self._waiting = self._waiting, []
+        try:
+            self._server.client.bulk(actions)
+        except Exception as error:
+            raise self._server.sentence(error) from None
+
+    def finish(self) -> None:
+        """Refresh, and switch the alias from the old index to this one."""
+        self._flush()
+        self._server.call("POST", f"/{self._fresh}/_refresh")
+        name = self._server.index
+        # In one request, so that a reader sees the old index or the new one.
+        actions: list[dict[str, Any]] = [{"remove_index": {"index": old}} for old in self._old]
+        actions.append({"add": {"index": self._fresh, "alias": name}})
+        self._server.call("POST", "/_aliases", {"actions": actions})
+        self._server.client.close()
+
+    def abandon(self) -> None:
+        """Delete the unfinished index, if the server still listens."""
+        try:
+            self._server.client.call("DELETE", f"/{self._fresh}")
+        except Exception:  # the first error is the one to tell
+            return
+        finally:
+            self._server.client.close()
+
+
+class OpenSearchKind:
+    """`opensearch+https://…` and its kin."""
+
+    def connect(self, address: Address, timeout: float) -> OpenSearchEngine:
+        """Open an index."""
+        return OpenSearchEngine(address, timeout)
+
+    def build(self, address: Address, overwrite: bool) -> OpenSearchBuilder:
+        """Begin an index."""
+        return OpenSearchBuilder(address, overwrite)
+
+    def native(self, query: Query, address: Address) -> str:
+        """The `intervals` query as JSON."""
+        return json.dumps(search_body(query, 1000, address)["query"], ensure_ascii=False)
+
+
+ENGINE = OpenSearchKind()

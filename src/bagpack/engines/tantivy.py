@@ -1,0 +1,265 @@
+"""tantivy: a search engine inside this process, its index a directory. `tantivy:DIRECTORY`.
+
+tantivy keeps the words and each sentence's number. The sentences themselves lie beside it in two plain files, since
+an answer names a thousand of them and tantivy's own document store takes ten times as long to hand them out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import uuid
+from array import array
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bagpack.corpus.strings import Strings
+from bagpack.engines.base import Address, EngineError, Snippet
+from bagpack.engines.words import index_word, index_words
+from bagpack.errors import StoreError, missing_extra
+from bagpack.files import (
+    disk_errors,
+    map_array,
+    read_json,
+    remove_tree,
+    sync_directory,
+    write_array,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from bagpack.engines.queries import Form, Query
+
+FORMAT_VERSION = 1
+FACTS = "bagpack-engine.json"
+WRITER_MEMORY = 256 << 20
+
+
+def _library() -> Any:
+    try:
+        import tantivy
+    except ImportError:
+        raise missing_extra("tantivy", "tantivy", "a tantivy: engine") from None
+    return tantivy
+
+
+def _schema(tantivy: Any) -> Any:
+    schema = tantivy.SchemaBuilder()
+    schema.add_text_field("words", stored=False, tokenizer_name="whitespace", index_option="position")
+    schema.add_integer_field("number", stored=False, indexed=False, fast=True)
+    return schema.build()
+
+
+def _directory(address: Address) -> Path:
+    path = address.path
+    return Path(path[2:] if path.startswith("//") else path)
+
+
+def phrases(query: Query) -> list[list[tuple[int, str]]]:
+    """The alternatives of a query, each as (offset, token): exact distances, not tantivy's unordered slop."""
+
+    def shifted(form: Form, by: int) -> list[tuple[int, str]]:
+        return [(by + offset, index_word(token)) for offset, token in enumerate(form)]
+
+    if query.kind == "word":
+        return [shifted(form, 0) for form in query.forms1]
+    return [
+        shifted(first, 0) + shifted(second, len(first) + query.gap)
+        for first, second in itertools.product(query.forms1, query.forms2)
+    ]
+
+
+class SentenceFiles:
+    """Sentences by number: the bytes of all, where each ends, and at which sentence each document begins."""
+
+    def __init__(self, directory: Path) -> None:
+        self._texts = Strings(map_array(directory / "sentences", "|u1"), map_array(directory / "ends", "<i8"))
+        self._names = Strings(
+            map_array(directory / "documents", "|u1"), map_array(directory / "names", "<i8")
+        )
+        self._first = map_array(directory / "first", "<i8")
+
+    def __getitem__(self, number: int) -> Snippet:
+        document = int(np.searchsorted(self._first, number, side="right")) - 1
+        return Snippet(self._names[document], self._texts[number])
+
+
+class TantivyEngine:
+    """An open tantivy index."""
+
+    name = "tantivy"
+    exact = True
+
+    def __init__(self, address: Address) -> None:
+        self._tantivy = _library()
+        directory = _directory(address)
+        if not (directory / FACTS).exists():
+            what = "is not a BagPack search index" if directory.exists() else "does not exist"
+            raise EngineError(f"{directory} {what}; make one with bagpack engine build {directory} SOURCE")
+        facts = read_json(directory / FACTS)
+        if facts.get("format_version") != FORMAT_VERSION:
+            raise EngineError(
+                f"{directory} has format version {facts.get('format_version')}, this BagPack reads {FORMAT_VERSION}; "
+                f"build it again"
+            )
+        self.identity = f"tantivy:{facts['build']}"
+        self._texts = SentenceFiles(directory)
+        try:
+            index = self._tantivy.Index.open(str(directory))
+            self._schema = index.schema
+            self._searcher = index.searcher()
+        except (ValueError, OSError) as error:
+            raise EngineError(
+                f"{directory} cannot be opened ({address.scrub(error)}); build it again"
+            ) from None
+
+    def search(self, query: Query, limit: int) -> list[Snippet]:
+        """The first sentences, in the order in which they were indexed."""
+        try:
+            found = self._searcher.search(
+                self._query(query),
+                limit=limit,
+                count=False,
+                order_by_field="number",
+                order=self._tantivy.Order.Asc,
+            )
+        except ValueError as error:
+            raise EngineError(
+                f"the tantivy index could not answer {str(query)!r} ({error}); build it again"
+            ) from None
+        return [self._texts[number] for number, _ in found.hits]
+
+    def _query(self, query: Query) -> Any:
+        make, occur = self._tantivy.Query, self._tantivy.Occur
+        parts = []
+        for phrase in phrases(query):
+            if len(phrase) == 1:
+                parts.append(make.term_query(self._schema, "words", phrase[0][1], index_option="basic"))
+            else:
+                parts.append(make.phrase_query(self._schema, "words", phrase))
+        if len(parts) == 1:
+            return parts[0]
+        return make.boolean_query([(occur.Should, part) for part in parts])
+
+    def native(self, query: Query) -> str:
+        """As `ENGINE.native`."""
+        return native(query)
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        self._searcher = None
+
+
+def native(query: Query) -> str:
+    """There is no written form of a phrase with offsets in tantivy; this is how its query objects are made."""
+    return " OR ".join(
+        f"phrase_query({phrase!r})" if len(phrase) > 1 else f"term_query({phrase[0][1]!r})"
+        for phrase in phrases(query)
+    )
+
+
+class TantivyBuilder:
+    """Writes an index beside its place and renames it."""
+
+    def __init__(self, address: Address, overwrite: bool) -> None:
+        self._tantivy = _library()
+        self.directory = _directory(address)
+        self.work = self.directory.with_name(self.directory.name + ".partial")
+        if self.directory.exists():
+            if not overwrite:
+                raise StoreError(f"{self.directory} exists already; choose another name, or --overwrite it")
+            if any(self.directory.iterdir()) and not (self.directory / FACTS).exists():
+                raise StoreError(
+                    f"{self.directory} is not a BagPack search index, so --overwrite leaves it alone"
+                )
+        remove_tree(self.work)
+        with disk_errors(self.work):
+            self.work.mkdir(parents=True)
+        self.number = 0
+        self._ends = array("q", [0])
+        self._documents: list[str] = []
+        self._first: list[int] = []
+        with disk_errors(self.work):
+            self._texts = open(self.work / "sentences", "wb")  # noqa: SIM115 (closed by finish or abandon)
+        # One thread keeps the sentences in order inside the segments, so that "the first N" is read off quickly.
+        self._writer = self._guarded(
+            lambda: self._tantivy.Index(_schema(self._tantivy), str(self.work)).writer(WRITER_MEMORY, 1)
+        )
+
+    def _guarded(self, action: Any) -> Any:
+        try:
+            return action()
+        except (ValueError, OSError) as error:
+            full = "No space left" in str(error)
+            cure = "free some space there and run the command again" if full else "choose another place"
+            raise StoreError(
+                f"{'the disk is full: ' if full else ''}{self.work} could not be written ({error}); {cure}"
+            ) from None
+
+    def add(self, document: str, marked: str) -> None:
+        """One sentence."""
+        entry = self._tantivy.Document(words=" ".join(index_words(marked)), number=self.number)
+        self._guarded(lambda: self._writer.add_document(entry))
+        text = marked.encode()
+        with disk_errors(self.work):
+            self._texts.write(text)
+        self._ends.append(self._ends[-1] + len(text))
+        if not self._documents or self._documents[-1] != document:
+            self._documents.append(document)
+            self._first.append(self.number)
+        self.number += 1
+
+    def finish(self) -> None:
+        """Commit, merge, rename."""
+        with disk_errors(self.work):
+            self._texts.flush()
+            os.fsync(self._texts.fileno())
+            self._texts.close()
+        names = Strings.of(self._documents)
+        write_array(self.work / "ends", np.frombuffer(self._ends, np.int64), "<i8")
+        write_array(self.work / "documents", names.blob, "|u1")
+        write_array(self.work / "names", names.offsets, "<i8")
+        write_array(self.work / "first", np.array(self._first, np.int64), "<i8")
+        self._guarded(self._writer.commit)
+        self._guarded(self._writer.wait_merging_threads)
+        write_json(
+            self.work / FACTS,
+            {
+                "kind": "engine",
+                "format_version": FORMAT_VERSION,
+                "build": uuid.uuid4().hex,
+                "sentences": self.number,
+            },
+        )
+        remove_tree(self.directory)
+        os.replace(self.work, self.directory)
+        sync_directory(self.directory.parent)
+
+    def abandon(self) -> None:
+        """Remove the unfinished directory."""
+        self._writer = None
+        with suppress(OSError):
+            self._texts.close()
+        remove_tree(self.work)
+
+
+class TantivyKind:
+    """`tantivy:DIRECTORY`."""
+
+    def connect(self, address: Address, timeout: float) -> TantivyEngine:
+        """Open an index; there is nothing to wait for."""
+        return TantivyEngine(address)
+
+    def build(self, address: Address, overwrite: bool) -> TantivyBuilder:
+        """Begin an index."""
+        return TantivyBuilder(address, overwrite)
+
+    def native(self, query: Query, address: Address) -> str:
+        """How the query's objects are made."""
+        return native(query)
+
+
+ENGINE = TantivyKind()

