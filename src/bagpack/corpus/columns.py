@@ -311,7 +311,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
                 line = following
                 continue
             return EMPTY_FORM
-        if start2 == end2 or (end2 - start2 == 1 and buffer[start2] == 95 and buffer[start1] != 95):
+        if start2 == end2 or (end2 - start2 == 1 and buffer[start2] == 95):  # _ is "unspecified"
             start2, end2 = start1, end1
         if state[TOKENS] == tokens.size:
             return FULL_TOKENS
@@ -346,7 +346,8 @@ def _range_is_plain(buffer, line, last, written):  # type: ignore[no-untyped-def
         at = form
         while at < size and buffer[at] != TAB and buffer[at] != NEWLINE:
             at += 1
-        total += at - form
+        if number >= 0:  # an empty node (1.1) is not written
+            total += at - form
         while at < size and buffer[at] != NEWLINE:
             at += 1
         line = at + 1

@@ -270,6 +270,7 @@ class ShardSink:
 
     def sentence(self, tokens: Iterable[tuple[str, str, bool]]) -> None:
         """A sentence that is already annotated: (form, lemma, glued to the one before)."""
+        self._flush_text()
         self.families.add("annotated")
         pieces: list[bytes] = []
         glued: list[bool] = []
@@ -341,21 +342,20 @@ class ShardSink:
             if self.options.encoding_errors == "strict":
                 raise self._undecodable()
             self.tally.undecodable += int(count_ids(tokens, len(types.forms))[types.undecodable].sum())
-        draft = ShardDraft(tokens, types, self.documents)
-        name = f"{self.part:06d}-{len(self.shards):03d}"
-        beside = self.directory / f"{name}.new"
-        remove_tree(beside)
-        facts = write_shard(draft, beside, {"case": self.options.case, "source": self._current().source.name})
-        if facts["tokens"]:
+        if not types.dropped.all():
+            draft = ShardDraft(tokens, types, self.documents)
+            name = f"{self.part:06d}-{len(self.shards):03d}"
+            beside = self.directory / f"{name}.new"
+            remove_tree(beside)
+            source = self._current().source.name
+            facts = write_shard(draft, beside, {"case": self.options.case, "source": source})
             remove_tree(
                 self.directory / name
             )  # left by a build that was interrupted before this part was done
             os.replace(beside, self.directory / name)
             sync_directory(self.directory)
             self.shards.append(name)
-        else:
-            remove_tree(beside)  # every token was dropped
-        self.total_tokens += facts["tokens"]
+            self.total_tokens += facts["tokens"]
         self._reset(self.documents.current)
 
     def _types(self) -> NormalisedTypes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bagpack.corpus.lexicon import Lexicon
 from bagpack.corpus.normalise import fold
@@ -13,6 +13,9 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import Shard, damaged_files
 from bagpack.errors import StoreError
 from bagpack.files import digest, read_json
+
+if TYPE_CHECKING:
+    from bagpack.contexts.concordance import Concordance
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -119,6 +122,15 @@ class Corpus:
         """How many tokens the word's key has."""
         index = int(self.lexicon.find([fold(word, self.options)])[0])
         return int(self.lexicon.counts[index]) if index >= 0 else 0
+
+    def contexts(self, w1: str, w2: str | None = None, **options: Any) -> Concordance:
+        """Every place where a word stands, or where two words meet; see `find_contexts` for the options."""
+        from bagpack.contexts.concordance import find_contexts
+
+        return find_contexts(self, w1, w2, **options)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Corpus:
+        return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
     def verify(self) -> list[str]:
         """Sentences about whatever is damaged; an empty list if the store is whole."""

@@ -44,7 +44,7 @@ class ConlluReader:
         check_encoding(options.encoding)
         if source.compression:
             return [Slice(source)]
-        cuts = cut_points(source, target, (b"\n# newdoc",), _BLANK_LINES, 4 << 20)
+        cuts = cut_points(source, target, (b"\n# newdoc",), _BLANK_LINES, min(4 << 20, target))
         return slices_at(
             source,
             cuts,

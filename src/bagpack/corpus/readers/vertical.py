@@ -41,13 +41,11 @@ LEMMA_NAMES = ("lemma", "base")
 
 def guess_columns(head: bytes) -> str:
     """Names of the columns, from the first lines: the tag column has the fewest different values."""
-    rows = [
-        line.rstrip(b"\r").split(b"\t")
-        for line in head.split(b"\n")[:-1]
-        if line.strip() and not _TAG_LINE.match(line) and b"\t" in line
-    ][:5000]
+    lines = [line.rstrip(b"\r") for line in head.split(b"\n")[:-1]]
+    tokens = [line for line in lines if line and not line.startswith(b"<")]
+    rows = [line.split(b"\t") for line in tokens if b"\t" in line][:5000]
     if not rows:
-        return "word,tag,lemma"
+        return "word" if tokens else "word,tag,lemma"
     width = int(np.median([len(row) for row in rows]))
     if width < 3:
         return "word,lemma" if width == 2 else "word"
@@ -95,7 +93,7 @@ class VerticalReader:
         self._columns(source, options)
         if source.compression:
             return [Slice(source)]
-        cuts = cut_points(source, target, _DOCUMENT_MARKS, (*_SENTENCE_MARKS, b"\n\n"), 4 << 20)
+        cuts = cut_points(source, target, _DOCUMENT_MARKS, (*_SENTENCE_MARKS, b"\n\n"), min(4 << 20, target))
         return slices_at(
             source,
             cuts,

@@ -1,0 +1,88 @@
+"""The command as users run it, in this process (fast) and as a process of its own (for kills, terminals, limits)."""
+
+import io
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Kernels are loaded or compiled on first use, so a deadline would measure that.
+settings.register_profile("bagpack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("bagpack")
+
+
+@dataclass
+class Result:
+    """What a command left: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_disk():
+    """What a test writes need not survive a power cut; the processes that tests start do sync."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys):
+    """Run `bagpack ARGS` in this process: the real entry point, with everything but the process start."""
+    from bagpack.cli import main
+
+    def run(*args, stdin=b""):
+        monkeypatch.setattr(sys, "argv", ["bagpack", *map(str, args)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+def bagpack_command(*args):
+    return [sys.executable, "-c", "from bagpack.cli import main; main()", *map(str, args)]
+
+
+@pytest.fixture
+def process():
+    """Run `bagpack ARGS` as a process."""
+
+    def run(*args, stdin=None, env=None, timeout=120, **more):
+        done = subprocess.run(
+            bagpack_command(*args),
+            input=stdin,
+            capture_output=True,
+            timeout=timeout,
+            env={**os.environ, "COLUMNS": "200", **(env or {})},
+            check=False,
+            **more,
+        )
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file below the test's directory and return its path."""
+
+    def put(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return put

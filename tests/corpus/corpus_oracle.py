@@ -1,0 +1,126 @@
+"""Stores read back as plain Python values, and readers of token lines written the obvious way."""
+
+import html
+import re
+from pathlib import Path
+
+from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store import Corpus
+
+DOCUMENT_TAGS = ["text", "doc", "file", "document", "article"]
+KNOWN_TAGS = [
+    *DOCUMENT_TAGS,
+    *("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--"),
+]
+
+
+def build(source, out, *, jobs=1, part_bytes=None, **options) -> Corpus:
+    """Index one or more sources."""
+    sources = [source] if isinstance(source, str | Path) else source
+    names = [str(name) for name in sources]
+    return index_corpus(
+        names, out, TextOptions(**options), jobs=jobs, part_bytes=part_bytes, overwrite=True
+    ).corpus
+
+
+def sentences(corpus: Corpus) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """(document, [(form, key, glued), …]) of every sentence, in corpus order."""
+    found = []
+    for shard in corpus.shards:
+        forms = [form.decode() for form in shard.forms]
+        keys = [key.decode() for key in shard.keys]
+        for position, token in enumerate(shard.tokens.tolist()):
+            if token & int(SENTENCE_START):
+                found.append((shard.document_at(position), []))
+            kind = token & int(TYPE_MASK)
+            found[-1][1].append((forms[kind], keys[shard.key_of_type[kind]], bool(token & int(GLUED))))
+    return found
+
+
+def words(corpus: Corpus) -> list[list[str]]:
+    """The forms of every sentence."""
+    return [[form for form, _, _ in tokens] for _, tokens in sentences(corpus)]
+
+
+def files_of(store: Path) -> dict[str, bytes]:
+    """Every file of a store with its bytes."""
+    store = Path(store)
+    return {
+        str(path.relative_to(store)): path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()
+    }
+
+
+def unescape(text: str) -> str:
+    for _ in range(3):
+        text = html.unescape(text) or text
+    return re.sub("[\t\n\r]", " ", text)
+
+
+def read_vertical(text: str, source: str, form=0, lemma=2) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """Vertical text, line by line; the text ends with a newline."""
+    found: list = []
+    document, opened, glue = source, True, False
+    for line in text.split("\n")[:-1]:
+        line = line.removesuffix("\r")
+        columns = line.split("\t")
+        tag = re.match(r"</?([^ >/\t]*)[ >/]", line)
+        name = tag.group(1) if tag else ""
+        if not line:
+            opened = True
+        elif name == "g":
+            glue = True
+        elif name in KNOWN_TAGS:
+            opened, glue = True, False
+            if name in DOCUMENT_TAGS and not line.startswith("</"):
+                named = re.search(r'\bid="([^"]*)"', line)
+                document = unescape(named.group(1)) if named else line
+        elif (
+            line.startswith("<") and line.endswith(">") and len(line) > 2 and len(columns) <= max(form, lemma)
+        ):
+            pass
+        else:
+            if opened:
+                found.append((document, []))
+                glue = False
+            word = unescape(columns[form])
+            key = unescape(columns[lemma]) or word
+            found[-1][1].append((word, (word if key == "<unknown>" else key).casefold(), glue))
+            opened = glue = False
+    return found
+
+
+def read_conllu(text: str, source: str) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """CoNLL-U, sentence by sentence."""
+    found: list = []
+    document = source
+    for block in re.split(r"\n\n", text.replace("\r\n", "\n")):
+        tokens = []
+        glued: dict[int, bool] = {}
+        inside: set[int] = set()
+        rows = []
+        for line in block.split("\n"):
+            if line.startswith("# newdoc"):
+                document = line.partition("=")[2].strip() or line
+            elif line and not line.startswith("#"):
+                rows.append(line.split("\t"))
+        forms = {int(row[0]): row[1] for row in rows if row[0].isdigit()}
+        for row in rows:
+            if "-" in row[0]:
+                low, high = map(int, row[0].split("-"))
+                plain = sum(len(forms[i].encode()) for i in range(low, high + 1)) == len(row[1].encode())
+                for i in range(low, high):
+                    glued[i + 1] = plain
+                glued[high + 1] = "SpaceAfter=No" in row[9]
+                inside.update(range(low, high + 1))
+        for row in rows:
+            if row[0].isdigit():
+                number = int(row[0])
+                if number not in inside and "SpaceAfter=No" in row[9]:
+                    glued[number + 1] = True
+                lemma = row[1] if row[2] in ("_", "") else row[2]
+                tokens.append((row[1], lemma.casefold(), glued.get(number, False)))
+        if tokens:
+            found.append((document, tokens))
+    return found

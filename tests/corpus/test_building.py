@@ -1,0 +1,254 @@
+"""The same store for any number of workers, any block size; slices of one large file; appends."""
+
+import gzip
+import random
+
+import pytest
+from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences, words
+
+from bagpack.corpus import sources
+from bagpack.corpus.index import index_corpus, workers_within
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.plan import make_plan
+from bagpack.errors import InputError, StoreError, UsageError
+
+RANDOM = random.Random(5)
+WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)] + [
+    "Löwen",
+    "&amp;",
+    "naïve",
+    "<",
+    "Ok",
+]
+
+
+def vertical(documents=40, tagged=True):
+    lines = []
+    for number in range(documents):
+        if tagged:
+            lines.append(f'<text id="d{number}">')
+        for _ in range(RANDOM.randint(1, 12)):
+            lines.append("<s>")
+            for _ in range(RANDOM.randint(1, 20)):
+                word = RANDOM.choice(WORDS)
+                lines.append(f"{word}\tX\t{word.lower()}")
+            lines.append("</s>")
+        if tagged:
+            lines.append("</text>")
+    return "\n".join(lines) + "\n"
+
+
+def conllu(documents=30, tagged=True):
+    lines = []
+    for number in range(documents):
+        if tagged:
+            lines.append(f"# newdoc id = d{number}")
+        for _ in range(RANDOM.randint(1, 12)):
+            for i in range(RANDOM.randint(1, 15)):
+                word = RANDOM.choice(WORDS)
+                lines.append(f"{i + 1}\t{word}\t{word.lower()}" + "\t_" * 7)
+            lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def prose(paragraphs=300):
+    return "\n".join(
+        " ".join(" ".join(RANDOM.choices(WORDS, k=8)).capitalize() + "." for _ in range(RANDOM.randint(1, 9)))
+        for _ in range(paragraphs)
+    )
+
+
+def jsonl():
+    return "".join(f'{{"id": "j{i}", "text": "{line}"}}\n' for i, line in enumerate(prose(200).split("\n")))
+
+
+@pytest.fixture
+def corpus_files(write):
+    return [
+        write("a.vert", vertical()),
+        write("b.conllu", conllu()),
+        write("c.txt", prose()),
+        write("d.jsonl", jsonl()),
+        write("e.vert.gz", gzip.compress(vertical(80).encode())),
+    ]
+
+
+def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path, corpus_files):
+    stores = []
+    for jobs in (1, 2, 3):
+        corpus = build(corpus_files, tmp_path / f"s{jobs}", jobs=jobs, part_bytes=6_000)
+        stores.append(files_of(corpus.path))
+    assert len(corpus.shards) > 12
+    assert stores[0] == stores[1] == stores[2]
+
+
+@pytest.mark.parametrize("block", [600, 7_777, 1 << 16])
+def test_the_bytes_do_not_depend_on_the_block_size(block, tmp_path, corpus_files, monkeypatch):
+    expected = files_of(build(corpus_files[:4], tmp_path / "s", part_bytes=20_000).path)
+    monkeypatch.setattr(sources, "BLOCK", block)
+    assert files_of(build(corpus_files[:4], tmp_path / "t", part_bytes=20_000).path) == expected
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("tagged", [True, False])
+@pytest.mark.parametrize("part_bytes", [300, 2_000, 30_000])
+def test_slices_of_one_large_file_hold_the_same_sentences(part_bytes, tagged, newline, tmp_path, write):
+    for name, text, oracle in [
+        ("a.vert", vertical(12, tagged), read_vertical),
+        ("a.conllu", conllu(9, tagged), read_conllu),
+    ]:
+        text = text.replace("\n", newline)
+        source = write(name, text)
+        plan = make_plan([str(source)], TextOptions(), part_bytes)
+        corpus = build(source, tmp_path / "s", part_bytes=part_bytes, columns="word,tag,lemma")
+        assert len(plan.parts) > 1 or part_bytes == 30_000
+        assert sentences(corpus) == oracle(text, str(source))
+        assert corpus.documents == (len({document for document, _ in sentences(corpus)}) if tagged else 1)
+
+
+def test_a_document_that_spans_slices_keeps_its_name_and_is_counted_once(tmp_path, write):
+    one = "".join(f"<s>\nword{i}\tN\tword{i}\n</s>\n" for i in range(400))
+    text = f'<text id="long">\n{one}</text>\n<text id="short">\n<s>\nend\tN\tend\n</s>\n</text>\n'
+    corpus = build(write("a.vert", text), tmp_path / "s", part_bytes=1_000)
+    assert len(corpus.shards) > 5
+    assert [document for document, _ in sentences(corpus)] == ["long"] * 400 + ["short"]
+    assert corpus.documents == 2
+    assert {name for shard in corpus.shards for name in map(bytes.decode, shard.documents)} == {
+        "long",
+        "short",
+    }
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_text_in_slices_is_one_document(suffix, tmp_path, write):
+    text = prose()
+    whole = build(write("a.txt", text), tmp_path / "s")
+    data = gzip.compress(text.encode()) if suffix else text
+    corpus = build(write("b/a.txt" + suffix, data), tmp_path / "t", part_bytes=3_000)
+    assert words(corpus) == words(whole)
+    assert corpus.documents == 1
+    assert len(corpus.shards) > (1 if suffix else 5)
+
+
+@pytest.mark.parametrize("name", ["a.vert.gz", "a.conllu.gz"])
+def test_a_long_compressed_file_becomes_several_shards_cut_between_sentences(
+    name, tmp_path, write, monkeypatch
+):
+    monkeypatch.setattr(sources, "BLOCK", 2_000)
+    text, oracle = (vertical(40), read_vertical) if "vert" in name else (conllu(40), read_conllu)
+    source = write(name, gzip.compress(text.encode()))
+    corpus = build(source, tmp_path / "s", part_bytes=3_000)
+    assert len(corpus.shards) > 3
+    assert sentences(corpus) == oracle(text, str(source))
+
+
+def test_hard_wrapped_text_in_slices_keeps_its_paragraphs(tmp_path, write):
+    text = "\n\n".join(" ".join(RANDOM.choices(WORDS, k=30)).replace(" ", "\n", 3) + "." for _ in range(60))
+    text = text.replace("&amp;", "and")
+    whole = build(write("a.txt", text), tmp_path / "s", paragraphs="blank")
+    assert words(build(tmp_path / "a.txt", tmp_path / "t", paragraphs="blank", part_bytes=700)) == words(
+        whole
+    )
+
+
+def test_json_lines_in_slices_name_documents_by_line(tmp_path, write):
+    source = write("a.jsonl", "".join(f'{{"text": "Lion number {i}."}}\n' for i in range(300)))
+    corpus = build(source, tmp_path / "s", part_bytes=1_000)
+    assert [document for document, _ in sentences(corpus)] == [f"{source}:{i + 1}" for i in range(300)]
+
+
+def test_standard_input_is_read_once_and_sliced(tmp_path, write, cli):
+    text = prose()
+    expected = words(build(write("a.txt", text), tmp_path / "s"))
+    done = cli("index", "-", "--out", tmp_path / "t", stdin=text.encode())
+    assert done.code == 0
+    from bagpack.corpus.store import Corpus
+
+    corpus = Corpus.open(tmp_path / "t")
+    assert words(corpus) == expected
+    assert {document for document, _ in sentences(corpus)} == {"stdin"}
+    assert sorted(path.name for path in (tmp_path / "t").iterdir()) == [
+        "lexicon-0",
+        "manifest.json",
+        "shards",
+    ]
+    packed = cli("index", "-", "--out", tmp_path / "u", stdin=gzip.compress(text.encode()))
+    assert packed.code == 0
+    assert words(Corpus.open(tmp_path / "u")) == expected
+
+
+def test_append_puts_the_new_sentences_behind_the_old_ones(tmp_path, corpus_files):
+    first, second, third, *_ = corpus_files
+    together = build([first, second, third], tmp_path / "all")
+    build(first, tmp_path / "s", part_bytes=9_000)
+    for source in (second, third):
+        summary = index_corpus([str(source)], tmp_path / "s", append=True, jobs=1, part_bytes=9_000)
+    corpus = summary.corpus
+    assert sentences(corpus) == sentences(together)
+    assert (corpus.tokens, corpus.documents, corpus.types) == (
+        together.tokens,
+        together.documents,
+        together.types,
+    )
+    assert list(corpus.lexicon.keys) == list(together.lexicon.keys)
+    assert corpus.lexicon.counts.tolist() == together.lexicon.counts.tolist()
+    assert [s["path"] for s in corpus.manifest["sources"]] == [str(first), str(second), str(third)]
+    assert corpus.verify() == []
+    assert sorted(path.name for path in corpus.path.iterdir()) == ["lexicon-2", "manifest.json", "shards"]
+    assert corpus.content_hash != together.content_hash or len(corpus.shards) == len(together.shards)
+
+
+def test_append_takes_the_options_of_the_store(tmp_path, write):
+    build(write("a.txt", "Lions sleep.\n"), tmp_path / "s", level="form", annotator="none", case="keep")
+    more = write("b.txt", "Cats Sleep.\n")
+    corpus = index_corpus([str(more)], tmp_path / "s", {}, append=True, jobs=1).corpus
+    assert corpus.resolve(["Cats", "cats"]) == ["Cats", None]
+    with pytest.raises(UsageError, match="was indexed with --level form, so --append cannot use lemma"):
+        index_corpus([str(more)], tmp_path / "s", {"level": "lemma", "annotator": "simplemma"}, append=True)
+
+
+def test_a_failed_append_leaves_the_store_as_it_was(tmp_path, write):
+    build(write("a.txt", "Lions sleep.\n"), tmp_path / "s")
+    before = files_of(tmp_path / "s")
+    with pytest.raises(InputError, match="too few columns"):
+        index_corpus(
+            [str(write("b.vert", "<s>\n" + "a\tb\tc\n" * 9 + "x\ty\n</s>\n"))],
+            tmp_path / "s",
+            append=True,
+            jobs=1,
+        )
+    assert files_of(tmp_path / "s") == before
+
+
+def test_a_wrong_resume_does_not_destroy_the_unfinished_build(tmp_path, write):
+    source = write("a.txt", "Lions sleep.\n")
+    work = tmp_path / "s.partial"
+    (work / "shards").mkdir(parents=True)
+    (work / "plan.json").write_text('{"options": {}}')
+    with pytest.raises(InputError, match="there is no file"):
+        index_corpus([str(tmp_path / "typo.txt")], tmp_path / "s", resume=True, jobs=1)
+    with pytest.raises(StoreError, match="was begun with other options"):
+        index_corpus([str(source)], tmp_path / "s", resume=True, jobs=1)
+    assert (work / "plan.json").exists()
+    with pytest.raises(StoreError, match=r"add --resume to go on with it, or --overwrite to start anew"):
+        index_corpus([str(source)], tmp_path / "s", jobs=1)
+    index_corpus([str(source)], tmp_path / "s", jobs=1, overwrite=True)
+    assert not work.exists()
+
+
+def test_every_token_dropped_is_no_sentence(tmp_path, write):
+    with pytest.raises(InputError, match="no sentence was found"):
+        build(write("a.txt", "... !!! --\n"), tmp_path / "s", punctuation="drop")
+    assert not (tmp_path / "s").exists()
+    corpus = build(
+        [tmp_path / "a.txt", write("b.txt", "Yes.\n")], tmp_path / "s", punctuation="drop", part_bytes=5
+    )
+    assert words(corpus) == [["Yes"]]
+    assert corpus.verify() == []
+
+
+def test_workers_fit_into_the_memory():
+    assert workers_within(1, 8) == 1
+    assert workers_within(1 << 40, 8) == 8
+    assert workers_within(2 << 30, None) is None
+    assert 1 <= workers_within(2 << 30, 64) < 8

@@ -1,0 +1,261 @@
+"""Every format in every wrapping; which format a file is taken for; where files are looked for."""
+
+import bz2
+import gzip
+import importlib.util
+import json
+import lzma
+import subprocess
+import sys
+import textwrap
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from corpus_oracle import build, sentences, words
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import recognise
+from bagpack.corpus.readers.text import is_wrapped
+from bagpack.corpus.sources import expand, inspect
+from bagpack.errors import InputError, UsageError
+
+COMPRESSIONS = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+FILES = {
+    "text": ("a.txt", "Lions sleep. Cats don't.\n\nDogs bark.\n"),
+    "vertical": (
+        "a.vert",
+        "<text id='a'>\n<s>\nLions\tN\tlion\nsleep\tV\tsleep\n.\tS\t.\n</s>\n<s>\nCats\tN\tcat\ndo\tV\tdo\n<g/>\n"
+        "n't\tR\tnot\n<g/>\n.\tS\t.\n</s>\n<s>\nDogs\tN\tdog\nbark\tV\tbark\n.\tS\t.\n</s>\n",
+    ),
+    "conllu": (
+        "a.conllu",
+        "".join(
+            "".join(f"{i}\t{w}\t{w}" + "\t_" * 7 + "\n" for i, w in enumerate(s.split(), 1)) + "\n"
+            for s in ["Lions sleep .", "Cats do n't .", "Dogs bark ."]
+        ),
+    ),
+    "jsonl": ("a.jsonl", '{"id": 7, "text": "Lions sleep. Cats don\'t."}\n\n{"text": "Dogs bark."}\n'),
+}
+EXPECTED = [["Lions", "sleep", "."], ["Cats", "do", "n't", "."], ["Dogs", "bark", "."]]
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+@pytest.mark.parametrize("format", FILES)
+def test_every_format_in_every_compression(format, suffix, tmp_path, write):
+    name, text = FILES[format]
+    source = write(name + suffix, COMPRESSIONS[suffix](text.encode()))
+    corpus = build(source, tmp_path / "s")
+    assert corpus.manifest["sources"][0]["format"] == format
+    assert words(corpus) == EXPECTED
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_files_in_several_pieces_are_read_to_the_end(suffix, tmp_path, write):
+    halves = FILES["text"][1].encode()[:20], FILES["text"][1].encode()[20:]
+    source = write("a.txt" + suffix, b"".join(COMPRESSIONS[suffix](half) for half in halves))
+    assert words(build(source, tmp_path / "s")) == EXPECTED
+
+
+@pytest.mark.parametrize("columns", [{"id": ["x", "y"]}, {}])
+def test_parquet(columns, tmp_path):
+    source = tmp_path / "a.parquet"
+    table = pa.table({**columns, "text": ["Lions sleep. Cats don't.", "Dogs bark."], "other": [1, 2]})
+    pq.write_table(table, source, row_group_size=1)
+    corpus = build(source, tmp_path / "s", part_bytes=50)
+    assert words(corpus) == EXPECTED
+    named = ["x", "x", "y"] if columns else [f"{source}:1", f"{source}:1", f"{source}:2"]
+    assert [document for document, _ in sentences(corpus)] == named
+
+
+def test_parquet_without_the_column_or_with_nulls(tmp_path):
+    source = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"body": ["Yes.", None]}), source)
+    with pytest.raises(InputError, match=r"no column 'text' \(it has: body\); name it with --text-field"):
+        build(source, tmp_path / "s")
+    corpus = build(source, tmp_path / "s", text_field="body")
+    assert words(corpus) == [["Yes", "."]]
+    assert corpus.manifest["told"]["skipped_lines"] == 1
+
+
+def test_json_ids_and_fields(tmp_path, write):
+    source = write("a.jsonl", '{"key": "k", "body": "One."}\n{"body": "Two."}\n{"key": null, "body": ""}\n')
+    corpus = build(source, tmp_path / "s", text_field="body", id_field="key")
+    assert [document for document, _ in sentences(corpus)] == ["k", f"{source}:2"]
+    assert corpus.documents == 3
+
+
+def test_half_a_surrogate_pair_in_json(tmp_path, write):
+    source = write("a.jsonl", '{"text": "Smile \\ud83d now \\ud83d\\ude00."}\n')
+    with pytest.raises(InputError, match=r"a.jsonl:1 has half of a surrogate pair"):
+        build(source, tmp_path / "s")
+    corpus = build(source, tmp_path / "s", encoding_errors="replace")
+    assert words(corpus) == [["Smile", "�", "now", "😀", "."]]
+    assert corpus.manifest["told"]["undecodable"] == 1
+    assert words(build(source, tmp_path / "s", encoding_errors="skip")) == [["Smile", "now", "😀", "."]]
+
+
+RECOGNISED = {
+    "a.dat": ("jsonl", '{"text": "x"}\n'),
+    "b.xml": ("vertical", FILES["vertical"][1]),
+    "c": ("conllu", "# sent_id = 1\n" + FILES["conllu"][1]),
+    "d.txt": ("vertical", FILES["vertical"][1]),  # content tells more than a name
+    "e.conllu": ("conllu", "# nothing but a comment\n"),
+    "f.txt": ("text", "<p>Some HTML</p>\nwith no tabs\n"),
+    "g": ("text", "{not json}\n"),
+    "h.vert": ("vertical", "one\ntwo\n"),
+    "i.csv": ("text", "a\tb\tc\nd\te\tf\n"),
+    "j": ("vertical", "\ufeff" + FILES["vertical"][1]),
+}
+
+
+@pytest.mark.parametrize("name", RECOGNISED)
+def test_recognition(name, write):
+    format, text = RECOGNISED[name]
+    assert recognise(inspect(str(write(name, text))), TextOptions()).format == format
+    assert (
+        recognise(inspect(str(write(name + ".gz", gzip.compress(text.encode())))), TextOptions()).format
+        == format
+    )
+
+
+def test_the_option_overrides_recognition(tmp_path, write):
+    source = write("a.vert", FILES["vertical"][1])
+    assert recognise(inspect(str(source)), TextOptions(format="text")).format == "text"
+    with pytest.raises(UsageError, match="--format pdf is unknown; choose one of auto, conllu"):
+        build(source, tmp_path / "s", format="pdf")
+
+
+def test_binary_files_are_not_taken_for_text(tmp_path, write):
+    with pytest.raises(InputError, match="does not look like text"):
+        build(write("a.bin", b"\x00\x01binary" * 10), tmp_path / "s")
+    with pytest.raises(InputError, match="does not look like text"):
+        build(write("b.txt", "Lions sleep.".encode("utf-16")), tmp_path / "s")
+
+
+def test_hard_wrapped_text_is_unwrapped(tmp_path, write):
+    text = "The lion\nis a cat.\n\nIt\nsleeps\nmost of\nthe day.\n\n" * 3
+    assert is_wrapped(text.encode())
+    corpus = build(write("a.txt", text), tmp_path / "s")
+    assert words(corpus)[:2] == [
+        ["The", "lion", "is", "a", "cat", "."],
+        ["It", "sleeps", "most", "of", "the", "day", "."],
+    ]
+    assert len(words(build(write("a.txt", text), tmp_path / "s", paragraphs="line"))) == 18
+    crlf = build(write("a.txt", text.replace("\n", "\r\n")), tmp_path / "s")
+    assert words(crlf) == words(corpus)
+
+
+def test_lines_are_paragraphs_where_they_are_long(tmp_path, write):
+    lines = [
+        "The lion is a cat that sleeps for most of the day and hunts at night with its pride. " * 3,
+        "Yes",
+    ]
+    assert words(build(write("a.txt", "\n".join(lines)), tmp_path / "s", paragraphs="auto"))[-1] == ["Yes"]
+
+
+def test_encodings_of_text(tmp_path, write):
+    assert words(
+        build(write("a.txt", "Caf\xe9s\x85".encode("latin-1")), tmp_path / "s", encoding="latin-1")
+    ) == [["Cafés", "…"]]
+    assert words(build(write("a.txt", b"\xef\xbb\xbfLions"), tmp_path / "s")) == [["Lions"]]
+    with pytest.raises(UsageError, match="--encoding utf-16 cannot be read directly"):
+        build(write("a.txt", "x"), tmp_path / "s", encoding="utf-16", format="text")
+    with pytest.raises(UsageError, match="--encoding klingon is unknown"):
+        build(write("a.txt", "x"), tmp_path / "s", encoding="klingon", format="text")
+
+
+def test_text_is_lemmatised_and_shown_as_written(tmp_path, write):
+    written = 'He said: "The lions weren\'t (all) asleep—yet."'
+    corpus = build(write("a.txt", written + "\n"), tmp_path / "s")
+    assert corpus.shards[0].text(0, corpus.tokens) == written
+    keys = [key for _, tokens in sentences(corpus) for _, key, _ in tokens]
+    assert {"lion", "be", "not", "say"} <= set(keys)
+    assert corpus.resolve(["LIONS", "lion", "weren't", "unicorn"]) == ["lion", "lion", None, None]
+
+
+def test_form_level_keeps_forms(tmp_path, write):
+    source = write("a.txt", "The Lions sleep.\n")
+    corpus = build(source, tmp_path / "s", level="form", case="keep", annotator="none")
+    assert [key for _, key, _ in sentences(corpus)[0][1]] == ["The", "Lions", "sleep", "."]
+    assert corpus.resolve(["Lions", "lions"]) == ["Lions", None]
+
+
+def test_directories_and_globs_are_sorted_and_stores_in_them_are_passed_over(tmp_path, write, monkeypatch):
+    for name in ["c/b.txt", "c/a.txt", "c/.hidden", "c/.git/x.txt", "c/deep/d.txt", "c/old.bp/manifest.json"]:
+        write(name, "x\n")
+    monkeypatch.chdir(tmp_path)
+    assert expand(["c"]) == ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
+    assert expand(["c/*.txt"]) == ["c/a.txt", "c/b.txt"]
+    assert expand(["c/**/*.txt"]) == ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
+    build("c", "c/new.bp")
+    assert expand(["c"]) == ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
+    with pytest.raises(UsageError, match=r"c/a\.txt is named twice"):
+        expand(["c", "c/a.txt"])
+
+
+def test_documents_of_many_small_files_do_not_depend_on_batches(tmp_path, write):
+    for i in range(5):
+        write(f"c/{i}.jsonl", f'{{"id": "d{i}", "text": "Lions {i}."}}\n')
+    write("c/9.jsonl", "\n   \n")
+    corpus = build(tmp_path / "c", tmp_path / "s")
+    assert [document for document, _ in sentences(corpus)] == [f"d{i}" for i in range(5)]
+    assert corpus.documents == 5 + 1  # the file without a line is a document without a token
+
+
+def test_two_sources_may_use_the_same_document_ids(tmp_path, write):
+    one, two = write("1.vert", FILES["vertical"][1]), write("2.vert", FILES["vertical"][1])
+    corpus = build([one, two], tmp_path / "s")
+    assert corpus.documents == 2
+    assert words(corpus) == EXPECTED * 2
+
+
+PLUGIN = """
+from bagpack.corpus.sources import Slice, blocks
+
+class Shouting:
+    name = "shout"
+    suffixes = (".shout",)
+    def recognises(self, head): return head.startswith(b"!SHOUT")
+    def slices(self, source, target, options): return [Slice(source)]
+    def feed(self, part, sink, options):
+        for offset, block in blocks(part):
+            for line in block.decode().splitlines()[1:]:
+                name, _, text = line.partition(": ")
+                sink.open_document(name)
+                if text.startswith("="):
+                    sink.sentence([(word, word.lower() + "!", False) for word in text[1:].split()])
+                else:
+                    sink.paragraph(text)
+            sink.block_done(len(block))
+
+READER = Shouting()
+"""
+
+
+def test_another_package_adds_a_reader_through_an_entry_point(tmp_path, write):
+    write("site/shouting.py", PLUGIN)
+    write("site/shouting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    write("site/shouting-1.0.dist-info/entry_points.txt", "[bagpack.readers]\nshout = shouting:READER\n")
+    source = write("a.dat", "!SHOUT\nann: Lions roared.\nbob: =LIONS ROAR\n")
+    script = textwrap.dedent(f"""
+        import json, sys
+        sys.path[:0] = [{str(tmp_path / "site")!r}, {str(importlib.util.find_spec("corpus_oracle").origin[:-16])!r}]
+        from corpus_oracle import build, sentences
+        corpus = build({str(source)!r}, {str(tmp_path / "s")!r})
+        print(json.dumps([corpus.manifest["sources"][0]["format"], sentences(corpus)]))
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, timeout=120)
+    format, found = json.loads(done.stdout)
+    assert format == "shout"
+    assert found == [
+        ["ann", [["Lions", "lion", False], ["roared", "roar", False], [".", ".", True]]],
+        ["bob", [["LIONS", "lions!", False], ["ROAR", "roar!", False]]],
+    ]

@@ -1,0 +1,153 @@
+"""Kernels over byte strings and token ids, against plain Python."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.interning import InternTable
+from bagpack.corpus.lexicon import merge_all, most_frequent_keys
+from bagpack.corpus.shard import (
+    count_ids,
+    fill_postings,
+    intern_pairs,
+    kept_before,
+    remap_tokens,
+    split_pairs,
+)
+from bagpack.corpus.strings import Strings
+
+byte_strings = st.lists(st.binary(max_size=20), max_size=60)
+# Long common prefixes, zero bytes and strings that end where others go on.
+nasty_strings = st.lists(
+    st.text("ab\0", max_size=30).map(lambda tail: b"prefix-1234567" + tail.encode()), max_size=40
+)
+
+
+@given(byte_strings | nasty_strings)
+def test_sort_order_is_that_of_bytes_and_stable(items):
+    order = Strings.of(items).sort_order().tolist()
+    assert order == sorted(range(len(items)), key=lambda i: items[i])
+
+
+@given(byte_strings | nasty_strings, byte_strings)
+def test_find_is_a_binary_search_for_equality(items, queries):
+    items = sorted(set(items))
+    found = Strings.of(items).find([*queries, *items]).tolist()
+    assert found == [items.index(query) if query in items else -1 for query in [*queries, *items]]
+
+
+@given(byte_strings, st.data())
+def test_take_picks_in_order(items, data):
+    indices = st.integers(0, max(len(items) - 1, 0))
+    order = data.draw(st.lists(indices, max_size=20)) if items else []
+    assert list(Strings.of(items).take(np.array(order, np.int64))) == [items[i] for i in order]
+
+
+def test_strings_are_read_only_and_decode():
+    strings = Strings.of(["löwe", b"cat", ""])
+    assert [strings[i] for i in range(3)] == ["löwe", "cat", ""]
+    assert not strings.blob.flags.writeable
+
+
+@given(st.lists(byte_strings, max_size=6))
+def test_merging_adds_the_counts_of_equal_strings(lists):
+    def counted(items):
+        counts = sorted(Counter(items).items())
+        return Strings.of([s for s, _ in counts]), np.array([n for _, n in counts], np.int64)
+
+    strings, counts = merge_all(counted(items) for items in lists)
+    expected = sorted(sum((Counter(items) for items in lists), Counter()).items())
+    assert list(zip(strings, counts.tolist(), strict=True)) == expected
+
+
+@given(byte_strings | nasty_strings)
+def test_interning_gives_ids_in_order_of_first_sight(items):
+    table = InternTable(capacity=2)  # so that every table has to grow
+    joined = Strings.of(items)
+    ids = table.add_spans(joined.blob, joined.offsets[:-1], joined.offsets[1:]).tolist()
+    seen: dict[bytes, int] = {}
+    assert ids == [seen.setdefault(item, len(seen)) for item in items]
+    assert list(table) == list(seen)
+
+
+def test_interning_a_million_strings_keeps_them_apart():
+    items = [b"%x" % (i * 2654435761 % 2**32) for i in range(200_000)]
+    joined = Strings.of(items)
+    table = InternTable()
+    ids = table.add_spans(joined.blob, joined.offsets[:-1], joined.offsets[1:])
+    assert len(table) == len(set(items))
+    assert [items[i] for i in np.unique(ids, return_index=True)[1]] == list(table)
+
+
+@given(st.lists(st.tuples(st.text("ab", max_size=3), st.text("xy", max_size=3), st.booleans()), max_size=40))
+def test_pairs_are_interned_unless_skipped(rows):
+    forms, keys = Strings.of([r[0] for r in rows]), Strings.of([r[1] for r in rows])
+    ids, table = intern_pairs(forms, keys, np.array([r[2] for r in rows], bool))
+    seen: dict[tuple[str, str], int] = {}
+    assert ids.tolist() == [-1 if skip else seen.setdefault((a, b), len(seen)) for a, b, skip in rows]
+    back = split_pairs(table.strings())
+    assert [(a.decode(), b.decode()) for a, b in zip(*back, strict=True)] == list(seen)
+
+
+tokens_lists = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.booleans()), max_size=60)
+
+
+def as_array(tokens):
+    return np.array(
+        [kind | start * int(SENTENCE_START) | glued * int(GLUED) for kind, start, glued in tokens], np.uint32
+    )
+
+
+@given(tokens_lists, st.sets(st.integers(0, 5)))
+def test_dropped_tokens_hand_on_what_the_text_shows(tokens, dropped):
+    type_of_raw = np.array([-1 if kind in dropped else 10 + kind for kind in range(6)])
+    array = as_array(tokens)
+    left = array[: remap_tokens(array, type_of_raw)]
+
+    expected = []
+    starts = space = False
+    for kind, start, glued in tokens:
+        starts |= start
+        space |= not glued
+        if kind in dropped:
+            continue
+        expected.append((10 + kind, starts, not space and not starts))
+        starts = space = False
+    assert [(int(t & TYPE_MASK), bool(t & SENTENCE_START), bool(t & GLUED)) for t in left] == expected
+
+
+@given(tokens_lists, st.sets(st.integers(0, 5)), st.lists(st.integers(0, 60), max_size=8))
+def test_document_starts_move_with_dropped_tokens(tokens, dropped, positions):
+    type_of_raw = np.array([-1 if kind in dropped else kind for kind in range(6)])
+    positions = sorted(p for p in positions if p <= len(tokens))
+    out = np.empty(len(positions), np.int64)
+    kept_before(as_array(tokens), type_of_raw, np.array(positions, np.int64), out)
+    assert out.tolist() == [sum(k not in dropped for k, _, _ in tokens[:p]) for p in positions]
+
+
+@given(tokens_lists)
+def test_postings_are_positions_sorted_by_key(tokens):
+    key_of_type = np.array([2, 0, 1, 0, 2, 2], np.uint32)
+    keys = [int(key_of_type[kind]) for kind, _, _ in tokens]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=3))]).astype(np.int64)
+    postings = np.empty(len(tokens), np.uint32)
+    opened = fill_postings(as_array(tokens), key_of_type, bounds[:-1].copy(), postings)
+    assert postings.tolist() == sorted(range(len(tokens)), key=lambda i: (keys[i], i))
+    assert opened == sum(start for _, start, _ in tokens)
+    assert count_ids(as_array(tokens), 6).tolist() == [sum(t[0] == k for t in tokens) for k in range(6)]
+
+
+def test_the_most_frequent_key_of_a_form_wins_and_ties_go_by_code_point():
+    pairs = Strings.of(
+        [b"bore\tbear", b"bore\tbore", b"left\tleave", b"left\tlift", b"saw\tsaw", b"saw\tsee"]
+    )
+    keys = Strings.of([b"bear", b"bore", b"leave", b"lift", b"see"])
+    forms, found = most_frequent_keys(pairs, np.array([5, 9, 4, 4, 1, 2]), keys)
+    # "bore" is a key itself, so a target of that name is never looked up as a form.
+    assert [(form.decode(), keys[i]) for form, i in zip(forms, found, strict=True)] == [
+        ("left", "leave"),
+        ("saw", "see"),
+    ]

@@ -1,0 +1,156 @@
+"""Vertical text, clean and as WaCky files are in the wild."""
+
+import pytest
+from corpus_oracle import build, read_vertical, sentences, words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bagpack.corpus.readers.vertical import column_numbers, document_name, guess_columns
+from bagpack.errors import InputError, UsageError
+
+LION = (
+    '<text id="ukwac:http://a.uk/?x=1&amp;y=2">\n<s>\nLions\tNNS\tlion\nsleep\tVVP\tsleep\n.\tSENT\t.\n</s>\n'
+    "</text>\n<text id='b'>\n<s>\nCats\tNNS\tcat\n</s>\n</text>\n"
+)
+
+
+def flat(corpus):
+    return [" ".join(f"{form}/{key}" for form, key, _ in tokens) for _, tokens in sentences(corpus)]
+
+
+def test_forms_lemmas_and_documents(tmp_path, write):
+    corpus = build(write("a.vert", LION), tmp_path / "s")
+    assert flat(corpus) == ["Lions/lion sleep/sleep ./.", "Cats/cat"]
+    assert [document for document, _ in sentences(corpus)] == ["ukwac:http://a.uk/?x=1&y=2", "b"]
+    assert (corpus.tokens, corpus.sentences, corpus.documents, corpus.types) == (4, 2, 2, 4)
+
+
+IN_THE_WILD = {
+    "CRLF": ("<s>\r\nLions\tN\tlion\r\n</s>\r\n", ["Lions/lion"]),
+    "no final newline": ("<s>\nLions\tN\tlion", ["Lions/lion"]),
+    "entities": ("<s>\nAT&amp;T\tN\tat&amp;t\n&lt;\tS\t&lt;\n</s>\n", ["AT&T/at&t </<"]),
+    "doubly escaped": ("<s>\n&amp;amp;\tC\t&amp;amp;\n&amp;quot;\tQ\t&amp;quot;\n</s>\n", ['&/& "/"']),
+    "raw ampersand": ("<s>\nB&B\tN\tb&b\n&\tCC\t&\n</s>\n", ["B&B/b&b &/&"]),
+    "text closed before s": (
+        "<text id='a'>\n<s>\na\tN\ta\n</text>\n</s>\n<text id='b'>\n<s>\nb\tN\tb\n",
+        ["a/a", "b/b"],
+    ),
+    "text inside s": ("<s>\na\tN\ta\n<text id='b'>\nb\tN\tb\n</s>\n", ["a/a", "b/b"]),
+    "less-than as a token": ("<s>\n<\tSYM\t<\n<3\tSYM\t<3\n<b>\tSYM\t<b>\n</s>\n", ["</< <3/<3 <b>/<b>"]),
+    "unknown markup": ("<s>\na\tN\ta\n<font color=x>\n<hi>\nb\tN\tb\n</s>\n", ["a/a b/b"]),
+    "known tag as a token": ("<s>\n<s\tSYM\t<s\np>\tSYM\tp>\n</s>\n", ["<s/<s p>/p>"]),
+    "blank lines end sentences": ("<s>\na\tN\ta\n\nb\tN\tb\n</s>\n", ["a/a", "b/b"]),
+    "paragraphs end sentences": ("<p>\na\tN\ta\n</p>\n<p>\nb\tN\tb\n</p>\n", ["a/a", "b/b"]),
+    "unknown lemma": ("<s>\nFoo\tN\t<unknown>\nBar\tN\t&lt;unknown&gt;\n</s>\n", ["Foo/foo Bar/bar"]),
+    "empty lemma": ("<s>\nFoo\tN\t\nx\tN\tx\n</s>\n", ["Foo/foo x/x"]),
+    "more columns": ("<s>\nLions\tN\tlion\t1\t2\tSBJ\n</s>\n", ["Lions/lion"]),
+    "@card@": ("<s>\n1999\tCD\t@card@\n</s>\n", ["1999/@card@"]),
+    "capitals with accents": (
+        "<s>\nÉCOLES\tN\tÉCOLE\nSTRASSE\tN\tStraße\n</s>\n",
+        ["ÉCOLES/école STRASSE/strasse"],
+    ),
+    "byte-order mark": ("\ufeff<s>\na\tN\ta\n</s>\n", ["a/a"]),
+}
+
+
+@pytest.mark.parametrize("case", IN_THE_WILD)
+def test_what_files_are_like_in_the_wild(case, tmp_path, write):
+    lines, expected = IN_THE_WILD[case]
+    assert (
+        flat(build(write("a.vert", lines), tmp_path / "s", format="vertical", columns="word,tag,lemma"))
+        == expected
+    )
+
+
+def test_latin_1_is_read_as_the_web_means_it(tmp_path, write):
+    text = "<s>\ncaf\xe9\tN\tcaf\xe9\n\x93\tQ\t\x93\nit\x92s\tV\tit\x92s\n\x81\tX\t\x81\n</s>\n"
+    corpus = build(write("a.vert", text.encode("latin-1")), tmp_path / "s", encoding="latin-1")
+    assert words(corpus) == [["café", "“", "it’s", "\x81"]]
+
+
+def test_glue_marks_are_kept_and_the_text_shows_them(tmp_path, write):
+    lines = "<s>\nLions\tN\tlion\n<g/>\n,\t,\t,\ncats\tN\tcat\n<g />\n.\tS\t.\n</s>\n<s>\n<g/>\nYes\tU\tyes\n</s>\n"
+    corpus = build(write("a.vert", lines), tmp_path / "s")
+    shard = corpus.shards[0]
+    assert shard.text(0, 4) == "Lions, cats."
+    assert shard.text(0, 5) == "Lions, cats. Yes"
+
+
+def test_punctuation_dropped_leaves_no_empty_sentence_and_no_false_glue(tmp_path, write):
+    lines = (
+        "<s>\n...\t:\t...\n</s>\n<s>\nHe\tP\the\nsaid\tV\tsay\n``\tQ\t``\n<g/>\nHello\tU\thello\n<g/>\n!\tS\t!\n</s>\n"
+        "<s>\n-\t:\t-\n<g/>\nx\tN\tx\n</s>\n<s>\n.\tS\t.\n</s>\n"
+    )
+    corpus = build(write("a.vert", lines), tmp_path / "s", punctuation="drop")
+    assert words(corpus) == [["He", "said", "Hello"], ["x"]]
+    assert corpus.shards[0].text(0, 3) == "He said Hello"
+    assert corpus.sentences == 2
+
+
+def test_lemma_before_tag_as_in_pukwac_is_noticed(tmp_path, write):
+    rows = [
+        ("The", "the", "DT"),
+        ("lions", "lion", "NNS"),
+        ("were", "be", "VBD"),
+        ("sleeping", "sleep", "VVG"),
+    ]
+    text = "<s>\n" + "".join("\t".join([*row, "1", "2", "X\n"]) for row in rows) + "</s>\n"
+    assert guess_columns(text.encode()) == "word,lemma,tag"
+    assert flat(build(write("a.xml", text), tmp_path / "s")) == ["The/the lions/lion were/be sleeping/sleep"]
+
+
+def test_columns_can_be_named(tmp_path, write):
+    source = write("a.vert", "<s>\nlion\tNNS\tLions\n</s>\n")
+    assert flat(build(source, tmp_path / "s", columns="lemma,tag,word")) == ["Lions/lion"]
+    assert column_numbers("form, pos ,base") == (0, 2)
+    with pytest.raises(UsageError, match="names no column word or form"):
+        column_numbers("tag,lemma")
+
+
+def test_one_column_has_forms_only(tmp_path, write):
+    source = write("a.vert", "<s>\nLions\nsleep\n</s>\n")
+    with pytest.raises(InputError, match="no lemma column"):
+        build(source, tmp_path / "s", format="vertical")
+    assert flat(build(source, tmp_path / "s", format="vertical", level="form")) == ["Lions/lions sleep/sleep"]
+
+
+def test_a_form_with_two_lemmas_is_two_types(tmp_path, write):
+    corpus = build(write("a.vert", "<s>\nsaw\tN\tsaw\nsaw\tV\tsee\nsaw\tV\tsee\n</s>\n"), tmp_path / "s")
+    assert flat(corpus) == ["saw/saw saw/see saw/see"]
+    assert (corpus.count("saw"), corpus.count("see")) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ('<text id="a">', "a"),
+        ("<doc url='http://x' title=\"t\">", "http://x"),
+        ("<text>", "<text>"),
+        ('<file name="x &amp;amp; y">', "x & y"),
+    ],
+)
+def test_document_names(line, name):
+    assert document_name(line) == name
+
+
+word = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=5
+)
+pieces = st.one_of(
+    st.tuples(word, word, word).map("\t".join),
+    st.sampled_from(
+        ["<s>", "</s>", '<text id="a">', "</text>", '<doc id="&amp;b">', "<g/>", "<p>", "", "<odd>", "<", "<s\tx\ty",
+         "&lt;\tS\t&lt;", "&amp;amp;\tC\t&amp;amp;", "a\tb\t<unknown>", "x\ty\t", "A\tN\ta\tmore\tand more", "<text>"]
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(st.lists(pieces, max_size=40), st.sampled_from(["\n", "\r\n"]))
+def test_any_lines_are_read_as_the_oracle_reads_them(tmp_path_factory, lines, newline):
+    lines = [line for line in lines if line != "<"]  # alone it is a line with too few columns
+    text = newline.join(["<s>", "first\tN\tfirst", *lines, ""])
+    place = tmp_path_factory.mktemp("v")
+    (place / "a.vert").write_bytes(text.encode())
+    corpus = build(place / "a.vert", place / "s", format="vertical", columns="word,tag,lemma")
+    assert sentences(corpus) == read_vertical(text, str(place / "a.vert"))
