@@ -131,22 +131,38 @@ def objective(model, counts, targets):
 
 
 @pytest.mark.parametrize("kind", ["labels", "rating"])
-def test_descent_finds_the_same_optimum(data, ratings, kind):
+def test_kernel_rows_made_as_needed_give_the_same_optimum(data, ratings, kind):
     counts, y = data
     targets = encode_targets((y == 1) if kind == "labels" else ratings, kind=kind)
     for condition in CONDITIONS:
-        exact = fit_counts(counts, targets, condition, machine=Machine(tol=1e-8))
-        other = fit_counts(counts, targets, condition, machine=Machine(tol=1e-5, solver="descent"))
-        np.testing.assert_allclose(other.decisions(counts), exact.decisions(counts), atol=0.02)
-        assert objective(other, counts, targets) <= 1.002 * objective(exact, counts, targets)
-        assert other.settings["solver"] == "descent"
+        exact = fit_counts(counts, targets, condition, machine=Machine(tol=1e-6))
+        other = fit_counts(counts, targets, condition, machine=Machine(tol=1e-6, solver="rowwise"))
+        np.testing.assert_allclose(other.decisions(counts), exact.decisions(counts), atol=2e-3)
+        assert objective(other, counts, targets) <= objective(exact, counts, targets) + 1e-5
+        assert other.settings["solver"] == "rowwise"
 
 
-def test_descent_takes_over_for_large_sets(monkeypatch, data):
+def test_a_small_cache_and_no_products_change_only_the_time(monkeypatch, data, ratings):
+    counts, y = data
+    machine = Machine(solver="rowwise")
+    for answers, kind in ((y, "labels"), (ratings, "rating")):
+        targets = encode_targets(answers, kind=kind)
+        roomy = fit_counts(counts, targets, machine=machine).decisions(counts)
+        with monkeypatch.context() as patched:
+            patched.setattr("bagpack.learn.rowwise.CACHE_BYTES", 3 * 4 * len(counts))
+            np.testing.assert_array_equal(
+                fit_counts(counts, targets, machine=machine).decisions(counts), roomy
+            )
+            patched.setattr("bagpack.learn.rowwise.GRAM_DISTINCT", 0)
+            sparse_only = fit_counts(counts, targets, machine=machine).decisions(counts)
+            np.testing.assert_allclose(sparse_only, roomy, atol=5e-3)
+
+
+def test_kernel_rows_are_made_as_needed_for_large_sets(monkeypatch, data):
     counts, y = data
     monkeypatch.setattr("bagpack.learn.fitting.GRAM_ROWS", 200)
     model = fit_counts(counts, encode_targets(y), "v12")
-    assert model.settings["solver"] == "descent"
+    assert model.settings["solver"] == "rowwise"
 
 
 def test_a_block_without_a_count_still_answers():

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from bagpack.errors import UsageError
 from bagpack.learn.blocks import Block, PairCounts
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
 from bagpack.learn.model import BlockWeighting, LinearModel
 from bagpack.learn.presets import Preset, get_preset
+from bagpack.learn.rowwise import rowwise_classes, rowwise_ratings
 from bagpack.learn.svm import Dual, solve_classes, solve_ratings
 from bagpack.learn.targets import Targets, check_trainable
 
@@ -36,7 +36,7 @@ class Machine:
     tol
         When libsvm stops, 1e-3 as in scikit-learn.
     solver
-        ``gram`` (libsvm on the Gram matrix), ``descent`` (see `bagpack.learn.descent`) or ``auto``: descent
+        ``gram`` (libsvm on the Gram matrix), ``rowwise`` (see `bagpack.learn.rowwise`) or ``auto``: rowwise
         past 12,000 rows.
     """
 
@@ -50,8 +50,8 @@ class Machine:
             raise UsageError(f"C must be above 0, not {self.C}.")
         if self.epsilon < 0:
             raise UsageError(f"epsilon must not be below 0, and is {self.epsilon}.")
-        if self.solver not in ("auto", "gram", "descent"):
-            raise UsageError(f"Unknown solver {self.solver!r}; known are auto, gram, descent.")
+        if self.solver not in ("auto", "gram", "rowwise"):
+            raise UsageError(f"Unknown solver {self.solver!r}; known are auto, gram, rowwise.")
 
     def uses_gram(self, n: int) -> bool:
         """Whether a set of n rows is solved through its Gram matrix."""
@@ -132,38 +132,17 @@ def condition_grams(
                 del done[name]
 
 
-def stack_blocks(blocks: Sequence[WeightedBlock]) -> tuple[Csr, Index]:
-    """All distinct rows of all blocks in one matrix, and for each pair the rows that make it up."""
-    widths = [block.rows.shape[1] for block in blocks]
-    padded = []
-    index = []
-    height = 0
-    for position, block in enumerate(blocks):
-        before, rows = sum(widths[:position]), sparse.csr_array(block.rows)
-        padded.append(
-            sparse.csr_array(
-                (rows.data, rows.indices + before, rows.indptr), shape=(rows.shape[0], sum(widths))
-            )
-        )
-        own = np.arange(rows.shape[0]) if block.index is None else block.index
-        index.append(own + height)
-        height += rows.shape[0]
-    return sparse.csr_array(sparse.vstack(padded, format="csr")), np.column_stack(index).astype(np.intp)
-
-
 def _solve_gram(gram: Floats, targets: Targets, machine: Machine) -> Dual:
     if targets.kind == "rating":
         return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol)
     return solve_classes(gram, targets.columns, machine.C, machine.tol)
 
 
-def _solve_descent(blocks: Sequence[WeightedBlock], targets: Targets, machine: Machine) -> Dual:
-    from bagpack.learn.descent import descend_classes, descend_ratings
-
-    stacked, index = stack_blocks(blocks)
+def _solve_rowwise(blocks: Sequence[WeightedBlock], targets: Targets, machine: Machine) -> Dual:
+    parts = [(block.rows, block.index) for block in blocks]
     if targets.kind == "rating":
-        return descend_ratings(stacked, index, targets.ratings, machine.C, machine.epsilon, machine.tol)
-    return descend_classes(stacked, index, targets.columns, machine.C, machine.tol)
+        return rowwise_ratings(parts, targets.ratings, machine.C, machine.epsilon, machine.tol)
+    return rowwise_classes(parts, targets.columns, machine.C, machine.tol)
 
 
 def _model(
@@ -221,7 +200,7 @@ def fit_conditions(
     settings = {
         "C": machine.C,
         "tol": machine.tol,
-        "solver": "gram" if machine.uses_gram(len(counts)) else "descent",
+        "solver": "gram" if machine.uses_gram(len(counts)) else "rowwise",
         "transductive": fit_on is not None,
         "rows": len(counts),
     }
@@ -236,7 +215,7 @@ def fit_conditions(
     else:
         for condition, block_names in wanted.items():
             own = [blocks[name] for name in block_names]
-            dual = _solve_descent(own, targets, machine)
+            dual = _solve_rowwise(own, targets, machine)
             models[condition] = _model(counts, targets, condition, preset, own, dual, True, settings)
     return {condition: models[condition] for condition in conditions}
 

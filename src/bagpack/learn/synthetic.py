@@ -23,6 +23,7 @@ def make_counts(
     unseen: float = 0.3,
     limit: int = 5000,
     signal: float = 0.8,
+    lean: float = 2.0,
     seed: int = 0,
 ) -> tuple[PairCounts, Index]:
     """Counts of random pairs and their labels 0 … n_labels − 1.
@@ -30,7 +31,7 @@ def make_counts(
     Half the terms are unigrams with probability 0.07 / rank, half bigrams with 0.01 / rank^0.9. A word has up
     to ``limit`` contexts of 4 + 4 tokens, a share ``unseen`` of the pairs none and the others a Zipfian
     number of 2 + 5 + 2. A label raises some pair terms' rates by about e^signal, and half as strongly some of
-    its words' terms.
+    its own words' terms; its pairs draw those words ``lean`` times as often as others.
 
     Examples
     --------
@@ -43,12 +44,12 @@ def make_counts(
     rates = np.concatenate([0.07 / np.arange(1, half + 1), 0.01 / np.arange(1, n_terms - half + 1) ** 0.9])
     labels = rng.integers(n_labels, size=n_pairs)
     # Words lean towards a label, so that v1 and v2 carry a part of the signal.
-    lean = rng.integers(n_labels, size=n_words)
+    home = rng.integers(n_labels, size=n_words)
     popularity = 1.0 / np.arange(1, n_words + 1) ** 0.3
-    w1, w2 = (_draw_words(rng, labels, lean, popularity) for _ in range(2))
+    w1, w2 = (_draw_words(rng, labels, home, popularity, lean) for _ in range(2))
     frequency = np.minimum(limit, 20 * limit / (1 + rng.permutation(n_words)) ** 0.9).astype(int) + 1
     taste = rng.normal(0, 0.5 * signal, (n_labels, 2 * n_terms)) * (rng.random((n_labels, 2 * n_terms)) < 0.2)
-    words = _poisson(rng, frequency, 4 * np.tile(rates, 2), taste[lean] + rng.normal(0, 0.5, (n_words, 1)))
+    words = _poisson(rng, frequency, 4 * np.tile(rates, 2), taste[home] + rng.normal(0, 0.5, (n_words, 1)))
     seen = np.where(
         rng.random(n_pairs) < unseen, 0, np.minimum(limit, (rng.pareto(0.6, n_pairs) + 1).astype(np.int64))
     )
@@ -70,13 +71,14 @@ def make_counts(
 def _draw_words(
     rng: np.random.Generator,
     labels: Ints,
-    lean: Ints,
+    home: Ints,
     popularity: NDArray[np.floating],
+    lean: float,
 ) -> Index:
     out = np.empty(len(labels), dtype=np.intp)
     for label in np.unique(labels):
         chosen = labels == label
-        weight = popularity * np.where(lean == label, 2.0, 1.0)
+        weight = popularity * np.where(home == label, lean, 1.0)
         out[chosen] = rng.choice(len(weight), size=chosen.sum(), p=weight / weight.sum())
     return out
 
