@@ -1,3 +1,41 @@
 """BagPack: what relation holds between two words in a corpus, and which sentences say so."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from bagpack._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from bagpack.basis import Basis as Basis
+    from bagpack.contexts.windows import Windows as Windows
+    from bagpack.corpus.index import index_corpus as index_corpus
+    from bagpack.corpus.options import TextOptions as TextOptions
+    from bagpack.corpus.store import Corpus as Corpus
+    from bagpack.evaluate import cross_validate as cross_validate
+    from bagpack.learn import RatingRegressor as RatingRegressor
+    from bagpack.learn import RelationClassifier as RelationClassifier
+    from bagpack.vectors import PairMatrix as PairMatrix
+    from bagpack.vectors import PairVectorizer as PairVectorizer
+
+_HOMES = {
+    "Basis": "bagpack.basis",
+    "Corpus": "bagpack.corpus.store",
+    "PairMatrix": "bagpack.vectors",
+    "PairVectorizer": "bagpack.vectors",
+    "RatingRegressor": "bagpack.learn",
+    "RelationClassifier": "bagpack.learn",
+    "TextOptions": "bagpack.corpus.options",
+    "Windows": "bagpack.contexts.windows",
+    "cross_validate": "bagpack.evaluate",
+    "index_corpus": "bagpack.corpus.index",
+}
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (strings, from the table above)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import bagpack` alone costs nothing."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'bagpack' has no attribute {name!r}")

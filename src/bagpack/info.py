@@ -20,4 +20,8 @@ def describe(path: Path) -> dict[str, Any]:
         from bagpack.corpus.store import Corpus
 
         return Corpus.open(path).info()
+    if kind == "pair-matrix":
+        from bagpack.vectors.storage import describe_matrix
+
+        return describe_matrix(path)
     raise StoreError(f"{path} is of a kind that this BagPack does not know: {kind!r}; update BagPack")

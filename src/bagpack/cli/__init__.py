@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from bagpack.cli import corpus, demo
+from bagpack.cli import corpus, demo, vectors
 
 app = typer.Typer(
     name="bagpack",
@@ -40,6 +40,7 @@ def options(
 
 
 corpus.register(app)
+vectors.register(app)
 demo.register(app)
 
 

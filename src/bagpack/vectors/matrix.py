@@ -229,7 +229,7 @@ class PairMatrix:
         except KeyError as error:
             raise StoreError(
                 f"the matrix does not hold the pair {' '.join(error.args[0])}; add it with bagpack vectors "
-                f"{self.source_path} PAIRS --add-to MATRIX"
+                f"{self.source_path} PAIRS --append --out MATRIX"
             ) from error
 
     @property

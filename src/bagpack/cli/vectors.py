@@ -1,0 +1,318 @@
+"""`bagpack contexts`, `basis`, `vectors`, `check`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bagpack.cli import console as io
+from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.contexts.concordance import Concordance
+    from bagpack.vectors.matrix import PairMatrix
+
+Store = Annotated[
+    Path, typer.Argument(help="A store that bagpack index made, or snippets that bagpack fetch did.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: one per core.")]
+Limit = Annotated[str, typer.Option("--limit", help="At most so many observations, or none.")]
+WindowsOption = Annotated[
+    str, typer.Option("--windows", help="Tokens around a word / left-between-right of a pair.")
+]
+ColumnsOption = Annotated[
+    str, typer.Option("--columns", help="Which columns hold the words, such as w1=noun,w2=verb.")
+]
+LIST_SHOWN = 20
+
+
+def parse_columns(text: str) -> dict[str, str] | None:
+    """`w1=noun,w2=verb` as a mapping."""
+    if not text:
+        return None
+    columns: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, column = part.partition("=")
+        if not equals or not name or not column:
+            raise UsageError(f"--columns {text} is not understood; write it like w1=noun,w2=verb")
+        columns[name.strip()] = column.strip()
+    return columns
+
+
+def contexts(
+    store: Store,
+    w1: Annotated[str, typer.Argument(help="A word (quote several: 'ice cream').")],
+    w2: Annotated[str | None, typer.Argument(help="A second word: where the two meet.")] = None,
+    limit: Limit = "5000",
+    windows: WindowsOption = "4/2-5-2",
+    json: Json = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV to standard output.")] = False,
+) -> None:
+    """Show every place where a word stands or two words meet, as written, with the segments marked."""
+    from bagpack.contexts.concordance import find_contexts
+    from bagpack.contexts.windows import Windows, parse_limit
+    from bagpack.corpus.store import Corpus
+
+    found = find_contexts(
+        Corpus.open(store), w1, w2, limit=parse_limit(limit), windows=Windows.parse(windows)
+    )
+    if json:
+        io.print_json(found.to_dict())
+        return
+    if csv:
+        sys.stdout.write(found.to_csv())
+    else:
+        _show_lines(found)
+    io.messages().print(f"[dim]{found.note}[/dim]")
+
+
+def _show_lines(found: Concordance) -> None:
+    """Keyword in context: aligned on a wide terminal, wrapped sentences on a narrow or absent one."""
+    from rich.console import Console
+    from rich.text import Text
+
+    screen = Console(highlight=False)
+    styles = ("dim", "cyan", "bold red", "yellow", "bold red", "cyan", "dim")
+    for line in found:
+        text = Text()
+        for piece, style in zip(line.pieces, styles, strict=True):
+            stripped = piece.lstrip()
+            text.append(piece[: len(piece) - len(stripped)] if text else "")
+            text.append(stripped, style=style)
+        text = Text(f"{line.order} " if line.order else "", style="bold") + text
+        text.append(f"  [{line.document}]", style="dim italic")
+        screen.print(text, soft_wrap=not screen.is_terminal)
+
+
+def basis(
+    store: Store,
+    b: Annotated[int, typer.Option("-b", help="How many unigrams, and how many bigrams.")] = 1500,
+    jobs: Jobs = -1,
+    json: Json = False,
+) -> None:
+    """Print the basis: the b most frequent unigrams and bigrams, as TSV in rank order."""
+    from bagpack.contexts.source import open_source
+
+    picked = open_source(store).pick_basis(b, jobs)
+    if json:
+        io.print_json(
+            {
+                "unigrams": dict(zip(picked.unigrams, picked.unigram_counts, strict=True)),
+                "bigrams": [
+                    {"term": " ".join(pair), "count": count}
+                    for pair, count in zip(picked.bigrams, picked.bigram_counts, strict=True)
+                ],
+                "corpus": picked.corpus_hash,
+            }
+        )
+    else:
+        sys.stdout.write(picked.to_tsv())
+
+
+def vectors(
+    store: Store,
+    pairs: Annotated[str, typer.Argument(help="TSV with a header and columns w1, w2; - for standard input.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="A matrix to make; X.tsv, X.parquet or X.svm export instead.")
+    ],
+    b: Annotated[int, typer.Option("-b", help="How many unigrams, and how many bigrams.")] = 1500,
+    basis: Annotated[
+        Path | None, typer.Option("--basis", help="A basis to use instead of picking one.")
+    ] = None,
+    limit: Limit = "5000",
+    sample: Annotated[
+        int | None, typer.Option("--sample", help="A seed: draw --limit observations instead of the first.")
+    ] = None,
+    windows: WindowsOption = "4/2-5-2",
+    count: Annotated[
+        str, typer.Option("--count", help="A term counts once per context or per token.")
+    ] = "context",
+    columns: ColumnsOption = "",
+    append: Annotated[bool, typer.Option("--append", help="Add the pairs to an existing matrix.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing matrix.")] = False,
+    jobs: Jobs = -1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count v1, v2 and v12 of all pairs, once, for every task."""
+    from bagpack.basis import Basis
+    from bagpack.contexts.source import CorpusSource, open_source
+    from bagpack.contexts.windows import CountSettings, Windows, parse_limit
+    from bagpack.tasks import read_pairs
+    from bagpack.vectors.export import SUFFIXES, export
+    from bagpack.vectors.matrix import PairMatrix
+
+    exporting = out.suffix in SUFFIXES
+    if append and exporting:
+        raise UsageError(f"--append adds to a matrix, and {out} is an export; leave --append out")
+    if out.exists() and not (overwrite or append):
+        raise UsageError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
+    source = open_source(store)
+    listed = read_pairs(pairs, parse_columns(columns))
+    with _progress(quiet or json) as tell:
+        if append:
+            matrix = PairMatrix.open(out).grow(source, listed.pairs, jobs, tell)
+        else:
+            settings = CountSettings(Windows.parse(windows), parse_limit(limit), sample, count)
+            if basis is not None:
+                picked = Basis.open(basis)
+                if isinstance(source, CorpusSource):
+                    picked.check_corpus(source.corpus, str(basis))
+            else:
+                picked = source.pick_basis(b, jobs)
+            matrix = PairMatrix.count(source, listed.pairs, picked, settings, jobs, tell)
+    if exporting:
+        export(matrix, out)
+    else:
+        matrix.save(out, overwrite=overwrite or append)
+    facts = _matrix_facts(matrix, out, listed.duplicates)
+    if json:
+        io.print_json(facts)
+    elif not quiet:
+        _tell_matrix(facts)
+
+
+class _progress:  # noqa: N801 (used as a function)
+    """A bar for the words and one for the pairs, made when the first of them is done."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.manager = io.progress_bar(quiet)
+        self.tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Any:
+        self.bar = self.manager.__enter__()
+        return None if self.bar is None else self.update
+
+    def __exit__(self, *details: Any) -> None:
+        self.manager.__exit__(*details)
+
+    def update(self, what: str, done: int, total: int) -> None:
+        assert self.bar is not None
+        if what not in self.tasks:
+            self.tasks[what] = self.bar.add_task(f"counting {what}", total=total, note="")
+        self.bar.update(self.tasks[what], advance=done, note=f"of {total:,}")
+
+
+def _matrix_facts(matrix: PairMatrix, out: Path, duplicates: int) -> dict[str, Any]:
+    together = int((matrix.seen > 0).sum())
+    return {
+        "path": str(out),
+        "pairs": len(matrix),
+        "duplicate_rows": duplicates,
+        "words": len(matrix.words.targets),
+        "terms": len(matrix.basis),
+        "features": 10 * len(matrix.basis),
+        "pairs_seen_together": together,
+        "pairs_never_together": len(matrix) - together,
+        "unknown_words": matrix.unknown_words,
+        "capped_words": matrix.capped_words,
+        "capped_pairs": matrix.capped_pairs,
+        "limit": matrix.settings.limit,
+    }
+
+
+def _tell_matrix(facts: dict[str, Any]) -> None:
+    screen = io.messages()
+    screen.print(
+        f"[bold]{facts['path']}[/bold]: {facts['pairs']:,} pairs of {facts['words']:,} words, "
+        f"{facts['features']:,} features; {facts['pairs_seen_together']:,} seen together, "
+        f"{facts['pairs_never_together']:,} never"
+    )
+    if facts["duplicate_rows"]:
+        screen.print(f"{facts['duplicate_rows']:,} rows repeat a pair; each pair was counted once")
+    _tell_unknown_and_capped(facts)
+
+
+def _tell_unknown_and_capped(facts: dict[str, Any]) -> None:
+    screen = io.messages()
+    if unknown := facts["unknown_words"]:
+        screen.print(f"[yellow]{len(unknown):,} unknown words, zero vectors: {_some(unknown)}[/yellow]")
+    for kind in ("words", "pairs"):
+        if capped := facts[f"capped_{kind}"]:
+            named = [f"{name} ({total:,})" for name, total in capped.items()]
+            screen.print(
+                f"[yellow]{len(capped):,} {kind} occur more often than {facts['limit']:,} times; only that many of "
+                f"each were counted: {_some(named)}[/yellow]"
+            )
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - LIST_SHOWN
+    return ", ".join(names[:LIST_SHOWN]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")
+
+
+def check(
+    store: Store,
+    data: Annotated[
+        str, typer.Argument(help="A data set: pairs, relations, ratings or questions; - for stdin.")
+    ],
+    columns: ColumnsOption = "",
+    limit: Limit = "5000",
+    windows: WindowsOption = "4/2-5-2",
+    jobs: Jobs = -1,
+    json: Json = False,
+) -> None:
+    """Tell what the corpus knows of a data set, before any training."""
+    from bagpack.contexts.source import open_source
+    from bagpack.contexts.windows import Windows, parse_limit
+    from bagpack.tasks import read_any
+    from bagpack.vectors.coverage import coverage
+
+    listed = read_any(data, columns=parse_columns(columns))
+    labels = getattr(listed, "labels", None)
+    facts = {
+        "path": data,
+        **coverage(
+            open_source(store), listed.pairs, labels or None, parse_limit(limit), Windows.parse(windows), jobs
+        ),
+    }
+    if json:
+        io.print_json(facts)
+    else:
+        _show_coverage(facts)
+
+
+def _show_coverage(facts: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    screen = Console(highlight=False)
+    screen.print(f"[bold]{facts['path']}[/bold]: {facts['rows']:,} rows, {facts['words']:,} words")
+    if facts["duplicate_rows"]:
+        screen.print(f"{facts['duplicate_rows']:,} rows repeat a pair")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("seen together")
+    table.add_column("rows", justify="right")
+    table.add_column("share", justify="right")
+    for name, count in facts["rows_by_frequency"].items():
+        table.add_row(f"{name} times", f"{count:,}", f"{100 * count / facts['rows']:.1f} %")
+    screen.print(table)
+    if "labels" in facts:
+        by_label = Table(box=None, pad_edge=False)
+        by_label.add_column("label")
+        by_label.add_column("rows", justify="right")
+        by_label.add_column("seen together", justify="right")
+        for label, values in facts["labels"].items():
+            share = 100 * values["together"] / values["rows"]
+            by_label.add_row(label, f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)")
+        screen.print(by_label)
+    if facts["unknown_words"]:
+        screen.print(
+            f"[yellow]{len(facts['unknown_words']):,} unknown words in {facts['rows_with_unknown_words']:,} rows: "
+            f"{_some(facts['unknown_words'])}[/yellow]"
+        )
+    for kind in ("words", "pairs"):
+        if capped := facts[f"capped_{kind}"]:
+            named = [f"{name} ({total:,})" for name, total in capped.items()]
+            screen.print(f"{len(capped):,} {kind} are past the cap of {facts['limit']:,}: {_some(named)}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    for command in (contexts, basis, vectors, check):
+        app.command(no_args_is_help=True)(command)

@@ -1,0 +1,208 @@
+"""Concordance: the very places that are counted, as they are written, with their segments and their document."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts import kernels
+from bagpack.contexts.targets import Occurrences, Target, find_occurrences, resolve_targets
+from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
+from bagpack.corpus.columns import GLUED
+from bagpack.corpus.shard import Shard
+
+if TYPE_CHECKING:
+    from bagpack.corpus.store import Corpus
+
+REST = 60  # tokens of the sentence shown beyond the windows, each side
+FIELDS = ("document", "order", "left", "key", "between", "key2", "right", "before", "after")
+
+
+@dataclass(frozen=True)
+class Context:
+    """One observation. `left`, `between` and `right` are SPEC's segments; `before` and `after` the sentence's rest.
+
+    `pieces` are the seven parts in reading order (before, left, key, between, key2, right, after), each with the
+    space that stands before it; joined, they are the text as written. `order` is + if the first word stands first,
+    - if the second does, ± if they are the same word, and empty for a single word.
+    """
+
+    document: str
+    order: str
+    pieces: tuple[str, str, str, str, str, str, str]
+    shard: int
+    position: int  # of the first target, in the shard
+    second: int  # of the second target; -1 for a single word
+
+    @property
+    def text(self) -> str:
+        """The sentence as written."""
+        return "".join(self.pieces).strip()
+
+    def to_dict(self) -> dict[str, str]:
+        """The fields by name, without surrounding spaces."""
+        before, left, key, between, key2, right, after = (piece.strip() for piece in self.pieces)
+        values = (self.document, self.order, left, key, between, key2, right, before, after)
+        return dict(zip(FIELDS, values, strict=True))
+
+
+@dataclass(frozen=True)
+class Concordance(Sequence[Context]):
+    """Contexts of a word or pair, in corpus order; `total` says how many there are in all."""
+
+    words: tuple[str, ...]
+    lines: tuple[Context, ...]
+    total: int
+    unknown: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.lines[index]
+
+    @property
+    def note(self) -> str:
+        """How many are shown of how many, or which words are unknown."""
+        if self.unknown:
+            return f"the corpus does not know {' and '.join(map(repr, self.unknown))}"
+        return f"{len(self):,} of {self.total:,} shown"
+
+    def to_csv(self) -> str:
+        """All fields, with a header."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(line.to_dict() for line in self.lines)
+        return out.getvalue()
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "words": list(self.words),
+            "total": self.total,
+            "shown": len(self),
+            "unknown": list(self.unknown),
+            "contexts": [line.to_dict() for line in self.lines],
+        }
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Where an observation stands: its shard, its targets' starts (second -1 for a word), its order."""
+
+    shard: int
+    first: int
+    second: int
+    order: int
+
+
+def observations(
+    corpus: Corpus, targets: Sequence[Target], limit: int | None, windows: Windows
+) -> tuple[list[Observation], int]:
+    """The first `limit` observations of a word or a pair of targets, and how many there are in all."""
+    found: list[Observation] = []
+    total = 0
+    for number, shard in enumerate(corpus.shards):
+        places = find_occurrences(shard, targets)
+        room = None if limit is None else max(0, limit - len(found))
+        if len(targets) == 1:
+            positions = _positions(shard, places, 0)
+            total += positions.size
+            found += [Observation(number, int(p), -1, 0) for p in positions[:room].tolist()]
+            continue
+        starts, seconds, orders, count = couples(shard, places, windows.between, targets[0] == targets[1])
+        total += count
+        found += [
+            Observation(number, *triple)
+            for triple in zip(
+                starts[:room].tolist(), seconds[:room].tolist(), orders[:room].tolist(), strict=True
+            )
+        ]
+    return found, total
+
+
+def _positions(shard: Shard, places: Occurrences, target: int) -> NDArray[np.uint32]:
+    source = places.extra if places.is_extra[target] else shard.postings
+    return source[int(places.lows[target]) : int(places.highs[target])]
+
+
+def couples(
+    shard: Shard, places: Occurrences, between: int, equal: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+    """All couples of the two targets in a shard: starts, second starts, orders, and how many."""
+    room = int(2 * places.counts.min())
+    starts, seconds, orders = (np.empty(room, np.int64) for _ in range(3))
+    found = np.zeros(2, np.int64)
+    sources = [places.extra if extra else shard.postings for extra in places.is_extra]
+    lows, highs, lengths = places.lows, places.highs, places.lengths
+    if equal:
+        written = kernels.find_repeats(
+            shard.tokens, sources[0], lows[0], highs[0], lengths[0], between, starts, seconds, orders, found
+        )
+    else:
+        written = kernels.find_couples(
+            shard.tokens, sources[0], lows[0], highs[0], lengths[0], sources[1], lows[1], highs[1], lengths[1],
+            between, starts, seconds, orders, found,
+        )  # fmt: skip
+    return starts[:written], seconds[:written], orders[:written], int(written)
+
+
+def show(
+    corpus: Corpus, observation: Observation, lengths: Sequence[int], windows: Windows, rest: int = REST
+) -> Context:
+    """The text of one observation; `lengths` are the targets' in tokens, first word and second."""
+    shard = corpus.shards[observation.shard]
+    first, second = observation.first, observation.second
+    reversed_order = observation.order == kernels.MINUS
+    first_end = first + lengths[1 if reversed_order else 0]
+    if second < 0:
+        start = int(kernels.window_start(shard.tokens, first, windows.before))
+        end = int(kernels.window_end(shard.tokens, first_end, windows.after))
+        cuts = [start, first, first_end, first_end, first_end, end]
+    else:
+        second_end = second + lengths[0 if reversed_order else -1]
+        start = int(kernels.window_start(shard.tokens, first, windows.left))
+        end = int(kernels.window_end(shard.tokens, second_end, windows.right))
+        cuts = [start, first, first_end, second, second_end, end]
+    bounds = [
+        int(kernels.window_start(shard.tokens, start, rest)),
+        *cuts,
+        int(kernels.window_end(shard.tokens, end, rest)),
+    ]
+    pieces = tuple(_piece(shard, low, high) for low, high in pairwise(bounds))
+    order = "" if second < 0 else "+-±"[observation.order]
+    document = shard.document_at(first)
+    return Context(document, order, pieces, observation.shard, first, second)  # type: ignore[arg-type]
+
+
+def _piece(shard: Shard, start: int, end: int) -> str:
+    """Tokens as written, with the space before the first one if it was not glued."""
+    if start >= end:
+        return ""
+    space = "" if int(shard.tokens[start]) & int(GLUED) else " "
+    return space + shard.text(start, end)
+
+
+def find_contexts(
+    corpus: Corpus, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,
+    windows: Windows | None = None, rest: int = REST,
+) -> Concordance:  # fmt: skip
+    """Contexts of a word, or of a pair, in corpus order."""
+    windows = windows or Windows()
+    words = (w1,) if w2 is None else (w1, w2)
+    resolved = resolve_targets(corpus, words)
+    unknown = tuple(word for word, target in zip(words, resolved, strict=True) if target is None)
+    targets = [target for target in resolved if target is not None]
+    if unknown:
+        return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
+    found, total = observations(corpus, targets, limit, windows)
+    lengths = [len(target.keys) for target in targets]
+    return Concordance(words, tuple(show(corpus, item, lengths, windows, rest) for item in found), total)

@@ -1,0 +1,69 @@
+"""What a corpus knows of a data set: unknown words, pairs never seen together, caps that will bite."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
+from bagpack.vectors.matrix import Pair, PairMatrix
+
+BUCKETS = ((0, 0, "0"), (1, 9, "1–9"), (10, 99, "10–99"), (100, None, "100+"))
+
+
+def bucket_of(count: int) -> str:
+    """Name of the frequency bucket."""
+    return next(name for _, high, name in BUCKETS if high is None or count <= high)
+
+
+def coverage(
+    source: ContextSource,
+    pairs: Sequence[Pair],
+    labels: Sequence[str] | None = None,
+    limit: int | None = DEFAULT_LIMIT,
+    windows: Windows | None = None,
+    n_jobs: int | None = None,
+) -> dict[str, Any]:
+    """Facts about pairs in a source; with labels, also per label."""
+    # How often words and pairs occur does not depend on the cap, so one observation each is enough work.
+    settings = CountSettings(windows or Windows(), limit=1)
+    matrix = PairMatrix.count(source, pairs, Basis((".",), ()), settings, n_jobs)
+    seen = matrix.seen
+    known = np.array([_is_known(matrix, pair) for pair in pairs], np.bool_)
+    words = {word for pair in pairs for word in pair}
+    facts: dict[str, Any] = {
+        "rows": len(pairs),
+        "distinct_pairs": len(set(pairs)),
+        "duplicate_rows": len(pairs) - len(set(pairs)),
+        "words": len(words),
+        "unknown_words": matrix.unknown_words,
+        "rows_with_unknown_words": int((~known).sum()),
+        "rows_never_together": int((seen == 0).sum()),
+        "rows_together": int((seen > 0).sum()),
+        "rows_by_frequency": {
+            name: int(sum(bucket_of(int(n)) == name for n in seen)) for *_, name in BUCKETS
+        },
+        "limit": limit,
+        "capped_words": {},
+        "capped_pairs": {},
+    }
+    if limit is not None:
+        facts["capped_words"] = {name: n for name, n in matrix.capped_words.items() if n > limit}
+        facts["capped_pairs"] = {name: n for name, n in matrix.capped_pairs.items() if n > limit}
+    if labels is not None:
+        totals, together = Counter(labels), Counter(np.array(labels, dtype=object)[seen > 0].tolist())
+        facts["labels"] = {
+            label: {"rows": count, "together": together[label]} for label, count in sorted(totals.items())
+        }
+    never = [(w1, w2) for (w1, w2), n in zip(pairs, seen, strict=True) if n == 0]
+    facts["never_together"] = [f"{w1} {w2}" for w1, w2 in dict.fromkeys(never)]
+    return facts
+
+
+def _is_known(matrix: PairMatrix, pair: Pair) -> bool:
+    return all(matrix.resolved[word] is not None for word in pair)

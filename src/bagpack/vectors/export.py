@@ -1,0 +1,113 @@
+"""A pair matrix as other tools read it: long tables, data frames, SVMlight."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from bagpack.errors import UsageError, missing_extra
+from bagpack.files import disk_errors
+
+if TYPE_CHECKING:
+    from bagpack.vectors.matrix import PairMatrix
+
+ROWS_AT_ONCE = 1000
+COLUMNS = ("w1", "w2", "feature", "count")
+SUFFIXES = {".tsv": "tsv", ".parquet": "parquet", ".svm": "svmlight", ".svmlight": "svmlight"}
+
+
+def long_rows(matrix: PairMatrix, condition: str = "v1v2v12") -> Iterator[dict[str, list[Any]]]:
+    """Non-zero counts as columns w1, w2, feature, count, a batch of pairs at a time."""
+    names = np.array(matrix.feature_names(condition), dtype=object)
+    for start in range(0, len(matrix), ROWS_AT_ONCE):
+        part = matrix.select(range(start, min(start + ROWS_AT_ONCE, len(matrix))))
+        counts = part.block(condition)
+        repeats = np.diff(counts.indptr)
+        yield {
+            "w1": np.repeat(np.array([w1 for w1, _ in part.pairs], dtype=object), repeats).tolist(),
+            "w2": np.repeat(np.array([w2 for _, w2 in part.pairs], dtype=object), repeats).tolist(),
+            "feature": names[counts.indices].tolist(),
+            "count": counts.data.tolist(),
+        }
+
+
+def write_tsv(matrix: PairMatrix, out: IO[str], condition: str = "v1v2v12") -> None:
+    """`w1 w2 feature count` with a header, non-zero counts only."""
+    out.write("\t".join(COLUMNS) + "\n")
+    for batch in long_rows(matrix, condition):
+        out.writelines(
+            f"{w1}\t{w2}\t{feature}\t{count}\n"
+            for w1, w2, feature, count in zip(*batch.values(), strict=True)
+        )
+
+
+def write_svmlight(
+    matrix: PairMatrix, out: IO[str], condition: str = "v1v2v12", y: Sequence[float] | None = None
+) -> None:
+    """A line a pair: target, 1-based feature:count, the pair as a comment."""
+    for start in range(0, len(matrix), ROWS_AT_ONCE):
+        part = matrix.select(range(start, min(start + ROWS_AT_ONCE, len(matrix))))
+        counts = part.block(condition)
+        for i, (w1, w2) in enumerate(part.pairs):
+            row = slice(counts.indptr[i], counts.indptr[i + 1])
+            cells = " ".join(
+                f"{column + 1}:{value}"
+                for column, value in zip(counts.indices[row].tolist(), counts.data[row].tolist(), strict=True)
+            )
+            target = 0 if y is None else y[start + i]
+            out.write(f"{target:g} {cells} # {w1} {w2}\n")
+
+
+def write_parquet(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
+    """The long table as Parquet."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("pyarrow", "parquet", "writing Parquet") from error
+    kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    with pq.ParquetWriter(path, schema) as writer:
+        for batch in long_rows(matrix, condition):
+            writer.write_table(pa.table(batch, schema=schema))
+
+
+def to_frame(matrix: PairMatrix, library: str = "pandas", condition: str = "v1v2v12") -> Any:
+    """The long table as a pandas or polars data frame."""
+    if library not in ("pandas", "polars"):
+        raise UsageError(f"the data-frame library {library!r} is unknown; choose pandas or polars")
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for batch in long_rows(matrix, condition):
+        for name, values in batch.items():
+            columns[name].extend(values)
+    try:
+        if library == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(columns)
+        import polars as pl
+
+        return pl.DataFrame(columns, schema_overrides={"count": pl.Int32})
+    except ImportError as error:
+        raise missing_extra(library, library, f"a {library} data frame") from error
+
+
+def export(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
+    """Write by the suffix of `path`, beside and renamed."""
+    kind = SUFFIXES[path.suffix]
+    beside = path.with_name(path.name + ".new")
+    try:
+        with disk_errors(path):
+            if kind == "parquet":
+                write_parquet(matrix, beside, condition)
+            else:
+                writer = write_tsv if kind == "tsv" else write_svmlight
+                with open(beside, "w", encoding="utf-8") as out:
+                    writer(matrix, out, condition)
+            os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
