@@ -24,13 +24,23 @@ from bagpack.corpus.shard import Shard
 from bagpack.corpus.sink import SHARD_TOKENS, ShardSink, Tally
 from bagpack.corpus.store import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal, read_manifest
 from bagpack.corpus.warmup import warm_up
-from bagpack.corpus.workplace import check_free, install, is_complete, owned, settle_plan, spool, sweep
+from bagpack.corpus.workplace import (
+    at_work,
+    check_free,
+    install,
+    is_complete,
+    owned,
+    settle_plan,
+    spool,
+    sweep,
+)
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, read_json, remove_tree, sync_directory, write_json
 
 DEFAULT_MEMORY = 2 << 30
 WORKER_BASE = 350 << 20  # interpreter, numba, numpy and the lemma tables, measured
 WORKER_TOKEN = 12  # bytes a token of the shard in the making: raw ids while they grow, postings
+APPENDED = "append.done"
 SHAPING = ("level", "case", "punctuation", "annotator", "lang")  # options that all of a store must share
 
 Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
@@ -48,14 +58,16 @@ class IndexSummary:
 
 def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int) -> None:
     """Read one part and write its shards; what a worker does, wherever it runs."""
-    sink = ShardSink(Path(directory), part.number, options, part_bytes)
-    reader = reader_for(part.format)
-    for piece in part.slices:
-        sink.begin(piece)
-        reader.feed(piece, sink, options)
-    sink.finish()
-    done = {"shards": sink.shards, "tokens": sink.total_tokens, "told": asdict(sink.tally)}
-    write_json(Path(directory) / "parts" / f"{part.number:06d}.json", done)
+    shards = Path(directory)
+    with at_work(shards.parent):
+        sink = ShardSink(shards, part.number, options, part_bytes)
+        reader = reader_for(part.format)
+        for piece in part.slices:
+            sink.begin(piece)
+            reader.feed(piece, sink, options)
+        sink.finish()
+        done = {"shards": sink.shards, "tokens": sink.total_tokens, "told": asdict(sink.tally)}
+        write_json(shards / "parts" / f"{part.number:06d}.json", done)
 
 
 def workers_within(memory: int, jobs: int | None) -> int | None:
@@ -113,6 +125,14 @@ def index_corpus(
     options = _settle_options(options, base, out)
     work = out / "append.partial" if append else out.with_name(out.name + ".partial")
     check_free(out, append=append, overwrite=overwrite)
+    if base is not None and resume and not work.exists():
+        if not (out / APPENDED).exists():
+            raise StoreError(
+                f"no unfinished append is in {out}; leave --resume out to append (bagpack info {out} lists the sources "
+                f"that it holds)"
+            )
+        sweep(out, base)
+        return IndexSummary(Corpus.open(out), time.monotonic() - begun, 0, base["told"])
     with owned(work, resume=resume, overwrite=overwrite) as fresh:
         if base is not None and _was_appended(work, base):
             sweep(out, base)
@@ -229,6 +249,9 @@ class _Build:
         manifest = _manifest(self.out, directory, entries, sources, options, summed)
         write_json(self.work / "appended.json", manifest["content_hash"])
         write_json(self.out / MANIFEST, manifest)
+        os.replace(
+            self.work, self.out / APPENDED
+        )  # at once, so that a half-removed one is not taken for unfinished
         sweep(self.out, manifest)
         sync_directory(self.out)
 

@@ -23,7 +23,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import ShardDraft, count_ids, write_shard
 from bagpack.corpus.sources import BOM, Slice, blocks, line_number
 from bagpack.corpus.strings import Strings, read_only
-from bagpack.errors import InputError
+from bagpack.errors import InputError, StoreError
 from bagpack.files import remove_tree, sync_directory
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class ShardSink:
         self.consumed = 0  # bytes of input in all, for the progress
         self.slices: list[Slice] = []  # those that the current shard has tokens of, the last one being read
         self.families: set[str] = set()
+        self._parent = os.getppid()
         self._annotator: FormAnnotator | TextAnnotator | None = None
         self._buffers: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]] | None = None
         self._reset(None)
@@ -319,6 +320,8 @@ class ShardSink:
         """`size` bytes of input are consumed; write the shard if it is full and a sentence has just ended."""
         self.bytes += size
         self.consumed += size
+        if os.getppid() != self._parent:
+            raise StoreError("the process that started this work is gone; so is its result")
         if self.bytes >= self.shard_bytes + self.shard_bytes // 2 or self.count >= SHARD_TOKENS:
             self._flush_text()
             # Column formats can be cut between sentences only; the state says whether one is open.

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from bagpack.errors import InputError, StoreError
 from bagpack.files import disk_errors, read_json, remove_tree, sync_directory, write_json
 
 LOCK = "lock"
+WORKERS = "workers"
 PLAN = "plan.json"
 SPOOLED = "stdin"
 
@@ -58,7 +59,9 @@ def owned(work: Path, *, resume: bool, overwrite: bool) -> Iterator[bool]:
             raise busy from None
         if current != os.fstat(handle.fileno()).st_ino:
             raise busy  # its owner finished just now, and someone else began
-        old = [path for path in work.iterdir() if path.name != LOCK]
+        with _locked(work / WORKERS, fcntl.LOCK_EX):
+            pass  # workers of a build that was killed go when they notice; until then they may write here
+        old = [path for path in work.iterdir() if path.name not in (LOCK, WORKERS)]
         if old and not resume:
             if not overwrite:
                 raise StoreError(
@@ -68,6 +71,21 @@ def owned(work: Path, *, resume: bool, overwrite: bool) -> Iterator[bool]:
                 remove_tree(path)
             old = []
         yield not old
+
+
+@contextmanager
+def at_work(work: Path) -> Iterator[None]:
+    """Held by every worker while it writes."""
+    with _locked(work / WORKERS, fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def _locked(path: Path, how: int) -> Iterator[None]:
+    with disk_errors(path), open(path, "a") as handle:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, how)
+        yield
 
 
 def spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:

@@ -1,0 +1,299 @@
+"""Every bad input: one clear sentence with the place and the cure, exit 1, nothing under the final name."""
+
+import bz2
+import gzip
+import lzma
+import os
+
+import pytest
+import zstandard
+
+VERTICAL = "<text id='a'>\n<s>\n" + "Lions\tNNS\tlion\n" * 9 + "</s>\n"
+CONLLU = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 4))
+
+
+@pytest.fixture
+def fails(cli, tmp_path):
+    """Run `bagpack index`; it must fail cleanly, and the sentence is returned."""
+
+    def run(source, *options, code=1, stdin=b""):
+        out = tmp_path / "store.bp"
+        done = cli("index", source, "--out", out, "--jobs", 1, *options, stdin=stdin)
+        assert done.code == code, done.err
+        assert done.out == ""
+        assert "Traceback" not in done.err
+        assert "unforeseen" not in done.err
+        sentence = done.err.strip()
+        assert sentence.startswith("bagpack: ")
+        assert "\n" not in sentence
+        assert not out.exists()
+        assert not out.with_name("store.bp.partial").exists()
+        return sentence
+
+    return run
+
+
+@pytest.fixture
+def builds(cli, tmp_path):
+    """Run `bagpack index`; it must succeed, and the summary is returned."""
+
+    def run(source, *options):
+        done = cli("index", source, "--out", tmp_path / "good.bp", "--overwrite", "--jobs", 1, *options)
+        assert done.code == 0, done.err
+        return " ".join(done.err.split())
+
+    return run
+
+
+def test_a_missing_file(fails, tmp_path):
+    assert f"there is no file {tmp_path}/nope.txt; check the name" in fails(tmp_path / "nope.txt")
+
+
+def test_a_glob_without_a_match(fails, tmp_path):
+    assert "there is no file" in fails(tmp_path / "*.nope")
+
+
+def test_a_broken_link(fails, tmp_path):
+    (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
+    assert "link.txt is not a file that can be read" in fails(tmp_path / "link.txt")
+
+
+def test_a_directory_without_files(fails, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "empty holds no files; name files or another directory" in fails(tmp_path / "empty")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_file_without_read_permission(write, tmp_path, cli):
+    source = write("secret.txt", "Lions sleep.\n")
+    assert (
+        cli("index", source, "--out", tmp_path / "s", "-j", 1).code == 0
+    )  # loads every module that is needed
+    source.chmod(0)
+    for directory in [tmp_path, *tmp_path.parents][:3]:
+        directory.chmod(0o755)
+    mine = tmp_path / "mine"
+    mine.mkdir(mode=0o777)
+    mine.chmod(0o777)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgid(65534)
+            os.setuid(65534)
+            done = cli("index", source, "--out", mine / "store.bp", "-j", 1)
+            (mine / "told").write_text(f"{done.code} {done.err}")
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    told = (mine / "told").read_text()
+    assert told.startswith(f"1 bagpack: {source} cannot be read: Permission denied; check the name")
+    assert [path.name for path in mine.iterdir()] == ["told"]
+
+
+def test_a_directory_in_which_nothing_can_be_written(cli, write, tmp_path):
+    write("file", "x")
+    done = cli("index", write("a.txt", "Yes.\n"), "--out", tmp_path / "file" / "store.bp")
+    assert done.code == 1
+    assert "cannot be written: Not a directory; choose another place" in done.err
+
+
+def test_bytes_that_are_not_the_encoding_in_text(fails, builds, write):
+    source = write("a.txt", b"Fine.\n\nA caf\xe9 and na\xefve.\n")
+    sentence = fails(source)
+    assert "a.txt:3 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)" in sentence
+    assert "--encoding-errors replace|skip" in sentence
+    for choice in ("replace", "skip"):
+        assert "2 places with bytes that are not the encoding" in builds(source, "--encoding-errors", choice)
+
+
+def test_bytes_that_are_not_the_encoding_in_vertical(fails, builds, write):
+    source = write("a.vert", VERTICAL.encode() + b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n")
+    assert "a.vert:14 is not utf-8 (byte 0xe9)" in fails(source)
+    assert "10 tokens" in builds(source, "--encoding-errors", "replace")
+    assert "1 places with bytes" in builds(source, "--encoding-errors", "skip")
+    assert "9 tokens" in builds(source, "--encoding-errors", "skip")
+    assert "10 tokens" in builds(source, "--encoding", "latin-1")
+
+
+def test_bytes_that_are_not_the_encoding_in_the_first_of_several_files(fails, write, tmp_path):
+    write("c/1.vert", VERTICAL.encode() + b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n")
+    write("c/2.vert", VERTICAL)
+    assert "c/1.vert:14 is not utf-8" in fails(tmp_path / "c")
+
+
+def test_bytes_that_are_not_the_encoding_in_a_document_tag(fails, builds, write):
+    source = write("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n")
+    assert "a.vert:13 is not utf-8" in fails(source)
+    assert "1 places" in builds(source, "--encoding-errors", "skip")
+
+
+COMPRESS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor().compress,
+}
+
+
+@pytest.mark.parametrize("kind", COMPRESS)
+def test_a_truncated_compressed_file(kind, fails, write):
+    text = "".join(f"Line {i * 7919 % 100003} of many.\n" for i in range(40_000)).encode()
+    data = COMPRESS[kind](text)
+    sentence = fails(write(f"a.txt.{kind}", data[: len(data) * 2 // 3]))
+    assert f"a.txt.{kind} ends in the middle of its {kind} data" in sentence
+    assert "it is truncated: fetch it again" in sentence
+
+
+@pytest.mark.parametrize("kind", COMPRESS)
+def test_a_damaged_compressed_file(kind, fails, write):
+    data = bytearray(COMPRESS[kind]("".join(f"Line {i * 7919 % 100003}.\n" for i in range(40_000)).encode()))
+    data[len(data) // 2 : len(data) // 2 + 40] = b"\xaa" * 40
+    sentence = fails(write(f"a.txt.{kind}", bytes(data)))
+    # A damaged stream may also be one that never ends, or text that is none.
+    assert "fetch it again" in sentence or "is not utf-8" in sentence
+
+
+def test_a_name_that_promises_another_compression(fails, write):
+    assert "is named .gz but its first bytes are not gz's" in fails(write("a.txt.gz", "plain\n"))
+
+
+def test_an_empty_file(fails, write):
+    assert "a.txt is empty; leave it out or check how it was made" in fails(write("a.txt", ""))
+    assert "holds nothing once it is uncompressed" in fails(write("b.txt.gz", gzip.compress(b"")))
+    assert "standard input is empty" in fails("-")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.txt", "\n   \n\n"), ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n"), ("a.conllu", "# only = comments\n\n"),
+     ("a.jsonl", '{"text": " "}\n')],
+)  # fmt: skip
+def test_no_sentence_at_all(name, content, fails, write):
+    assert f"no sentence was found in {write(name, content)}; check the --format" in fails(
+        write(name, content)
+    )
+
+
+def test_a_vertical_line_with_too_few_columns(fails, builds, write):
+    source = write("a.vert", VERTICAL + "<s>\nbroken\tNN\nfine\tNN\tfine\n</s>\n")
+    sentence = fails(source)
+    assert "a.vert:14 has too few columns (2, where word,tag,lemma are expected): 'broken\\tNN'" in sentence
+    assert "--bad-lines skip" in sentence
+    assert "1 lines that did not fit the format were left out" in builds(source, "--bad-lines", "skip")
+
+
+def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write, monkeypatch):
+    lines = VERTICAL + "<s>\nok\tN\tok\n</s>\n" * 500 + "<s>\nbroken\n</s>\n"
+    number = lines.count("\n", 0, lines.index("broken")) + 1
+    assert f"a.vert.gz:{number:,} has too few columns" in fails(
+        write("a.vert.gz", gzip.compress(lines.encode()))
+    )
+    monkeypatch.setattr("bagpack.corpus.plan.MIN_PART", 1000)
+    assert f"a.vert:{number:,} has too few columns" in fails(write("a.vert", lines))
+
+
+def test_an_empty_word(fails, builds, write):
+    source = write("a.vert", VERTICAL + "<s>\n\tNN\tx\n</s>\n")
+    assert "a.vert:14 has an empty word" in fails(source)
+    assert "1 lines" in builds(source, "--bad-lines", "skip")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("4\tw\tw", "a.conllu:4 has 3 columns where CoNLL-U has 10: '4\\tw\\tw'"),
+        ("6\tw\tw" + "\t_" * 7, "a.conllu:4 has a word id out of sequence"),
+        ("x\tw\tw" + "\t_" * 7, "a.conllu:4 has a word id out of sequence"),
+        ("4-x\tw\tw" + "\t_" * 7, "a.conllu:4 has a word id out of sequence"),
+        ("4\t\tw" + "\t_" * 7, "a.conllu:4 has an empty word"),
+    ],
+)
+def test_malformed_conllu(line, told, fails, builds, write):
+    source = write("a.conllu", CONLLU + line + "\n\n")
+    sentence = fails(source)
+    assert told in sentence
+    assert "--bad-lines skip leaves such lines out and counts them" in sentence
+    assert "1 lines that did not fit" in builds(source, "--bad-lines", "skip")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"body": "x"}', "a.jsonl:2 has no field 'text' (it has: body); name the field with --text-field"),
+        ('{"text": 5}', "a.jsonl:2 has a field 'text' that is no string"),
+        ('{"text": "x"', "a.jsonl:2 is not JSON"),
+        ("[1]", "a.jsonl:2 is JSON but no object"),
+    ],
+)
+def test_json_lines_without_the_field(line, told, fails, builds, write):
+    source = write("a.jsonl", '{"text": "Lions sleep."}\n' + line + "\n")
+    assert told in fails(source)
+    assert "1 lines that did not fit" in builds(source, "--bad-lines", "skip")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.vert", "a.jsonl", "a.conllu", "a.txt.gz"])
+def test_a_line_of_100_megabytes(name, fails, tmp_path):
+    start = {"a.vert": VERTICAL, "a.jsonl": '{"text": "ok"}\n', "a.conllu": CONLLU + "\n"}.get(
+        name, "Fine.\n"
+    )
+    opener = gzip.open if name.endswith(".gz") else open
+    more = {"compresslevel": 1} if name.endswith(".gz") else {}
+    with opener(tmp_path / name, "wb", **more) as handle:
+        handle.write(start.encode())
+        for _ in range(100):
+            handle.write(b"x" * 1_000_000)
+        handle.write(b"\nmore\n")
+    number = start.count("\n") + 1
+    sentence = fails(tmp_path / name)
+    assert f"{name}:{number} is a line of more than 32 MiB; break the text into lines" in sentence
+
+
+def test_a_sentence_of_a_million_tokens_in_vertical(fails, builds, write):
+    source = write("a.vert", "<s>\n" + "lion\tN\tlion\n" * 1_000_000 + "</s>\n")
+    sentence = fails(source)
+    assert "a.vert:100,002 is past 100,000 tokens of one sentence" in sentence
+    assert "raise --max-sentence" in sentence
+    assert "1,000,000 tokens, 1 sentences" in builds(source, "--max-sentence", 1_000_000)
+
+
+def test_a_sentence_of_a_million_tokens_in_text(fails, write):
+    sentence = fails(write("a.txt", "Fine.\n\n" + "lion " * 1_000_000 + "\n"))
+    assert "a.txt:3 has a sentence of 1,000,000 tokens, more than 100,000; break the text" in sentence
+
+
+def test_a_sentence_of_a_million_tokens_in_conllu_and_json(fails, write):
+    lines = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 150_001))
+    assert "a.conllu:100,001 is past 100,000 tokens" in fails(write("a.conllu", lines))
+    sentence = fails(write("a.jsonl", '{"id": "d1", "text": "' + "lion " * 150_000 + '"}\n'))
+    assert "a.jsonl:1 has a sentence of 150,000 tokens" in sentence
+
+
+def test_an_output_that_exists(cli, write, tmp_path):
+    source = write("a.txt", "Lions sleep.\n")
+    assert cli("index", source, "--out", tmp_path / "s", "-j", 1).code == 0
+    again = cli("index", source, "--out", tmp_path / "s", "-j", 1)
+    assert again.code == 1
+    assert "s exists already; choose another --out, add to it with --append, or --overwrite it" in again.err
+    for other in (source, tmp_path):
+        done = cli("index", source, "--out", other, "--overwrite", "-j", 1)
+        assert done.code == 1
+        assert "is not a BagPack store, so --overwrite leaves it alone" in done.err
+    assert source.read_text() == "Lions sleep.\n"
+    assert cli("index", source, "--out", tmp_path / "s", "--overwrite", "-j", 1).code == 0
+
+
+def test_append_to_nothing(cli, write, tmp_path):
+    done = cli("index", write("a.txt", "x\n"), "--out", tmp_path / "s", "--append")
+    assert done.code == 1
+    assert "there is no store at" in done.err
+    assert not (tmp_path / "s").exists()
+
+
+def test_two_workers_fail_as_cleanly_as_one(cli, tmp_path, write, monkeypatch):
+    monkeypatch.setattr("bagpack.corpus.plan.MIN_PART", 100_000)
+    for i in range(6):
+        write(f"c/{i}.vert", VERTICAL * 2000 + ("<s>\nbroken\n</s>\n" if i == 1 else ""))
+    done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "-j", 2)
+    assert done.code == 1
+    assert "c/1.vert:24,002 has too few columns" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]

@@ -1,0 +1,186 @@
+"""`kill -9` at any moment, then --resume: the same bytes as a build that nobody disturbed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from corpus_oracle import files_of
+from test_building import conllu, jsonl, prose, vertical
+
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.store import Corpus
+from bagpack.corpus.workplace import owned
+from bagpack.errors import StoreError
+
+STEPS = (
+    "fsync",
+    "replace",
+    "unlink",
+    "rmdir",
+    "mkdir",
+)  # whatever changes the disk passes through one of these
+BUILD = {"jobs": 1, "part_bytes": 12_000}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    place = tmp_path_factory.mktemp("sources")
+    for name, text in [
+        ("a.vert", vertical(12)),
+        ("b.conllu", conllu(8)),
+        ("c.txt", prose(60)),
+        ("d.jsonl", jsonl()),
+    ]:
+        (place / name).write_text(text)
+    return sorted(map(str, place.iterdir()))
+
+
+def dying(step, *args, **options):
+    """Build in a child process that kills itself at a step; returns whether it got that far."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def counted(call):
+            def step_or_die(*arguments, **more):
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return call(*arguments, **more)
+
+            return step_or_die
+
+        for name in STEPS:
+            setattr(os, name, counted(getattr(os, name)))
+        code = 1
+        try:
+            index_corpus(*args, **options)
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+def until_survived(steps):
+    """Numbers of steps to die at: each of the first, then every third."""
+    step = 1
+    while True:
+        yield step
+        step += 1 if step < steps else 3
+
+
+def test_a_build(sources, tmp_path):
+    expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
+    out = tmp_path / "s"
+    deaths = 0
+    for step in until_survived(10):
+        if not dying(step, sources, out, **BUILD):
+            break
+        deaths += 1
+        assert not out.exists() or files_of(out) == expected
+        if not out.exists():
+            index_corpus(sources, out, resume=True, **BUILD)
+        assert files_of(out) == expected
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "whole"]
+        subprocess.run(["rm", "-r", out], check=True)
+    assert deaths > 20
+
+
+def test_dying_again_and_again_while_resuming(sources, tmp_path):
+    expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
+    assert dying(40, sources, tmp_path / "s", **BUILD)
+    for step in range(15, 400, 11):
+        if not dying(step, sources, tmp_path / "s", resume=True, **BUILD):
+            break
+    assert files_of(tmp_path / "s") == expected
+
+
+def test_an_overwrite(sources, tmp_path):
+    expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
+    out = tmp_path / "s"
+    old = files_of(index_corpus(sources[:1], out, **BUILD).corpus.path)
+    for step in until_survived(1):
+        if not dying(step, sources, out, overwrite=True, **BUILD):
+            break
+        if out.exists():
+            assert files_of(out) in (old, expected)
+        index_corpus(sources, out, overwrite=True, resume=True, **BUILD)
+        assert files_of(out) == expected
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "whole"]
+        index_corpus(sources[:1], out, overwrite=True, **BUILD)
+    assert step > 100
+
+
+def test_an_append(sources, tmp_path):
+    index_corpus(sources[:2], tmp_path / "base", **BUILD)
+    subprocess.run(["cp", "-r", tmp_path / "base", tmp_path / "whole"], check=True)
+    expected = files_of(index_corpus(sources[2:], tmp_path / "whole", append=True, **BUILD).corpus.path)
+    out = tmp_path / "s"
+    for step in until_survived(1):
+        subprocess.run(["cp", "-r", tmp_path / "base", out], check=True)
+        died = dying(step, sources[2:], out, append=True, **BUILD)
+        assert Corpus.open(out).verify() == []  # old or new, but whole at every moment
+        if died and list(out.glob("append.*")):
+            index_corpus(sources[2:], out, append=True, resume=True, **BUILD)
+        elif died and Corpus.open(out).documents == Corpus.open(tmp_path / "base").documents:
+            index_corpus(sources[2:], out, append=True, **BUILD)
+        assert files_of(out) == expected
+        subprocess.run(["rm", "-r", out], check=True)
+        if not died:
+            break
+    assert step > 100
+
+
+def test_nothing_to_resume(sources, tmp_path):
+    index_corpus(sources[:1], tmp_path / "s", **BUILD)
+    with pytest.raises(StoreError, match=r"no unfinished append is in .*; leave --resume out"):
+        index_corpus(sources[1:], tmp_path / "s", append=True, resume=True, **BUILD)
+    index_corpus(sources, tmp_path / "t", resume=True, **BUILD)  # nothing there yet: a build like any other
+    with pytest.raises(StoreError, match="exists already"):
+        index_corpus(sources, tmp_path / "t", resume=True, **BUILD)
+
+
+def test_only_one_build_at_a_time_in_one_place(sources, tmp_path):
+    with owned(tmp_path / "s.partial", resume=False, overwrite=False):
+        for options in ({}, {"resume": True}, {"overwrite": True}):
+            with pytest.raises(StoreError, match="another bagpack index is working in"):
+                index_corpus(sources, tmp_path / "s", **BUILD, **options)
+    index_corpus(sources, tmp_path / "s", **BUILD)
+
+
+SCRIPT = """
+import sys
+from bagpack.corpus.index import index_corpus
+out, resume, *sources = sys.argv[1:]
+index_corpus(sources, out, jobs=2, part_bytes=12_000, resume=resume == "resume")
+"""
+
+
+def test_a_real_process_with_workers(sources, tmp_path):
+    expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
+    moments = random.Random(11)
+    killed = 0
+    for attempt in range(3):
+        out = tmp_path / f"s{attempt}"
+        work = tmp_path / f"s{attempt}.partial"
+        command = [sys.executable, "-c", SCRIPT, out]
+        begun = subprocess.Popen([*command, "begin", *sources])
+        wanted = moments.randint(0, 12)
+        while begun.poll() is None and not out.exists():
+            if len(list(work.glob("shards/0*"))) >= wanted:
+                break
+            time.sleep(0.002)
+        time.sleep(moments.random() * 0.05)
+        begun.kill()  # the workers are left to themselves
+        killed += begun.wait() != 0
+        if not out.exists():
+            subprocess.run([*command, "resume", *sources], check=True, timeout=120)
+        assert files_of(out) == expected
+    assert killed

@@ -1,0 +1,229 @@
+"""The store on disk: its bytes, its size, and what damage to it looks like."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from corpus_oracle import build, files_of, sentences
+
+from bagpack.corpus.store import Corpus, manifest_seal
+from bagpack.errors import StoreError
+
+VERTICAL = (
+    '<text id="a">\n<s>\nThe\tDT\tthe\nLions\tNNS\tlion\nsaw\tVVD\tsee\nlions\tNNS\tlion\n'
+    "<g/>\n.\tSENT\t.\n</s>\n</text>\n"
+    '<text id="b">\n<s>\nThe\tDT\tthe\ncafé\tNN\tcafé\n</s>\n</text>\n'
+)
+
+START, GLUED = 1 << 31, 1 << 30
+# Types by falling count, then by first sight: The Lions saw lions . café. Keys in byte order: . café lion see the.
+GOLDEN = {
+    "tokens": ("<u4", [0 | START, 1, 2, 3, 4 | GLUED, 0 | START, 5]),
+    "postings": ("<u4", [4, 6, 1, 3, 2, 0, 5]),
+    "keys.blob": ("|u1", list(".cafélionseethe".encode())),
+    "keys.offsets": ("<i8", [0, 1, 6, 10, 13, 16]),
+    "keys.postings": ("<i8", [0, 1, 2, 4, 5, 7]),
+    "types.blob": ("|u1", list("TheLionssawlions.café".encode())),
+    "types.offsets": ("<i8", [0, 3, 8, 11, 16, 17, 22]),
+    "types.key": ("<u4", [4, 2, 3, 2, 0, 1]),
+    "types.count": ("<u4", [2, 1, 1, 1, 1, 1]),
+    "forms.blob": ("|u1", list(b"lions\tlionsaw\tsee")),
+    "forms.offsets": ("<i8", [0, 10, 17]),
+    "forms.count": ("<u4", [2, 1]),
+    "documents.start": ("<u4", [0, 5]),
+    "documents.blob": ("|u1", list(b"ab")),
+    "documents.offsets": ("<i8", [0, 1, 2]),
+}
+GOLDEN_LEXICON = {
+    "keys.blob": GOLDEN["keys.blob"],
+    "keys.offsets": GOLDEN["keys.offsets"],
+    "keys.count": ("<i8", [1, 1, 2, 1, 2]),
+    "forms.blob": ("|u1", list(b"lionssaw")),
+    "forms.offsets": ("<i8", [0, 5, 8]),
+    "forms.key": ("<i8", [2, 3]),
+}
+
+
+@pytest.fixture
+def store(tmp_path, write):
+    return build(write("a.vert", VERTICAL), tmp_path / "s")
+
+
+def test_the_files_hold_these_numbers(store):
+    """Stores of this format version must stay readable: if this fails, the format has changed."""
+    shard = store.path / "shards" / "000000-000"
+    assert sorted(path.name for path in shard.iterdir()) == sorted([*GOLDEN, "shard.json"])
+    for directory, golden in ((shard, GOLDEN), (store.path / "lexicon-0", GOLDEN_LEXICON)):
+        for name, (dtype, values) in golden.items():
+            assert np.frombuffer((directory / name).read_bytes(), dtype).tolist() == values, name
+    facts = json.loads((shard / "shard.json").read_text())
+    assert {name: facts[name] for name in ("tokens", "sentences", "documents", "keys", "types")} == {
+        "tokens": 7, "sentences": 2, "documents": 2, "keys": 5, "types": 6,
+    }  # fmt: skip
+    assert set(facts["checksums"]) == set(GOLDEN)
+    manifest = json.loads((store.path / "manifest.json").read_text())
+    assert manifest["format_version"] == 1
+    assert manifest["lexicon"]["directory"] == "lexicon-0"
+    assert [entry["name"] for entry in manifest["shards"]] == ["000000-000"]
+    assert re.fullmatch("[0-9a-f]{32}", manifest["content_hash"])
+
+
+def test_looking_things_up(store):
+    assert store.resolve(["Lions", "lion", "SAW", "Café", "tiger"]) == ["lion", "lion", "see", "café", None]
+    assert [store.count(word) for word in ("lions", "the", "tiger")] == [2, 2, 0]
+    shard = store.shards[0]
+    assert shard.key_positions(shard.keys.find(["lion"])[0]).tolist() == [1, 3]
+    assert [shard.document_at(i) for i in range(7)] == ["a"] * 5 + ["b"] * 2
+    assert shard.text(0, 5) == "The Lions saw lions."
+    assert repr(store).startswith("Corpus(")
+
+
+def test_a_token_takes_at_most_nine_bytes_beside_the_vocabulary(tmp_path, write):
+    """Documents of the length of web pages, with addresses for names."""
+    rng = np.random.default_rng(3)
+    lines = []
+    for number in range(60):
+        lines.append(f'<text id="ukwac:http://www.example.org/some/longer/path/page-{number}.html">')
+        for _ in range(40):
+            lines += ["<s>", *(f"w{k}\tN\tw{k}" for k in rng.zipf(1.3, 16) % 5000), "</s>"]
+        lines.append("</text>")
+    corpus = build(write("a.vert", "\n".join(lines) + "\n"), tmp_path / "s")
+    facts = corpus.info()
+    assert facts["tokens"] == 60 * 40 * 16
+    assert 8 <= facts["bytes_per_token_without_vocabulary"] <= 9
+    assert facts["bytes"] == sum(map(len, files_of(corpus.path).values()))
+
+
+def test_a_store_can_be_moved_and_read_without_its_sources(store, tmp_path):
+    before = sentences(store)
+    (tmp_path / "a.vert").unlink()
+    shutil.move(store.path, tmp_path / "elsewhere")
+    assert sentences(Corpus.open(tmp_path / "elsewhere")) == before
+
+
+def test_reading_does_not_write(store):
+    shard = store.shards[0]
+    for array in (shard.tokens, shard.postings, shard.keys.blob, store.lexicon.counts):
+        assert not array.flags.writeable
+
+
+def test_one_flipped_byte_in_any_file_is_told(store, cli):
+    for name, content in files_of(store.path).items():
+        path = store.path / name
+        for at in {0, len(content) // 2, len(content) - 2}:
+            damaged = bytearray(content)
+            damaged[at] ^= 0x41
+            path.write_bytes(damaged)
+            done = cli("verify", store.path)
+            assert done.code == 1, (name, at)
+            assert path.name in done.err, (name, at, done.err)
+            assert "Traceback" not in done.err
+            assert "unforeseen" not in done.err
+        path.write_bytes(content)
+    assert cli("verify", store.path).code == 0
+
+
+def test_a_missing_file_or_shard_is_told(store, cli):
+    shard = store.path / "shards" / "000000-000"
+    (shard / "postings").rename(store.path / "away")
+    done = cli("verify", store.path)
+    assert done.code == 1
+    assert "000000-000/postings is missing" in done.err
+    with pytest.raises(
+        StoreError, match="postings is missing; the store is damaged: restore it or index again"
+    ):
+        _ = Corpus.open(store.path).shards[0].postings
+    shutil.rmtree(shard)
+    assert "shard.json is missing" in cli("verify", store.path).err
+    for command in ("info", "verify"):
+        done = cli(command, store.path)
+        assert done.code == 1
+    with pytest.raises(
+        StoreError, match="000000-000 is missing; restore it from a copy, or index the corpus again"
+    ):
+        Corpus.open(store.path)
+
+
+@pytest.mark.parametrize("name", ["tokens", "postings", "types.key", "keys.postings"])
+def test_a_shortened_file_does_not_reach_the_kernels(name, store):
+    path = store.path / "shards" / "000000-000" / name
+    path.write_bytes(path.read_bytes()[:-8])
+    attribute = {"types.key": "key_of_type", "keys.postings": "posting_bounds"}.get(name, name)
+    with pytest.raises(StoreError, match=f"{name} has . entries where shard.json tells of ."):
+        getattr(Corpus.open(store.path).shards[0], attribute)
+
+
+def test_a_newer_format_version_is_told(store, cli):
+    path = store.path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["format_version"] = 2
+    path.write_text(json.dumps({**manifest, "seal": manifest_seal(manifest)}))
+    for command in ("info", "verify"):
+        done = cli(command, store.path)
+        assert done.code == 1
+        assert "has format version 2, this BagPack reads 1; update BagPack" in done.err
+
+
+def test_what_is_no_store_is_told(tmp_path, cli, write):
+    write("d/x.txt", "x")
+    write("e/manifest.json", '{"kind": "model"}')
+    write("f/manifest.json", "[]")
+    for name, told in [
+        ("d", "has no manifest.json"),
+        ("e", "is a BagPack model, not a corpus"),
+        ("f", "not a corpus"),
+        ("g", "there is no store at"),
+    ]:
+        done = cli("verify", tmp_path / name)
+        assert done.code == 1
+        assert told in done.err, done.err
+    (tmp_path / "g.partial").mkdir()
+    assert "an unfinished build is at" in cli("verify", tmp_path / "g").err
+
+
+def test_a_full_disk(tmp_path, write):
+    """On a small tmpfs: a sentence, no store, and --resume once there is room."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], capture_output=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip(f"no tmpfs can be mounted here: {mount.stderr.decode().strip()}")
+    source = write(
+        "a.vert",
+        "<s>\n"
+        + "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(400_000)).replace("w0", "w")
+        + "</s>\n",
+    )
+    command = [
+        sys.executable,
+        "-c",
+        "from bagpack.cli import main; main()",
+        "index",
+        source,
+        "--out",
+        disk / "s",
+    ]
+    command += ["--jobs", "1", "--max-sentence", "500000"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 1
+        assert re.search(
+            r"^bagpack: the disk is full: \S+ could not be written; free some space .*--resume$",
+            done.stderr.strip(),
+        )
+        assert not (disk / "s").exists()
+        subprocess.run(["mount", "-o", "remount,size=30m", disk], check=True)
+        done = subprocess.run(
+            [*command, "--resume"], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        whole = build(source, tmp_path / "whole", max_sentence=500_000)
+        assert files_of(disk / "s") == files_of(whole.path)
+    finally:
+        subprocess.run(["umount", disk], check=True)
