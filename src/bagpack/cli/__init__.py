@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from bagpack.cli import corpus, demo, vectors
+from bagpack.cli import corpus, demo, learning, vectors
 
 app = typer.Typer(
     name="bagpack",
@@ -41,6 +41,7 @@ def options(
 
 corpus.register(app)
 vectors.register(app)
+learning.register(app)
 demo.register(app)
 
 

@@ -1,0 +1,1 @@
+"""Where corpus, data set and learner meet: evaluate, solve, train, predict, reproduce."""

@@ -1,0 +1,121 @@
+"""Counts of a data set's pairs, from a store, from snippets, or from a matrix that was counted before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource, CorpusSource, open_source
+from bagpack.contexts.windows import CountSettings
+from bagpack.errors import StoreError
+from bagpack.files import read_json
+from bagpack.vectors.matrix import Pair, PairMatrix, Progress
+
+if TYPE_CHECKING:
+    from bagpack.report.model import CorpusFacts, DataFacts
+
+LISTED = 50  # names that a result lists; the numbers are always whole
+
+
+@dataclass(frozen=True)
+class CountOptions:
+    """How pairs are counted when they have to be."""
+
+    b: int = 1500
+    basis: str | None = None
+    settings: CountSettings = field(default_factory=CountSettings)
+    n_jobs: int | None = None
+
+
+def matrix_of(
+    path: str | Path, pairs: Sequence[Pair], options: CountOptions, progress: Progress | None = None
+) -> PairMatrix:
+    """The pairs' matrix; `path` is a store, snippets, or a matrix that holds the pairs already."""
+    path = Path(path)
+    if is_matrix(path):
+        return PairMatrix.open(path).rows_of(pairs)
+    source = open_source(path)
+    basis = _basis(source, options)
+    return PairMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
+
+
+def is_matrix(path: Path) -> bool:
+    """Whether a matrix stands at this path."""
+    manifest = path / "manifest.json"
+    return manifest.exists() and read_json(manifest).get("kind") == "pair-matrix"
+
+
+def _basis(source: ContextSource, options: CountOptions) -> Basis:
+    if options.basis is None:
+        return source.pick_basis(options.b, options.n_jobs)
+    basis = Basis.open(options.basis)
+    if isinstance(source, CorpusSource):
+        basis.check_corpus(source.corpus, options.basis)
+    return basis
+
+
+def corpus_facts(matrix: PairMatrix) -> CorpusFacts:
+    """What a report says of the corpus; only its path and hash if it is out of reach."""
+    facts: CorpusFacts = {"path": matrix.source_path, "content_hash": matrix.source_hash}
+    try:
+        manifest: dict[str, Any] = read_json(Path(matrix.source_path) / "manifest.json")
+    except StoreError:
+        return facts
+    for name in ("tokens", "sentences", "documents", "types"):
+        if name in manifest:
+            facts[name] = int(manifest[name])
+    return facts
+
+
+def data_facts(matrix: PairMatrix, path: str) -> DataFacts:
+    """What a report says of the data set and of what the corpus knows of it."""
+    unknown, words, pairs = matrix.unknown_words, matrix.capped_words, matrix.capped_pairs
+    return {
+        "path": path,
+        "rows": len(matrix),
+        "pairs": len(set(matrix.pairs)),
+        "words": len({word for pair in matrix.pairs for word in pair}),
+        "duplicates": len(matrix) - len(set(matrix.pairs)),
+        "equal_words": sum(w1 == w2 for w1, w2 in matrix.pairs),
+        "unknown_words": len(unknown),
+        "unknown_word_list": unknown[:LISTED],
+        "unseen_pairs": int((matrix.seen == 0).sum()),
+        "capped_words": len(words),
+        "capped_word_list": list(words)[:LISTED],
+        "capped_pairs": len(pairs),
+        "capped_pair_list": list(pairs)[:LISTED],
+    }
+
+
+def count_settings(matrix: PairMatrix) -> dict[str, Any]:
+    """The settings that shaped the counts, for a report."""
+    settings = matrix.settings
+    return {
+        "b": len(matrix.basis.unigrams),
+        "windows": str(settings.windows),
+        "limit": "none" if settings.limit is None else settings.limit,
+        **({} if settings.sample is None else {"sample": settings.sample}),
+        **({} if settings.count == "context" else {"count": settings.count}),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions that a result depends on."""
+    import platform
+
+    import numpy
+    import scipy
+    import sklearn
+
+    from bagpack import __version__
+
+    return {
+        "bagpack": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }

@@ -1,0 +1,290 @@
+"""Cross-validation of a data set: rows, splits, scores, and everything a report needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from bagpack.errors import InputError, UsageError
+from bagpack.evaluate import Evaluation, cross_validate, fixed_split, interval, make_splits
+from bagpack.experiments.counting import (
+    CountOptions,
+    corpus_facts,
+    count_settings,
+    data_facts,
+    matrix_of,
+    versions,
+)
+from bagpack.learn import Targets, encode_targets, fit_counts
+from bagpack.learn.blocks import PairCounts
+from bagpack.learn.fitting import Machine
+from bagpack.report.model import EvaluationResult, without_nan
+from bagpack.tasks import Dataset, read_dataset
+from bagpack.vectors.matrix import PairMatrix, Progress
+
+CONDITIONS = ("v1v2", "v12", "v1v2v12")
+STRONGEST = 12
+MOST_ROWS_FOR_FEATURES = (
+    20_000  # past this, a model of all rows only for its strongest features costs too long
+)
+
+
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """What `bagpack evaluate` can be told."""
+
+    preset: str = "paper"
+    conditions: tuple[str, ...] = CONDITIONS
+    split: str = "random"
+    folds: int | None = None
+    seed: int = 0
+    transductive: bool = False
+    C: float = 1.0
+    epsilon: float = 0.2
+    left_out: tuple[str, ...] = ()
+    drop_unseen: bool = False
+    label_sets: bool = False
+    task: str | None = None
+    columns: dict[str, str] | None = None
+    features: bool = True
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A data set ready to learn from: counts and answers row by row, training rows first if a test file is given."""
+
+    data: Dataset
+    matrix: PairMatrix
+    counts: PairCounts
+    answers: Any
+    n_train: int | None
+
+    @property
+    def targets(self) -> Targets:
+        """The answers as the learners take them."""
+        return encode_targets(self.answers, kind="rating" if self.data.kind == "ratings" else "labels")
+
+    def select(self, rows: Sequence[int]) -> Rows:
+        """Some rows; the number of training rows follows."""
+        index = np.asarray(rows, np.intp)
+        n_train = None if self.n_train is None else int((index < self.n_train).sum())
+        answers = [self.answers[i] for i in index] if isinstance(self.answers, list) else self.answers[index]
+        return Rows(self.data.select(index), self.matrix.select(index), self.counts[index], answers, n_train)
+
+
+def evaluate_file(
+    source: str, path: str, test: str | None, counting: CountOptions, options: EvaluateOptions,
+    progress: Progress | None = None,
+) -> EvaluationResult:  # fmt: skip
+    """Evaluate the data set at `path` (and, if given, test on another file) on a source of counts."""
+    rows = load_rows(source, path, test, counting, options, progress)
+    return evaluate_rows(rows, path, options, counting.n_jobs)
+
+
+def evaluate_rows(rows: Rows, path: str, options: EvaluateOptions, n_jobs: int | None) -> EvaluationResult:
+    """Evaluate rows that are counted already."""
+    by = rows.data.group_column if rows.data.kind == "relations" else None
+    found = _evaluate_subsets(rows, by, options, n_jobs) if by else _evaluate(rows, options, n_jobs)
+    return finish_result(found, rows, path, options, with_features=options.features and not by)
+
+
+def load_rows(
+    source: str, path: str, test: str | None, counting: CountOptions, options: EvaluateOptions,
+    progress: Progress | None = None,
+) -> Rows:  # fmt: skip
+    """Read the data and count its pairs."""
+    data = read_dataset(path, cast(Any, options.task), options.columns)
+    n_train: int | None = None
+    if test is not None:
+        other = read_dataset(test, cast(Any, options.task), options.columns)
+        if other.kind != data.kind:
+            raise InputError(f"{path} holds {data.kind} and {test} {other.kind}; both must hold the same")
+        n_train = len(data)
+        data = join(data, other)
+    if options.label_sets:
+        data = merge_labels(data, n_train)
+        n_train = None if n_train is None else len({*data.pairs[:n_train]})
+    matrix = matrix_of(source, data.pairs, counting, progress)
+    answers: Any = data.scores if data.kind == "ratings" else list(data.labels)
+    if options.label_sets:
+        answers = [frozenset(label.split("\t")) for label in data.labels]
+    rows = Rows(data, matrix, matrix.counts(), answers, n_train)
+    if options.drop_unseen:
+        kept = np.flatnonzero(matrix.seen > 0)
+        if not kept.size:
+            raise InputError(
+                f"no pair of {path} is ever seen together, so --drop-unseen leaves nothing to learn from"
+            )
+        rows = rows.select(kept.tolist())
+    return rows
+
+
+def join(first: Dataset, second: Dataset) -> Dataset:
+    """Both sets' rows, one after the other; only columns that both have are kept."""
+    shared = [name for name in first.extra if name in second.extra]
+    return replace(
+        first,
+        pairs=[*first.pairs, *second.pairs],
+        lines=[*first.lines, *second.lines],
+        extra={name: [*first.extra[name], *second.extra[name]] for name in shared},
+        labels=[*first.labels, *second.labels],
+        scores=np.concatenate([first.scores, second.scores]),
+        word_columns=(
+            [*first.word_columns[0], *second.word_columns[0]],
+            [*first.word_columns[1], *second.word_columns[1]],
+        ),
+        group_column=first.group_column if first.group_column == second.group_column else None,
+    )
+
+
+def merge_labels(data: Dataset, n_train: int | None) -> Dataset:
+    """Each pair once, its labels joined by tabs; training and test rows stay apart."""
+    if data.kind != "relations":
+        raise UsageError("--label-sets is for labels, and this data set holds ratings; leave it out")
+    keys = [(n_train is not None and row >= n_train, pair) for row, pair in enumerate(data.pairs)]
+    first_row: dict[Any, int] = {}
+    labels: dict[Any, list[str]] = {}
+    for row, key in enumerate(keys):
+        first_row.setdefault(key, row)
+        labels.setdefault(key, []).append(data.labels[row])
+    merged = data.select(list(first_row.values()))
+    return replace(merged, labels=["\t".join(sorted(set(labels[key]))) for key in first_row])
+
+
+def _splits(rows: Rows, options: EvaluateOptions) -> list[Any]:
+    if rows.n_train is not None:
+        return fixed_split(rows.n_train, len(rows.data) - rows.n_train)
+    targets = rows.targets
+    groups = rows.data.column(options.split[6:]) if options.split.startswith("group:") else None
+    # Words are the same for a lexical split if the corpus takes them for the same (vein, veins).
+    names = {word: str(target or word) for word, target in rows.matrix.resolved.items()}
+    words = ([names[w1] for w1, _ in rows.data.pairs], [names[w2] for _, w2 in rows.data.pairs])
+    return make_splits(
+        options.split, targets, words=words, groups=groups, folds=options.folds, seed=options.seed
+    )
+
+
+def _evaluate(rows: Rows, options: EvaluateOptions, n_jobs: int | None) -> dict[str, Any]:
+    """One cross-validation over all rows."""
+    column = rows.data.group_column
+    ratings = rows.data.kind == "ratings"
+    groups = rows.data.column(column) if ratings and column else None
+    found: Evaluation = cross_validate(
+        rows.counts, rows.answers, _splits(rows, options), options.conditions, options.preset,
+        kind="rating" if ratings else "labels", C=options.C, epsilon=options.epsilon,
+        transductive=options.transductive, left_out=options.left_out, groups=groups, group_column=column or "",
+        n_jobs=n_jobs,
+    )  # fmt: skip
+    return found.to_dict()
+
+
+def _evaluate_subsets(rows: Rows, by: str, options: EvaluateOptions, n_jobs: int | None) -> dict[str, Any]:
+    """A data set that is divided into tasks of its own (true or false within each relation): one evaluation each.
+
+    The score of a condition is the mean over the tasks, its interval that of the tasks.
+    """
+    values = rows.data.column(by)
+    names = list(dict.fromkeys(values))
+    parts: dict[str, dict[str, Any]] = {}
+    for name in names:
+        index = [row for row, value in enumerate(values) if value == name]
+        try:
+            parts[name] = _evaluate(rows.select(index), options, n_jobs)
+        except InputError as error:
+            raise InputError(f"{by} {name}: {error}") from error
+    first = parts[names[0]]
+
+    def mean_over_tasks(kind: str) -> list[dict[str, Any]]:
+        merged = []
+        for position, entry in enumerate(first[kind]):
+            metrics = {}
+            for metric in entry["metrics"]:
+                each = [
+                    part[kind][position]["metrics"].get(metric, {}).get("mean") for part in parts.values()
+                ]
+                metrics[metric] = interval([np.nan if v is None else v for v in each]).to_dict()
+            merged.append({"name": entry["name"], "metrics": metrics})
+        return merged
+
+    conditions, baselines = mean_over_tasks("conditions"), mean_over_tasks("baselines")
+    metric = first["main_metric"]
+    breakdown = {
+        "metric": metric,
+        "column": by,
+        "rows": [
+            {
+                "name": name,
+                "n": part["tested"],
+                "scores": {
+                    entry["name"]: entry["metrics"][metric]["mean"]
+                    for entry in (*part["conditions"], *part["baselines"])
+                },
+            }
+            for name, part in parts.items()
+        ],
+    }
+    return {
+        **{name: first[name] for name in ("format", "kind", "main_metric", "transductive", "settings")},
+        "conditions": conditions,
+        "baselines": baselines,
+        "groups": breakdown,
+        "tested": sum(part["tested"] for part in parts.values()),
+        "notes": [
+            f"Each {by} is a task of its own; scores are means over the {len(names)} tasks, and so are intervals.",
+            *first["notes"][:1],
+        ],
+    }
+
+
+def finish_result(
+    found: dict[str, Any], rows: Rows, path: str, options: EvaluateOptions, with_features: bool
+) -> EvaluationResult:
+    """Add what was evaluated, on what, and why."""
+    data = rows.data
+    facts = data_facts(rows.matrix, path)
+    if data.kind == "relations":
+        facts["labels"] = data.label_counts
+    notes = list(found.get("notes", []))
+    if data.kind == "relations" and data.is_multilabel and not data.group_column and not options.label_sets:
+        notes.append(
+            "Some pairs stand in the data with two labels; every row counts by itself (see --label-sets)."
+        )
+    if facts["capped_words"] or facts["capped_pairs"]:
+        notes.append(
+            f"The cap of {rows.matrix.settings.limit} observations bit for {facts['capped_words']:,} words and "
+            f"{facts['capped_pairs']:,} pairs."
+        )
+    result = {
+        **found,
+        "corpus": corpus_facts(rows.matrix),
+        "data": facts,
+        "settings": {
+            **found["settings"],
+            "split": "test file" if rows.n_train is not None else options.split,
+            "seed": options.seed,
+            **count_settings(rows.matrix),
+        },
+        "versions": versions(),
+        "notes": notes,
+    }
+    if with_features and len(data) <= MOST_ROWS_FOR_FEATURES:
+        result["features"] = strongest_features(rows, options)
+    return cast(EvaluationResult, without_nan(result))
+
+
+def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[dict[str, Any]]]:
+    """What speaks most for each label, in a model of all rows."""
+    condition = options.conditions[-1]
+    model = fit_counts(
+        rows.counts, rows.targets, condition, options.preset, Machine(options.C, options.epsilon)
+    )
+    labels = model.classes or (None,)
+    return {
+        "rating" if label is None else str(label): [
+            {"name": name, "weight": weight} for name, weight in model.strongest(label, STRONGEST)
+        ]
+        for label in labels
+    }

@@ -1,0 +1,153 @@
+"""Models for use: train on a data set, predict new pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource, open_source
+from bagpack.contexts.windows import CountSettings
+from bagpack.errors import StoreError, UsageError
+from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
+from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
+from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
+from bagpack.learn.fitting import Machine
+from bagpack.vectors.matrix import Pair, PairMatrix, Progress
+
+
+def train_file(
+    source: str, path: str, out: str, counting: CountOptions, options: EvaluateOptions, *,
+    condition: str = "v1v2v12", evaluate: bool = True, overwrite: bool = False, progress: Progress | None = None,
+) -> tuple[LinearModel, dict[str, Any]]:  # fmt: skip
+    """Train on all rows, write the model and its card; returns the model and what the cross-validation found."""
+    if Path(out).exists() and not overwrite:
+        raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
+    rows = load_rows(source, path, None, counting, options, progress)
+    if rows.data.kind == "relations" and rows.data.group_column:
+        column = rows.data.group_column
+        raise UsageError(
+            f"{path} holds several tasks, one for each {column}; write the rows of one {column} to a file and train "
+            f"on that"
+        )
+    # Scores first: a data set that cannot be evaluated is found out before a model is written.
+    result: dict[str, Any] = {}
+    if evaluate:
+        result = dict(evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs))
+    ratings = rows.data.kind == "ratings"
+    machine = Machine(options.C, options.epsilon)
+    model = fit_counts(rows.counts, rows.targets, condition, options.preset, machine)
+    matrix = rows.matrix
+    facts = data_facts(matrix, path)
+    manifest = {
+        "source": {"path": matrix.source_path, "content_hash": matrix.source_hash},
+        "unigrams": len(matrix.basis.unigrams),
+        "bigrams": [list(pair) for pair in matrix.basis.bigrams],
+        "basis_hash": matrix.basis.hash,
+        "counting": matrix.settings.to_dict(),
+        "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
+        "scores": _scores(result),
+        "versions": versions(),
+    }
+    card = model_card(
+        model,
+        title=f"BagPack model of {Path(path).name}",
+        corpus=dict(corpus_facts(matrix)),
+        data={"path": path, "rows": len(matrix), **({} if ratings else {"labels": rows.data.label_counts})},
+        scores=_scores(result),
+        coverage={
+            "unknown words": facts["unknown_words"],
+            "pairs never seen together": facts["unseen_pairs"],
+        },
+        caps={"limit": matrix.settings.limit, "words": facts["capped_words"], "pairs": facts["capped_pairs"]},
+        versions={name: value for name, value in versions().items() if name != "bagpack"},
+    )
+    save_model(model, out, manifest=manifest, card=card, overwrite=overwrite)
+    return load_model(out), result
+
+
+def _scores(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    entries = [*result.get("conditions", []), *result.get("baselines", [])]
+    return {
+        entry["name"]: {
+            metric: {bound: score.get(bound) for bound in ("mean", "low", "high")}
+            for metric, score in entry["metrics"].items()
+        }
+        for entry in entries
+    }
+
+
+def model_basis(model: LinearModel) -> Basis:
+    """The basis that a model was trained over."""
+    count = model.manifest.get("unigrams")
+    bigrams = model.manifest.get("bigrams")
+    if not isinstance(count, int) or not isinstance(bigrams, list):
+        raise StoreError(
+            "the model does not say what its basis was, so no new pair can be counted; train it again"
+        )
+    return Basis(tuple(model.terms[:count]), tuple((first, second) for first, second in bigrams))
+
+
+def model_source(model: LinearModel, store: str | None, any_store: bool = False) -> ContextSource:
+    """The source a model counts new pairs in: the store it was trained on, unless another is named."""
+    trained = model.manifest.get("source", {})
+    path = store or trained.get("path")
+    if not path:
+        raise StoreError("the model does not say which store it was trained on; name one with --store")
+    if not Path(path).exists():
+        raise StoreError(
+            f"the store {path} that the model was trained on is gone; name its new place with --store"
+        )
+    source = open_source(path)
+    if source.content_hash != trained.get("content_hash") and not any_store:
+        raise StoreError(
+            f"the model was trained on another store than {path} (content {trained.get('content_hash', '')[:12]}, not "
+            f"{source.content_hash[:12]}); name the right one with --store, or add --any-store to use it all the same"
+        )
+    return source
+
+
+def count_for(
+    model: LinearModel, source: ContextSource, pairs: Sequence[Pair], n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> PairMatrix:  # fmt: skip
+    """The pairs, counted the way the model's training pairs were."""
+    settings = CountSettings.from_dict(dict(model.manifest["counting"]))
+    return PairMatrix.count(source, pairs, model_basis(model), settings, n_jobs, progress)
+
+
+def predict_pairs(
+    model_path: str, pairs: Sequence[Pair], *, store: str | None = None, any_store: bool = False,
+    n_jobs: int | None = None, progress: Progress | None = None,
+) -> tuple[LinearModel, PairMatrix, Any, np.ndarray]:  # fmt: skip
+    """Labels (or ratings) and scores of new pairs: model, their matrix, answers, one score column per label."""
+    model = load_model(model_path)
+    if store is not None and is_matrix(Path(store)):
+        matrix = PairMatrix.open(store).rows_of(pairs)
+        if tuple(matrix.terms) != model.terms:
+            raise StoreError(
+                f"the matrix {store} was counted over another basis than the model's; name the store"
+            )
+    else:
+        matrix = count_for(model, model_source(model, store, any_store), pairs, n_jobs, progress)
+    counts = matrix.counts()
+    return model, matrix, model.predict(counts), model.label_scores(counts)
+
+
+def answer_rows(
+    model: LinearModel, pairs: Sequence[Pair], answers: Any, scores: np.ndarray
+) -> Iterator[list[str]]:
+    """`w1 w2 label` and a score per label, or `w1 w2 score`, with a header."""
+    if model.kind == "rating":
+        yield ["w1", "w2", "score"]
+        for (w1, w2), score in zip(pairs, np.asarray(answers, float).tolist(), strict=True):
+            yield [w1, w2, f"{score:.6g}"]
+        return
+    yield ["w1", "w2", "label", *map(str, model.classes)]
+    for (w1, w2), answer, row in zip(pairs, answers, scores.tolist(), strict=True):
+        label = ",".join(sorted(map(str, answer))) if isinstance(answer, set | frozenset) else str(answer)
+        yield [w1, w2, label, *(f"{score:.6g}" for score in row)]
