@@ -198,4 +198,7 @@ def native_query(query: Query, url: str) -> str:
 
 def distinct(snippets: Iterable[Snippet]) -> list[Snippet]:
     """Each text once, in order: a page that is copied all over the place says its sentence once."""
-    return list({snippet.text: snippet for snippet in reversed(list(snippets))}.values())[::-1]
+    first: dict[str, Snippet] = {}
+    for snippet in snippets:
+        first.setdefault(snippet.text, snippet)
+    return list(first.values())

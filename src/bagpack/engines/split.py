@@ -1,0 +1,53 @@
+"""Text from a foreign index: cut into sentences and tokens as `bagpack index` would, keeping those that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from bagpack.corpus.sentences import join_paragraphs
+from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize
+from bagpack.engines.base import Snippet
+from bagpack.engines.queries import Form, Query
+from bagpack.engines.words import clean_token, mark
+
+
+def marked_sentences(text: str, lang: str) -> Iterator[str]:
+    """The sentences of a text, marked.
+
+    >>> [sentence.replace("\\u2060", "|") for sentence in marked_sentences("A lion. It roars!", "en")]
+    ['A lion|.', 'It roars|!']
+    """
+    paragraphs = [line for line in text.splitlines() if line.strip()]
+    if not paragraphs:
+        return
+    block = join_paragraphs(paragraphs, lang)
+    tokens = tokenize(block.data, block.sentence_ends, lang)
+    forms = [
+        block.data[a:b].decode() for a, b in zip(tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
+    ]
+    glued = ((tokens.flags & GLUED) != 0).tolist()
+    opens = np.flatnonzero(tokens.flags & SENTENCE_START).tolist()
+    for start, end in zip(opens, [*opens[1:], len(forms)], strict=True):
+        yield mark(zip(forms[start:end], [False, *glued[start + 1 : end]], strict=True))
+
+
+def split_snippets(query: Query, snippets: Iterable[Snippet], lang: str) -> list[Snippet]:
+    """Those sentences of the snippets in which the query's words occur."""
+    wanted = [query.forms1, query.forms2] if query.kind == "pair" else [query.forms1]
+    found = []
+    for snippet in snippets:
+        for marked in marked_sentences(snippet.text, lang):
+            words = [
+                clean_token(word).casefold() for word in marked.replace("\N{WORD JOINER}", " ").split(" ")
+            ]
+            if all(any(holds(words, form) for form in forms) for forms in wanted):
+                found.append(Snippet(snippet.document, marked))
+    return found
+
+
+def holds(words: Sequence[str], form: Form) -> bool:
+    """Whether the tokens of a form stand in a sentence, next to each other."""
+    size = len(form)
+    return any(tuple(words[at : at + size]) == form for at in range(len(words) - size + 1))
