@@ -1,0 +1,330 @@
+"""A snippet corpus (`snippets.bps`): what a search engine gave, serving wherever a store does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.basis import Basis
+from bagpack.contexts import counting
+from bagpack.contexts.concordance import Concordance, observations, show
+from bagpack.contexts.counting import Csr, PairCountsOf
+from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.shard import damaged_files
+from bagpack.corpus.store import Corpus
+from bagpack.engines.assemble import Assembler, write_lines
+from bagpack.engines.base import Engine, connect, parse_address
+from bagpack.engines.cache import AnswerCache
+from bagpack.engines.fetch import Manners, Progress, ask_all
+from bagpack.engines.inflect import Inflector
+from bagpack.engines.queries import MAX_GAP, QueryPlan, plan_queries
+from bagpack.engines.tokens import enter_reader
+from bagpack.engines.words import KEY_MARK
+from bagpack.errors import StoreError, UsageError
+from bagpack.files import digest, disk_errors, read_json, remove_tree, sync_directory, write_bytes, write_json
+from bagpack.tasks.words import Pair, normalise_target, unordered_pairs
+
+I64 = NDArray[np.int64]
+FORMAT_VERSION = 1
+KIND = "snippets"
+ROLES = ("sentences", "words", "pairs")
+
+
+class SnippetCorpus:
+    """Snippets as a source of contexts (`bagpack.contexts.source.ContextSource`).
+
+    Single contexts are counted in the store `for_words`, pair contexts in `for_pairs`; the basis is picked from the
+    distinct sentences, `for_basis`. Only words and pairs that were fetched can be asked for.
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.options = TextOptions.from_dict(manifest["options"])
+
+    @classmethod
+    def open(cls, path: str | Path) -> SnippetCorpus:
+        """Open what `bagpack fetch` made."""
+        path = Path(path)
+        if not (path / "manifest.json").exists():
+            raise StoreError(f"there is no snippet corpus at {path}; make one with bagpack fetch")
+        manifest = read_json(path / "manifest.json")
+        if manifest.get("kind") != KIND:
+            raise StoreError(f"{path} is a BagPack {manifest.get('kind')}, not a snippet corpus")
+        if manifest.get("format_version") != FORMAT_VERSION:
+            raise StoreError(
+                f"{path} has format version {manifest.get('format_version')}, this BagPack reads {FORMAT_VERSION}; "
+                f"fetch it again (the answers are in the cache)"
+            )
+        return cls(path, manifest)
+
+    @cached_property
+    def for_basis(self) -> Corpus:
+        """The store of distinct sentences."""
+        return Corpus.open(self.path / "sentences")
+
+    @cached_property
+    def for_words(self) -> Corpus:
+        """The store of single contexts."""
+        return Corpus.open(self.path / "words")
+
+    @cached_property
+    def for_pairs(self) -> Corpus:
+        """The store of pair contexts."""
+        return Corpus.open(self.path / "pairs")
+
+    @property
+    def content_hash(self) -> str:
+        """Changes when anything that was fetched does."""
+        return str(self.manifest["content_hash"])
+
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        return {word: key for word, key, *_ in _rows(self.path / "targets.tsv")}
+
+    @cached_property
+    def _fetched(self) -> set[frozenset[str]]:
+        return {frozenset((self._keys[w1], self._keys[w2])) for w1, w2, *_ in _rows(self.path / "pairs.tsv")}
+
+    def resolve(self, words: Sequence[str]) -> list[Target | None]:
+        """The target of each fetched word; None if no query found it. A word that was not fetched is an error."""
+        named = [_target(word) for word in words]
+        absent = [word for word in named if word not in self._keys]
+        if absent:
+            raise self._not_fetched(absent, "")
+        keys = [self._keys[word] for word in named]
+        seen = (self.for_words.lexicon.keys.find(keys) >= 0) | (self.for_pairs.lexicon.keys.find(keys) >= 0)
+        return [Target((key,)) if known else None for key, known in zip(keys, seen.tolist(), strict=True)]
+
+    def _not_fetched(self, absent: Sequence[str], kind: str) -> StoreError:
+        others = len(set(absent)) - 1
+        more = f" and {others:,} more" if others else ""
+        return StoreError(
+            f"{self.path} has no snippets for {kind}{absent[0]!r}{more}; add the pairs to the list and run bagpack "
+            f"fetch again (what the cache has is not asked twice)"
+        )
+
+    def pick_basis(self, b: int, n_jobs: int | None = None) -> Basis:
+        """The b most frequent unigrams and bigrams of the distinct sentences."""
+        return replace(Basis.of(self.for_basis, b, n_jobs), corpus_hash=self.content_hash)
+
+    def count_words(
+        self, targets: Sequence[Target], basis: Basis, settings: CountSettings, n_jobs: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Csr, I64]:  # fmt: skip
+        """Rows (pre, post) of each target, from the snippets of its own query."""
+        return counting.count_words(self.for_words, targets, basis, settings, n_jobs, progress)
+
+    def count_pairs(
+        self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings,
+        n_jobs: int | None = None, progress: Callable[[int], None] | None = None,
+    ) -> PairCountsOf:  # fmt: skip
+        """Rows of each pair, from the snippets of its twelve queries. A pair that was not fetched is an error."""
+        absent = [
+            f"{one} {two}".replace(KEY_MARK, "")
+            for one, two in pairs
+            if frozenset((*one.keys, *two.keys)) not in self._fetched
+        ]
+        if absent:
+            raise self._not_fetched(absent, "the pair ")
+        if settings.windows.between > MAX_GAP:
+            raise UsageError(
+                f"the queries asked for at most {MAX_GAP} words between, so a window of {settings.windows.between} "
+                f"cannot be counted in {self.path}; lower it"
+            )
+        return counting.count_pairs(self.for_pairs, pairs, basis, settings, n_jobs, progress)
+
+    def contexts(
+        self,
+        w1: str,
+        w2: str | None = None,
+        *,
+        limit: int | None = DEFAULT_LIMIT,
+        windows: Windows | None = None,
+    ) -> Concordance:
+        """The very places that are counted, as they are written."""
+        words = (w1,) if w2 is None else (w1, w2)
+        windows = windows or Windows()
+        targets = self.resolve(words)
+        unknown = tuple(word for word, target in zip(words, targets, strict=True) if target is None)
+        if unknown:
+            return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
+        store = self.for_words if w2 is None else self.for_pairs
+        found, total = observations(store, [target for target in targets if target], limit, windows)
+        return Concordance(words, tuple(show(store, item, [1, 1], windows) for item in found), total)
+
+    def verify(self) -> list[str]:
+        """Sentences about whatever is damaged, in all three stores and beside them."""
+        problems = [problem for role in ROLES for problem in Corpus.open(self.path / role).verify()]
+        problems.extend(damaged_files(self.path, self.manifest["checksums"]))
+        return problems
+
+    def info(self) -> dict[str, Any]:
+        """What `bagpack info` shows."""
+        facts = self.for_basis.info()
+        told = {name: value for name, value in self.manifest.items() if name not in ("kind", "checksums")}
+        return {
+            "kind": KIND,
+            "path": str(self.path),
+            **{name: facts[name] for name in ("tokens", "sentences", "documents", "types")},
+            **told,
+            "bytes": sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file()),
+        }
+
+    def __repr__(self) -> str:
+        return f"SnippetCorpus({str(self.path)!r}, pairs={self.manifest['pairs']:,})"
+
+
+def _rows(path: Path) -> list[list[str]]:
+    """The rows of one of our own tables, without its header."""
+    try:
+        return [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:] if line]
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}; fetch the snippets again") from error
+
+
+def _target(word: str) -> str:
+    return normalise_target(word).casefold()
+
+
+def plan_fetch(pairs: Iterable[Pair], inflector: Inflector, options: TextOptions) -> QueryPlan:
+    """The queries of a list of pairs; unordered pairs and shared words are asked for once."""
+    targets = [(_target(w1), _target(w2)) for w1, w2 in pairs]
+    if not targets:
+        raise UsageError("there are no pairs to fetch; give at least one")
+    return plan_queries(unordered_pairs(targets), inflector, options.lang, MAX_GAP)
+
+
+def fetch_snippets(
+    pairs: Iterable[Pair],
+    engine: str | Engine,
+    out: str | Path,
+    *,
+    cache: str | Path,
+    inflector: Inflector | None = None,
+    options: TextOptions | None = None,
+    manners: Manners | None = None,
+    timeout: float = 30.0,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> SnippetCorpus:
+    """Ask an engine for the snippets of all pairs, and make a corpus of them.
+
+    Parameters
+    ----------
+    engine
+        A URL (``tantivy:./my-index``, ``postgresql://…``, ``opensearch+https://…``) or an open engine.
+    cache
+        The file that keeps the answers: what is in it is not asked again, whatever happens to this run.
+    options
+        How the sentences become tokens and lemmas, as for a store.
+    """
+    options = options or TextOptions()
+    out = Path(out)
+    _check_free(out, overwrite)
+    plan = plan_fetch(pairs, inflector or Inflector(options.lang), options)
+    manners = manners or Manners()
+    opened = connect(engine, timeout) if isinstance(engine, str) else engine
+    try:
+        with AnswerCache(cache) as kept:
+            answers = ask_all(opened, plan.queries, kept, manners, options.lang, progress)
+            facts = {
+                "engine": parse_address(engine).shown if isinstance(engine, str) else opened.identity,
+                "snippets_per_query": manners.limit,
+                "queries": len(plan.queries),
+                "queries_capped": sum(answers.full),
+            }
+            assembler = Assembler(plan, answers.numbers, kept, options, opened.exact, MAX_GAP)
+            _write(out, assembler, answers.full, facts)
+    finally:
+        if isinstance(engine, str):
+            opened.close()
+    return SnippetCorpus.open(out)
+
+
+def _check_free(out: Path, overwrite: bool) -> None:
+    if not out.exists():
+        return
+    if not overwrite:
+        raise StoreError(f"{out} exists already; choose another --out, or --overwrite it")
+    manifest = out / "manifest.json"
+    if not out.is_dir() or not manifest.exists() or read_json(manifest).get("kind") != KIND:
+        raise StoreError(
+            f"{out} is not a snippet corpus, so --overwrite leaves it alone; choose another --out"
+        )
+
+
+def _write(out: Path, assembler: Assembler, full: Sequence[bool], facts: dict[str, Any]) -> None:
+    """Build the stores beside the final place, and rename."""
+    work = out.with_name(out.name + ".partial")
+    remove_tree(work)  # the answers are in the cache: there is nothing here worth going on with
+    with disk_errors(work):
+        work.mkdir(parents=True)
+    try:
+        hashes = []
+        contexts = {}
+        enter_reader()
+        # The keys are settled: lemmas, forms, or a target's own. The builder takes what stands in the lemma's place.
+        options = TextOptions(format="tokens", level="lemma", case=assembler.options.case)
+        options = replace(options, punctuation=assembler.options.punctuation)
+        for role in ROLES:
+            lines = work / f"{role}.bagpack-tokens"
+            contexts[role], written = write_lines(
+                lines, getattr(assembler, f"{role.removesuffix('s')}_lines")()
+            )
+            hashes.append(written)
+            # The reader is known to this process alone, so the work stays in it.
+            index_corpus([str(lines)], work / role, options, jobs=1)
+            lines.unlink()
+        tables = {"targets.tsv": _targets_table(assembler, full), "pairs.tsv": _pairs_table(assembler, full)}
+        checksums = {}
+        for name, text in tables.items():
+            checksums[name] = write_bytes(work / name, text.encode())
+        manifest = {
+            "kind": KIND,
+            "format_version": FORMAT_VERSION,
+            **facts,
+            "words": len(assembler.plan.words),
+            "pairs": len(assembler.plan.pairs),
+            "single_contexts": contexts["words"] - 1,
+            "pair_contexts": contexts["pairs"] - 1,
+            "content_hash": digest(
+                "\n".join([*hashes, *checksums.values(), str(assembler.options.to_dict())]).encode()
+            ),
+            "options": assembler.options.to_dict(),
+            "checksums": checksums,
+        }
+        write_json(work / "manifest.json", manifest)
+    except BaseException:
+        remove_tree(work)
+        raise
+    remove_tree(out)
+    os.replace(work, out)
+    sync_directory(out.parent)
+
+
+def _targets_table(assembler: Assembler, full: Sequence[bool]) -> str:
+    """`word`, its key, whether its query was capped, its forms."""
+    lines = ["word\tkey\tcapped\tforms"]
+    for word, query in assembler.plan.words.items():
+        forms = " | ".join(" ".join(form) for form in assembler.plan.targets[word])
+        lines.append(f"{word}\t{assembler.keys[word]}\t{int(full[query])}\t{forms}")
+    return "\n".join(lines) + "\n"
+
+
+def _pairs_table(assembler: Assembler, full: Sequence[bool]) -> str:
+    """The unordered pairs, and how many of their twelve queries were capped."""
+    lines = ["w1\tw2\tcapped"]
+    for (word1, word2), queries in assembler.plan.pairs.items():
+        lines.append(f"{word1}\t{word2}\t{sum(full[query] for query in set(queries))}")
+    return "\n".join(lines) + "\n"
