@@ -9,6 +9,7 @@ BAGPACK_ENGINE_API_KEY).
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import uuid
@@ -100,7 +101,7 @@ class _OpenSearch:
         self._library = opensearchpy
         self._client = opensearchpy.OpenSearch(
             hosts=[_host(address)],
-            http_auth=_credentials(address),
+            headers=_authorization(address),
             timeout=timeout,
             max_retries=0,
             ssl_show_warn=False,
@@ -156,6 +157,14 @@ def _credentials(address: Address) -> tuple[str, str] | None:
     user = unquote(parts.username or "") or os.environ.get("BAGPACK_ENGINE_USER", "")
     password = unquote(parts.password or "") or os.environ.get("BAGPACK_ENGINE_PASSWORD", "")
     return (user, password) if user else None
+
+
+def _authorization(address: Address) -> dict[str, str]:
+    """The header itself: left to the client, a password beyond Latin-1 would be refused."""
+    found = _credentials(address)
+    if found is None:
+        return {}
+    return {"authorization": "Basic " + base64.b64encode(":".join(found).encode()).decode()}
 
 
 def _index_name(address: Address) -> str:

@@ -1,0 +1,120 @@
+"""The commands, as users run them."""
+
+import json
+
+import pytest
+import typer
+from engine_servers import PASSWORD
+
+from bagpack import cli as package
+
+
+@pytest.fixture
+def bagpack(cli):
+    """The command, with the engines' commands in it (as cli/__init__.py registers them)."""
+    from bagpack.cli import engines
+
+    if not any(command.callback is engines.forms for command in package.app.registered_commands):
+        engines.register(package.app)
+    return cli
+
+
+@pytest.fixture
+def corpus(write):
+    return write("text.txt", "A cat and a lion.\nThe lion saw a cat.\nDogs bark.\n")
+
+
+@pytest.fixture
+def pairs(write):
+    return write("pairs.tsv", "w1\tw2\tlabel\ncat\tlion\tanimal\nlion\tcat\tanimal\ncat\tdog\tanimal\n")
+
+
+def test_forms(bagpack, write):
+    assert bagpack("forms", "cat", "lion").out == "cat\tcat, cats, catting, catted\nlion\tlion, lions\n"
+    file = write("forms.tsv", "lion\tlioness\n")
+    found = bagpack("forms", "lion", "--forms", file, "--json")
+    assert json.loads(found.out) == {"lion": ["lion", "lioness"]}
+    assert bagpack("forms", "lion", "--forms", "nowhere.tsv").code == 1
+
+
+def test_queries(bagpack):
+    lines = bagpack("queries", "cat", "lion").out.splitlines()
+    assert len(lines) == 28
+    assert lines[24] == "(lion OR lions) * * * * (cat OR cats OR catting OR catted)"
+    found = bagpack("queries", "cat", "lion", "--engine", f"postgresql://me:{PASSWORD}@h/db", "--json")
+    assert PASSWORD not in found.out + found.err
+    assert (
+        json.loads(found.out)[12]["native"]
+        == "('lion' | 'lions') <5> ('cat' | 'cats' | 'catting' | 'catted')"
+    )
+    wrong = bagpack("queries", "cat", "lion", "--engine", "solr:x")
+    assert wrong.code == 2
+    assert "no engine 'solr'" in wrong.err
+
+
+def test_from_text_to_vectors(bagpack, corpus, pairs, tmp_path):
+    index, out, cache = tmp_path / "index", tmp_path / "s.bps", tmp_path / "cache"
+    built = bagpack("engine", "build", index, corpus, "--jobs", 1, "--json")
+    assert json.loads(built.out)["sentences"] == 3
+    assert bagpack("engine", "build", index, corpus).code == 1
+
+    arguments = ("fetch", pairs, "--engine", f"tantivy:{index}", "--out", out, "--cache", cache)
+    dry = bagpack(*arguments, "--dry-run", "--json")
+    facts = json.loads(dry.out)
+    assert (facts["queries"], facts["words"], facts["pairs"], len(facts["examples"])) == (27, 3, 2, 5)
+    assert not out.exists()
+    assert not cache.exists()
+
+    assert bagpack(*arguments, "--spend", 3).code == 1
+    first = bagpack(*arguments, "--json")
+    assert (first.code, json.loads(first.out)["asked"]) == (0, 24)
+    again = bagpack(*arguments)
+    assert again.code == 1
+    assert "exists already" in again.err
+    again = bagpack(*arguments, "--overwrite", "--json")
+    assert json.loads(again.out)["asked"] == 0
+    told = bagpack(*arguments, "--overwrite", "--limit", 1)
+    assert "reached the limit of 1 snippets" in told.err
+
+    vectors = bagpack("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5)
+    if vectors.code != 2:  # the command may not be registered yet
+        assert "cat\tlion\tv12:" in (tmp_path / "m.tsv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("--rate", "0"), 2, "--rate 0"),
+        (("--limit", "0"), 2, "--limit 0"),
+        (("--level", "stem"), 2, "--level stem"),
+        (("--columns", "w1"), 2, "--columns w1"),
+        (("--engine", "tantivy:nowhere"), 1, "nowhere does not exist"),
+        (
+            ("--engine", f"opensearch+http://u:{PASSWORD.replace('/', '%2F')}@127.0.0.1:9/x"),
+            1,
+            "does not answer",
+        ),
+    ],
+)
+def test_bad_requests(arguments, code, told, bagpack, pairs, tmp_path):
+    base = ("fetch", pairs, "--engine", "tantivy:x", "--out", tmp_path / "s.bps", "--cache", tmp_path / "c")
+    result = bagpack(*base, "--retries", 0, *arguments)
+    assert result.code == code
+    assert told in result.err
+    assert "s3cret" not in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_fetch_needs_a_place(bagpack, pairs, corpus, tmp_path):
+    result = bagpack("fetch", pairs, "--engine", "tantivy:x")
+    assert (result.code, "--out" in result.err) == (2, True)
+    assert bagpack("fetch", tmp_path / "none.tsv", "--engine", "tantivy:x", "--out", tmp_path / "s").code == 1
+
+
+def test_registration_adds_the_commands():
+    from bagpack.cli import engines
+
+    app = typer.Typer()
+    engines.register(app)
+    assert {command.callback.__name__ for command in app.registered_commands} == {"forms", "queries", "fetch"}
+    assert [group.name for group in app.registered_groups] == ["engine"]
