@@ -1,0 +1,79 @@
+"""A small made-up language in which three relations have their own ways of being said."""
+
+import random
+
+import pytest
+
+from bagpack.corpus.index import index_corpus
+
+SAYINGS = {
+    "kind": [
+        "a {a} is a kind of {b} .",
+        "{b} such as the {a} were found .",
+        "every {a} and other {b} came .",
+    ],
+    "part": ["the {a} of the {b} broke .", "a {b} has a {a} on its side .", "its {b} lost one {a} again ."],
+    "tool": ["they {b} it with a {a} .", "use the {a} to {b} them .", "with a {a} one can {b} well ."],
+}
+PER_LABEL = 24
+
+
+def made_up_pairs():
+    return [
+        (f"{label}a{i:02d}", f"{label}b{i % 12:02d}", label) for label in SAYINGS for i in range(PER_LABEL)
+    ]
+
+
+def made_up_text():
+    rng = random.Random(7)
+    lines = []
+    for a, b, label in made_up_pairs():
+        lines += [rng.choice(SAYINGS[label]).format(a=a, b=b) for _ in range(rng.randint(1, 4))]
+        lines.append(f"nobody saw the {a} before .")
+    rng.shuffle(lines)
+    return lines
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("experiments")
+    vertical = ["<text id='all'>"]
+    for line in made_up_text():
+        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in line.split()), "</s>"]
+    source = folder / "made-up.vert"
+    source.write_text("\n".join([*vertical, "</text>", ""]))
+    index_corpus([str(source)], folder / "made-up.bp", part_bytes=8000)
+    return folder / "made-up.bp"
+
+
+@pytest.fixture
+def relations(write):
+    rows = "".join(f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs())
+    return write("relations.tsv", "w1\tw2\tlabel\n" + rows)
+
+
+@pytest.fixture
+def ratings(write):
+    rng = random.Random(3)
+    rows = []
+    for number, (a, b, label) in enumerate(made_up_pairs()):
+        rows.append(f"{a}\t{b}\t{6 if label == 'kind' else 2 + rng.random():.2f}\tv{number % 6}\n")
+    return write("ratings.tsv", "w1\tw2\trating\tverb\n" + "".join(rows))
+
+
+@pytest.fixture
+def questions(write):
+    import json
+
+    pairs = made_up_pairs()
+    by_label = {label: [p[:2] for p in pairs if p[2] == label] for label in SAYINGS}
+    rng = random.Random(5)
+    lines = []
+    for number in range(12):
+        label = list(SAYINGS)[number % 3]
+        stem, right = rng.sample(by_label[label], 2)
+        wrong = [rng.choice(by_label[other]) for other in SAYINGS if other != label]
+        answer = rng.randint(0, 2)
+        choices = [*wrong[:answer], right, *wrong[answer:]]
+        lines.append(json.dumps({"stem": stem, "choices": choices, "answer": answer}))
+    return write("questions.jsonl", "\n".join(lines) + "\n")

@@ -1,0 +1,187 @@
+"""evaluate, solve, train, predict, reproduce, as a user runs them."""
+
+import json
+
+import pytest
+
+CONDITIONS = ["v1v2", "v12", "v1v2v12"]
+
+
+def test_evaluate_gives_three_conditions_intervals_and_baselines(cli, store, relations, tmp_path):
+    report = tmp_path / "r.html"
+    done = cli("evaluate", store, relations, "-b", 50, "--folds", 4, "--json", "--report", report, "-j", 1)
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert [entry["name"] for entry in result["conditions"]] == CONDITIONS
+    assert [entry["name"] for entry in result["baselines"]] == ["majority", "words-only"]
+    v12 = result["conditions"][1]["metrics"]["f1_macro"]
+    assert v12["low"] <= v12["mean"] <= v12["high"] and len(v12["folds"]) == 4
+    assert v12["mean"] > 0.9  # each relation has its own ways of being said
+    assert result["conditions"][1]["metrics"]["auc"]["mean"] > 0.95
+    assert result["data"]["labels"] == {"kind": 24, "part": 24, "tool": 24}
+    assert result["corpus"]["tokens"] > 1000
+    assert set(result["features"]) == {"kind", "part", "tool"}
+    assert sum(map(sum, result["confusion"]["counts"])) == 72
+    assert sum(row["n"] for row in result["buckets"]["rows"]) == 72
+    page = report.read_text()
+    assert (
+        "v1v2v12" in page
+        and "<script src" not in page
+        and "http://" not in page.replace("http://www.w3.org", "")
+    )
+
+
+def test_the_same_scores_for_any_number_of_workers(cli, store, relations):
+    one, two = (
+        json.loads(cli("evaluate", store, relations, "-b", 50, "--folds", 3, "--json", "-j", jobs).out)
+        for jobs in (1, 2)
+    )
+    assert one["conditions"] == two["conditions"] and one["baselines"] == two["baselines"]
+
+
+def test_a_lexical_split_shares_no_word_and_says_what_it_dropped(cli, store, relations):
+    done = cli("evaluate", store, relations, "-b", 50, "--split", "lexical", "--folds", 3, "--json", "-j", 1)
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["settings"]["split"] == "lexical"
+    words_only = result["baselines"][1]["metrics"]["accuracy"]["mean"]
+    assert words_only <= 0.5  # with no word shared, the words alone tell nothing
+
+
+def test_a_test_file_replaces_the_folds(cli, store, relations, write):
+    rows = relations.read_text().splitlines()
+    test = write("test.tsv", "\n".join([rows[0], *rows[1::4]]) + "\n")
+    train = write("train.tsv", "\n".join([rows[0], *(r for i, r in enumerate(rows[1:]) if i % 4)]) + "\n")
+    result = json.loads(cli("evaluate", store, train, "--test", test, "-b", 50, "--json", "-j", 1).out)
+    assert result["tested"] == 18
+    assert result["conditions"][2]["metrics"]["accuracy"]["mean"] > 0.8
+
+
+def test_ratings_by_group(cli, store, ratings):
+    done = cli("evaluate", store, ratings, "--split", "group:verb", "-b", 50, "--json", "-j", 1)
+    result = json.loads(done.out)
+    assert result["kind"] == "ratings"
+    assert result["conditions"][1]["metrics"]["spearman"]["mean"] > 0.5
+
+
+def test_a_matrix_serves_where_a_store_does(cli, store, relations, tmp_path):
+    matrix = tmp_path / "m.bpm"
+    assert cli("vectors", store, relations, "-b", 50, "--out", matrix, "-q", "-j", 1).code == 0
+    from_matrix = json.loads(cli("evaluate", matrix, relations, "--folds", 3, "--json", "-j", 1).out)
+    from_store = json.loads(cli("evaluate", store, relations, "-b", 50, "--folds", 3, "--json", "-j", 1).out)
+    assert from_matrix["conditions"] == from_store["conditions"]
+
+
+def test_label_sets(cli, store, relations):
+    with open(relations, "a") as file:
+        file.writelines(f"kinda{i:02d}\tkindb{i % 12:02d}\textra\n" for i in range(12))
+    result = json.loads(
+        cli("evaluate", store, relations, "-b", 50, "--label-sets", "--folds", 3, "--json", "-j", 1).out
+    )
+    assert result["data"]["labels"] is not None and result["tested"] == 72
+
+
+def test_solve_analogies(cli, store, questions):
+    result = json.loads(cli("solve", store, questions, "-b", 50, "--json", "-j", 1).out)
+    assert result["kind"] == "analogies" and len(result["answers"]) == 12
+    assert result["conditions"][1]["metrics"]["score"]["mean"] > 0.5
+
+
+def test_train_then_predict(cli, store, relations, write, tmp_path):
+    model = tmp_path / "relations.model"
+    done = cli("train", store, relations, "--out", model, "-b", 50, "--folds", 3, "-j", 1)
+    assert done.code == 0, done.err
+    assert "v1v2v12" in (model / "README.md").read_text()
+    new = write("new.tsv", "w1\tw2\nkinda01\tkindb01\ntoola03\ttoolb03\nnosuchword\tkindb01\n")
+    done = cli("predict", model, new, "-j", 1)
+    header, first, second, third = (line.split("\t") for line in done.out.splitlines())
+    assert header == ["w1", "w2", "label", "kind", "part", "tool"]
+    assert first[:3] == ["kinda01", "kindb01", "kind"] and second[2] == "tool"
+    assert float(first[3]) == max(map(float, first[3:]))
+    assert third[0] == "nosuchword" and "nosuchword" in done.err
+    facts = json.loads(cli("info", model, "--json").out)
+    assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
+
+
+def test_a_model_of_another_store_is_refused(cli, store, relations, write, tmp_path):
+    model = tmp_path / "m.model"
+    assert cli("train", store, relations, "--out", model, "-b", 50, "--no-scores", "-j", 1).code == 0
+    text = write("other.txt", "The kinda01 is a kindb01. " * 5)
+    assert cli("index", text, "--out", tmp_path / "other.bp", "-q", "-j", 1).code == 0
+    pairs = write("p.tsv", "w1\tw2\nkinda01\tkindb01\n")
+    done = cli("predict", model, pairs, "--store", tmp_path / "other.bp")
+    assert done.code == 1 and "another store" in done.err and "--any-store" in done.err
+    assert cli("predict", model, pairs, "--store", tmp_path / "other.bp", "--any-store", "-j", 1).code == 0
+
+
+def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, relations):
+    result = json.loads(
+        cli("reproduce", "plausibility", store, "--data", ratings, "-b", 50, "--json", "-j", 1).out
+    )
+    assert {ref["name"] for ref in result["references"]} == {"paper, Yahoo", "paper, ukWaC"}
+    shown = cli("reproduce", "analogy", store, "--data", questions, "-b", 50, "-j", 1)
+    assert shown.code == 0 and "paper" in shown.out
+    result = json.loads(cli("reproduce", "relations", store, "--data", relations, "--json", "-j", 1).out)
+    assert result["main_metric"] == "auc" and len(result["relations"]) == 3
+
+
+BAD = {
+    "a class with fewer members than folds": (
+        "w1\tw2\tlabel\n"
+        + "".join(f"kinda{i:02d}\tkindb{i:02d}\tkind\n" for i in range(12))
+        + "".join(f"parta{i:02d}\tpartb{i:02d}\tpart\n" for i in range(3)),
+        ["part", "--folds"],
+        1,
+    ),
+    "one class only": (
+        "w1\tw2\tlabel\n" + "".join(f"kinda{i:02d}\tkindb{i:02d}\tkind\n" for i in range(12)),
+        ["kind"],
+        1,
+    ),
+    "labels and scores both": ("w1\tw2\tlabel\trating\nkinda01\tkindb01\tkind\t3\n", ["--task"], 1),
+    "labels and scores neither": ("w1\tw2\tother\nkinda01\tkindb01\tx\n", ["label"], 1),
+    "a rating that is no number": ("w1\tw2\trating\nkinda01\tkindb01\tnan\n", [":2"], 1),
+    "all words unknown": (
+        "w1\tw2\tlabel\n" + "".join(f"zz{i}\tyy{i}\t{'ab'[i % 2]}\n" for i in range(40)),
+        ["corpus"],
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_data_gets_a_sentence(cli, store, write, name):
+    content, words, code = BAD[name]
+    path = write("bad.tsv", content)
+    done = cli("evaluate", store, path, "-b", 50, "-j", 1)
+    assert done.code == code, (done.code, done.err)
+    assert done.err.startswith("bagpack: ") and "Traceback" not in done.err
+    assert all(word in done.err for word in words), done.err
+    assert done.out == ""
+
+
+BAD_QUESTIONS = {
+    "no answer": '{"stem": ["a", "b"], "choices": [["c", "d"], ["e", "f"]]}\n',
+    "one choice": '{"stem": ["a", "b"], "choices": [["c", "d"]], "answer": 0}\n',
+    "answer out of range": '{"stem": ["a", "b"], "choices": [["c", "d"], ["e", "f"]], "answer": 2}\n',
+}
+
+
+@pytest.mark.parametrize("name", BAD_QUESTIONS)
+def test_bad_questions_get_a_sentence(cli, store, write, name):
+    done = cli("solve", store, write("q.jsonl", BAD_QUESTIONS[name]), "-b", 50, "-j", 1)
+    assert done.code == 1 and "q.jsonl:1" in done.err and "Traceback" not in done.err
+
+
+def test_a_damaged_model_gets_a_sentence(cli, store, relations, write, tmp_path):
+    model = tmp_path / "m.model"
+    cli("train", store, relations, "--out", model, "-b", 50, "--no-scores", "-j", 1)
+    pairs = write("p.tsv", "w1\tw2\nkinda01\tkindb01\n")
+    document = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({**document, "version": 99}))
+    done = cli("predict", model, pairs)
+    assert done.code == 1 and "99" in done.err
+    assert cli("predict", tmp_path / "nothing.model", pairs).code == 1
+    assert cli("evaluate", store, relations, "--preset", "nonsense", "-j", 1).code == 2
+    assert cli("evaluate", store, relations, "--condition", "v3").code == 2
+    assert cli("train", store, relations, "--out", model, "-j", 1).code in (1, 2)  # exists already
