@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from bagpack.cli import corpus, demo, learning, vectors
+from bagpack.cli import corpus, demo, explaining, learning, vectors
 
 app = typer.Typer(
     name="bagpack",
@@ -42,6 +42,7 @@ def options(
 corpus.register(app)
 vectors.register(app)
 learning.register(app)
+explaining.register(app)
 demo.register(app)
 
 

@@ -1,0 +1,192 @@
+"""A decision as a sum: bias, blocks, segments, features; and for each feature, its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bagpack.contexts.source import ContextSource
+from bagpack.explain.lines import FeatureLines, PairEvidence
+from bagpack.learn.model import LinearModel
+from bagpack.report.wording import describe_feature, feature_words
+from bagpack.vectors.matrix import PairMatrix
+
+Sums = dict[str, float]
+
+
+@dataclass(frozen=True)
+class FeaturePart:
+    """What one feature adds to a decision; `lines` are the contexts that made its count."""
+
+    name: str
+    count: int
+    value: float
+    lines: FeatureLines | None = None
+
+    def to_dict(self, w1: str, w2: str) -> dict[str, Any]:
+        """For JSON."""
+        words = feature_words(self.name, w1, w2)
+        entry: dict[str, Any] = {
+            "name": self.name,
+            "words": describe_feature(self.name, w1, w2).replace("*", ""),
+            "pattern": words.pattern if words else self.name,
+            "count": self.count,
+            "value": self.value,
+        }
+        if self.lines is not None:
+            entry["total"] = self.lines.total
+            entry["lines"] = [line.to_dict() for line in self.lines.lines]
+        return entry
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One label's decision value taken apart. bias + Σ blocks = bias + Σ segments = value, to the last digit."""
+
+    label: str
+    value: float
+    bias: float
+    blocks: Sums
+    segments: Sums
+    features: tuple[FeaturePart, ...]  # the strongest, by absolute value
+    rest: float  # what the features not listed add
+
+    def to_dict(self, w1: str, w2: str) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "label": self.label,
+            "value": self.value,
+            "bias": self.bias,
+            "blocks": self.blocks,
+            "segments": self.segments,
+            "features": [feature.to_dict(w1, w2) for feature in self.features],
+            "rest": self.rest,
+        }
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a model decides about a pair as it does."""
+
+    w1: str
+    w2: str
+    answer: str
+    decisions: tuple[Decision, ...]
+    counts: dict[str, int]
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def __getitem__(self, label: str) -> Decision:
+        for decision in self.decisions:
+            if decision.label == label:
+                return decision
+        raise KeyError(label)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "w1": self.w1,
+            "w2": self.w2,
+            "answer": self.answer,
+            "counts": self.counts,
+            "unknown": list(self.unknown),
+            "notes": list(self.notes),
+            "decisions": [decision.to_dict(self.w1, self.w2) for decision in self.decisions],
+        }
+
+    def to_html(self) -> str:
+        """A fragment of HTML with its own style."""
+        from bagpack.report.explanation import render_explanation
+
+        return render_explanation(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def explain_pair(
+    model: LinearModel, source: ContextSource, w1: str, w2: str, *, labels: Sequence[str] | None = None,
+    top: int = 10, lines: int = 3, n_jobs: int | None = None,
+) -> Explanation:  # fmt: skip
+    """Explain a model's decisions about a pair.
+
+    Parameters
+    ----------
+    labels
+        The labels to explain; None explains all, the highest decision first.
+    top
+        How many features each decision lists.
+    lines
+        How many corpus lines each feature shows; 0 shows none.
+    """
+    from bagpack.experiments.training import count_for
+
+    matrix = count_for(model, source, [(w1, w2)], n_jobs)
+    return explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines)
+
+
+def explain_matrix(
+    model: LinearModel, source: ContextSource, matrix: PairMatrix, row: int = 0, *,
+    labels: Sequence[str] | None = None, top: int = 10, lines: int = 3,
+) -> Explanation:  # fmt: skip
+    """Explain a pair that is counted already."""
+    w1, w2 = matrix.pairs[row]
+    counts = matrix.counts()
+    first, second = matrix.resolved[w1], matrix.resolved[w2]
+    evidence = None
+    if lines and first is not None and second is not None:
+        evidence = PairEvidence(source, first, second, matrix.settings)
+    names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
+    wanted = [name for name in names if labels is None or str(name) in labels]
+    parts = [model.contributions(counts, row, name) for name in wanted]
+    decisions = [
+        _decision("rating" if part.label is None else str(part.label), part, evidence, top, lines)
+        for part in parts
+    ]
+    decisions.sort(key=lambda decision: -decision.value)
+    answer = model.predict(counts[[row]])
+    chosen = answer[0]
+    shown = ", ".join(sorted(map(str, chosen))) if isinstance(chosen, set | frozenset) else str(chosen)
+    if model.kind == "rating":
+        shown = f"{float(chosen):.3f}"
+    return Explanation(
+        w1, w2, shown, tuple(decisions),
+        {
+            "n_w1": int(matrix.n_w1[row]), "n_w2": int(matrix.n_w2[row]),
+            "n_plus": int(matrix.n_plus[row]), "n_minus": int(matrix.n_minus[row]),
+        },
+        tuple(word for word in (w1, w2) if matrix.resolved[word] is None),
+        _notes(matrix),
+    )  # fmt: skip
+
+
+def _notes(matrix: PairMatrix) -> tuple[str, ...]:
+    limit = matrix.settings.limit
+    capped = {**matrix.capped_words, **matrix.capped_pairs}
+    return tuple(
+        f"{name}: {limit:,} of {total:,} observations were counted" for name, total in capped.items()
+    )
+
+
+def _decision(label: str, part: Any, evidence: PairEvidence | None, top: int, lines: int) -> Decision:
+    blocks: Sums = {}
+    segments: Sums = {}
+    for name, value in zip(part.features, part.values.tolist(), strict=True):
+        block, segment, _ = name.split(":", 2)
+        blocks[block] = blocks.get(block, 0.0) + value
+        segments[f"{block}:{segment}"] = segments.get(f"{block}:{segment}", 0.0) + value
+    order = np.argsort(-np.abs(part.values), kind="stable")[:top]
+    features = []
+    for index in order.tolist():
+        name, value = part.features[index], float(part.values[index])
+        if value == 0:
+            continue
+        shown = evidence.lines(name, lines) if evidence is not None and lines else None
+        features.append(FeaturePart(name, int(part.counts[index]), value, shown))
+    listed = sum(feature.value for feature in features)
+    return Decision(
+        label, part.decision, part.intercept, blocks, segments, tuple(features), sum(blocks.values()) - listed
+    )

@@ -1,0 +1,216 @@
+"""The observations behind a count: which corpus lines made `v12:+betw:such as` twelve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts import kernels
+from bagpack.contexts.concordance import Context, Observation, couples, show
+from bagpack.contexts.counting import drawn_by_shard, quotas_by_shard
+from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.targets import Target, find_occurrences
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.columns import TYPE_MASK
+from bagpack.corpus.shard import Shard
+from bagpack.corpus.store import Corpus
+from bagpack.errors import UsageError
+
+I64 = NDArray[np.int64]
+
+
+@nb.njit(cache=True, nogil=True)
+def _hits(tokens, key_of_type, starts, ends, first, second, out):  # type: ignore[no-untyped-def]
+    """How often the term (first, or first second) stands in each segment."""
+    for i in range(starts.size):
+        out[i] = 0
+        for position in range(starts[i], ends[i]):
+            if key_of_type[tokens[position] & TYPE_MASK] != first:
+                continue
+            if second == -2 or (position + 1 < ends[i] and key_of_type[tokens[position + 1] & TYPE_MASK] == second):
+                out[i] += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _bounds(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
+    """Windows before (backwards) or from each position on."""
+    for i in range(positions.size):
+        if backwards:
+            starts[i] = kernels.window_start(tokens, positions[i], reach)
+            ends[i] = positions[i]
+        else:
+            starts[i] = positions[i]
+            ends[i] = kernels.window_end(tokens, positions[i], reach)
+
+
+@dataclass(frozen=True)
+class ShardObservations:
+    """The counted observations of a word or pair in one shard: starts, second starts (-1 for a word), orders."""
+
+    shard: int
+    firsts: I64
+    seconds: I64
+    orders: I64
+
+
+@dataclass(frozen=True)
+class FeatureLines:
+    """Lines that made a feature's count: `lines` of the `total` contexts that hold the term."""
+
+    name: str
+    count: int
+    total: int
+    lines: tuple[Context, ...]
+
+    @property
+    def note(self) -> str:
+        """`12 of 12 for v12:+betw:such as`."""
+        return f"{len(self.lines):,} of {self.total:,} for {self.name}"
+
+
+class PairEvidence:
+    """All counted observations of one pair, from which any feature's lines can be taken."""
+
+    def __init__(self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings) -> None:
+        self.targets = (w1, w2)
+        self.settings = settings
+        self.word_corpus, self.pair_corpus = corpora_of(source)
+
+    @cached_property
+    def _words(self) -> dict[Target, list[ShardObservations]]:
+        return {
+            target: word_observations(self.word_corpus, target, self.settings) for target in set(self.targets)
+        }
+
+    @cached_property
+    def _couples(self) -> list[ShardObservations]:
+        return pair_observations(self.pair_corpus, *self.targets, self.settings)
+
+    def lines(self, feature: str, most: int | None = None) -> FeatureLines:
+        """The contexts that hold a feature's term, in corpus order, `most` of them shown."""
+        block, segment, term = _parts(feature)
+        targets: Sequence[Target] = self.targets
+        if block == "v12":
+            corpus, observed = self.pair_corpus, self._couples
+        else:
+            targets = self.targets[:1] if block == "v1" else self.targets[1:]
+            corpus, observed = self.word_corpus, self._words[targets[0]]
+        count = total = 0
+        shown: list[Context] = []
+        lengths = [len(target.keys) for target in targets]
+        for item in observed:
+            hits, keep = self._hits(corpus.shards[item.shard], item, segment, term, lengths)
+            total += int((hits > 0).sum())
+            count += int(hits.sum()) if self.settings.count == "token" else int((hits > 0).sum())
+            for index in np.flatnonzero(hits > 0).tolist():
+                if most is not None and len(shown) >= most:
+                    break
+                at = keep[index]
+                observation = Observation(
+                    item.shard, int(item.firsts[at]), int(item.seconds[at]), int(item.orders[at])
+                )
+                shown.append(show(corpus, observation, lengths, self.settings.windows))
+        return FeatureLines(feature, count, total, tuple(shown))
+
+    def _hits(
+        self, shard: Shard, item: ShardObservations, segment: str, term: str, lengths: Sequence[int]
+    ) -> tuple[I64, I64]:
+        """Hits per observation of the segment's order, and which observations those are."""
+        keep = np.arange(item.firsts.size)
+        if segment[0] in "+-":
+            wanted = (kernels.PLUS, kernels.BOTH) if segment[0] == "+" else (kernels.MINUS, kernels.BOTH)
+            keep = np.flatnonzero(np.isin(item.orders, wanted))
+        firsts, seconds, orders = item.firsts[keep], item.seconds[keep], item.orders[keep]
+        starts, ends = np.empty(keep.size, np.int64), np.empty(keep.size, np.int64)
+        windows = self.settings.windows
+        second_length = np.where(orders == kernels.MINUS, lengths[0], lengths[-1])
+        first_length = np.where(orders == kernels.MINUS, lengths[-1], lengths[0])
+        place = segment.lstrip("+-")
+        single = segment[0] not in "+-"
+        if place == "pre":
+            _bounds(shard.tokens, firsts, windows.before if single else windows.left, True, starts, ends)
+        elif place == "betw":
+            starts, ends = firsts + first_length, seconds.copy()
+        elif single:
+            _bounds(shard.tokens, firsts + lengths[0], windows.after, False, starts, ends)
+        else:
+            _bounds(shard.tokens, seconds + second_length, windows.right, False, starts, ends)
+        hits = np.empty(keep.size, np.int64)
+        first, second = term_keys(shard, term)
+        if first == -1 or second == -1:
+            hits[:] = 0
+        else:
+            _hits(shard.tokens, shard.key_of_type, starts, ends, first, second, hits)
+        return hits, keep
+
+
+def term_keys(shard: Shard, term: str) -> tuple[int, int]:
+    """The shard's keys of a term; second is -2 for a unigram, -1 means the shard lacks it."""
+    whole = int(shard.keys.find([term])[0])
+    if whole >= 0 or " " not in term:
+        return whole, -2
+    first, _, second = term.partition(" ")
+    found = shard.keys.find([first, second])
+    return int(found[0]), int(found[1])
+
+
+def _parts(feature: str) -> tuple[str, str, str]:
+    block, _, rest = feature.partition(":")
+    segment, _, term = rest.partition(":")
+    if block not in ("v1", "v2", "v12") or not segment or not term:
+        raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
+    return block, segment, term
+
+
+def corpora_of(source: ContextSource) -> tuple[Corpus, Corpus]:
+    """Where a source's single contexts and pair contexts lie."""
+    if isinstance(source, CorpusSource):
+        return source.corpus, source.corpus
+    return source.for_words, source.for_pairs  # type: ignore[attr-defined]  # a snippet corpus keeps them apart
+
+
+def word_observations(corpus: Corpus, target: Target, settings: CountSettings) -> list[ShardObservations]:
+    """The occurrences of a target that are counted: the first ones, or the sample."""
+    found = []
+    for number, shard in enumerate(corpus.shards):
+        places = find_occurrences(shard, [target])
+        source = places.extra if places.is_extra[0] else shard.postings
+        positions = source[int(places.lows[0]) : int(places.highs[0])].astype(np.int64)
+        found.append(
+            ShardObservations(
+                number, positions, np.full(positions.size, -1), np.zeros(positions.size, np.int64)
+            )
+        )
+    return _chosen(found, str(target), settings)
+
+
+def pair_observations(
+    corpus: Corpus, w1: Target, w2: Target, settings: CountSettings
+) -> list[ShardObservations]:
+    """The couples of a pair that are counted."""
+    found = []
+    for number, shard in enumerate(corpus.shards):
+        places = find_occurrences(shard, [w1, w2])
+        starts, seconds, orders, _ = couples(shard, places, settings.windows.between, w1 == w2)
+        found.append(ShardObservations(number, starts, seconds, orders))
+    return _chosen(found, "\t".join(sorted((str(w1), str(w2)))), settings)
+
+
+def _chosen(found: list[ShardObservations], name: str, settings: CountSettings) -> list[ShardObservations]:
+    """Apply the cap or the sample, just as the counting does."""
+    if settings.limit is None:
+        return found
+    counts = np.array([[item.firsts.size] for item in found], np.int64)
+    if settings.sample is not None:
+        picks = [flat for flat, _ in drawn_by_shard(counts, [name], settings.limit, settings.sample)]
+    else:
+        picks = [np.arange(quota) for quota in quotas_by_shard(counts, settings.limit)[:, 0]]
+    return [
+        ShardObservations(item.shard, item.firsts[pick], item.seconds[pick], item.orders[pick])
+        for item, pick in zip(found, picks, strict=True)
+    ]

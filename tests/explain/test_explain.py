@@ -1,0 +1,104 @@
+"""An explanation adds up, and its lines are the very observations that were counted."""
+
+import json
+import random
+
+import pytest
+
+from bagpack.corpus.index import index_corpus
+from bagpack.experiments.training import count_for, model_source
+from bagpack.explain import explain_pair
+from bagpack.explain.lines import PairEvidence
+from bagpack.learn import load_model
+from tests.experiments.conftest import made_up_pairs, made_up_text
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A store with `<script>` in its text, and a model trained on it."""
+    folder = tmp_path_factory.mktemp("explain")
+    lines = made_up_text() + ["the kinda01 <script>alert(1)</script> of a kindb01 ."] * 2
+    vertical = ["<text id='a&amp;b'>"]
+    for line in lines:
+        vertical += ["<s>", *(f"{word.upper()}\tX\t{word}" for word in line.split()), "</s>"]
+    (folder / "c.vert").write_text("\n".join([*vertical, "</text>", ""]))
+    index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=6000)
+    rows = "".join(f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs())
+    (folder / "r.tsv").write_text("w1\tw2\tlabel\n" + rows)
+    return folder
+
+
+@pytest.fixture(
+    scope="module", params=[("5000", None), ("3", None), ("3", 11)], ids=["all", "capped", "sampled"]
+)
+def trained(world, request):
+    from bagpack.contexts.windows import CountSettings, Windows
+    from bagpack.experiments.counting import CountOptions
+    from bagpack.experiments.evaluation import EvaluateOptions
+    from bagpack.experiments.training import train_file
+
+    limit, sample = request.param
+    out = str(world / f"m{limit}{sample}.model")
+    counting = CountOptions(40, None, CountSettings(Windows(), int(limit), sample))
+    train_file(str(world / "c.bp"), str(world / "r.tsv"), out, counting, EvaluateOptions(), evaluate=False)
+    model = load_model(out)
+    return model, model_source(model, None)
+
+
+def test_a_decision_is_the_sum_of_its_parts(trained):
+    model, source = trained
+    for pair in random.Random(1).sample([p[:2] for p in made_up_pairs()], 8):
+        found = explain_pair(model, source, *pair, top=1000, lines=0)
+        scores = model.label_scores(count_for(model, source, [pair]).counts())[0]
+        assert found.answer == max(zip(scores, model.classes, strict=True))[1]
+        for decision in found.decisions:
+            assert decision.value == pytest.approx(
+                scores[list(model.classes).index(decision.label)], abs=1e-9
+            )
+            assert decision.bias + sum(decision.blocks.values()) == pytest.approx(decision.value, abs=1e-9)
+            assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
+            listed = sum(feature.value for feature in decision.features)
+            assert decision.bias + listed + decision.rest == pytest.approx(decision.value, abs=1e-9)
+
+
+def test_the_lines_of_every_feature_make_its_count(trained):
+    model, source = trained
+    for pair in [
+        ("kinda01", "kindb01"),
+        ("parta05", "partb05"),
+        ("kinda01", "kinda01"),
+        ("toolb03", "toola03"),
+    ]:
+        matrix = count_for(model, source, [pair])
+        row, names = matrix.block(), matrix.feature_names()
+        first, second = (matrix.resolved[word] for word in pair)
+        evidence = PairEvidence(source, first, second, matrix.settings)
+        assert row.nnz
+        for column, count in zip(row.indices, row.data, strict=True):
+            lines = evidence.lines(names[column])
+            assert lines.count == count == lines.total == len(lines.lines), names[column]
+            term = names[column].split(":", 2)[2].upper()
+            segments = [line.to_dict() for line in lines.lines]
+            assert all(term in f"{s['left']} {s['between']} {s['right']}" for s in segments)
+
+
+def test_a_limit_on_lines_is_told(trained):
+    model, source = trained
+    matrix = count_for(model, source, [("kinda01", "kindb01")])
+    evidence = PairEvidence(source, matrix.resolved["kinda01"], matrix.resolved["kindb01"], matrix.settings)
+    lines = evidence.lines("v1:post:.", 1)
+    assert len(lines.lines) == 1 and lines.note == f"1 of {lines.total} for v1:post:."
+
+
+def test_explain_command(cli, world, trained, tmp_path):
+    path = world / "m5000None.model"
+    shown = cli("explain", path, "kinda01", "kindb01", "--top", 3)
+    assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" in shown.out
+    data = json.loads(cli("explain", path, "kinda01", "nosuchword", "--label", "part", "--json").out)
+    assert data["unknown"] == ["nosuchword"] and [d["label"] for d in data["decisions"]] == ["part"]
+    page = tmp_path / "why.html"
+    assert cli("explain", path, "kinda01", "kindb01", "--top", 50, "--html", page).code == 0
+    text = page.read_text()
+    assert "<SCRIPT>" not in text and "&lt;SCRIPT&gt;" in text
+    bad = cli("explain", path, "a", "b", "--label", "nonsense")
+    assert bad.code == 2 and "nonsense" in bad.err and "kind, part, tool" in bad.err
