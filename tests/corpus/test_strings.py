@@ -46,6 +46,13 @@ def test_take_picks_in_order(items, data):
     assert list(Strings.of(items).take(np.array(order, np.int64))) == [items[i] for i in order]
 
 
+@given(st.lists(st.text(max_size=8), max_size=20))
+def test_casefold_and_equals_are_those_of_python(items):
+    folded = Strings.of(items).casefold()
+    assert [entry.decode() for entry in folded] == [item.casefold() for item in items]
+    assert folded.equals(Strings.of(items)).tolist() == [item.casefold() == item for item in items]
+
+
 def test_strings_are_read_only_and_decode():
     strings = Strings.of(["löwe", b"cat", ""])
     assert [strings[i] for i in range(3)] == ["löwe", "cat", ""]

@@ -261,11 +261,8 @@ def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> di
 
 def _form_table(forms: Strings, keys: Strings, counts: I64, case: str) -> tuple[Strings, I64]:
     """FOLDED FORM TAB KEY with counts, sorted, for the forms that are not their own key."""
-    form_list = [entry.decode() for entry in forms]
-    if case == "fold":
-        form_list = [form.casefold() for form in form_list]
-    folded = Strings.of(form_list)
-    same = np.fromiter((a == b for a, b in zip(folded, keys, strict=True)), np.bool_, len(keys))
+    folded = forms.casefold() if case == "fold" else forms
+    same = folded.equals(keys)
     found, table = intern_pairs(folded, keys, same)
     kept = found >= 0
     totals = np.bincount(found[kept], weights=counts[kept], minlength=len(table)).astype(np.int64)

@@ -142,7 +142,8 @@ class ShardSink:
                 if code == col.DONE:
                     break
             elif code == col.GROW:
-                self.table.grow(self.options.max_line)
+                position = int(self.state[col.POSITION])
+                self.table.grow(block.find(b"\n", position) % (size + 1) - position + 1)
             elif code == col.FULL_TOKENS:
                 self._grow_tokens(self.count + 1)
             else:

@@ -160,6 +160,41 @@ def merge_sorted(  # type: ignore[no-untyped-def]
     return n
 
 
+@nb.njit(cache=True, nogil=True)
+def _lower_ascii(blob, offsets, lowered, foreign):  # type: ignore[no-untyped-def]
+    """Lower-case ASCII capitals; mark the strings that hold anything beyond ASCII."""
+    for i in range(offsets.size - 1):
+        for k in range(offsets[i], offsets[i + 1]):
+            c = blob[k]
+            if c >= 128:
+                foreign[i] = True
+            lowered[k] = c + 32 if 65 <= c <= 90 else c
+
+
+@nb.njit(cache=True, nogil=True)
+def _equals(blob1, offsets1, blob2, offsets2, out):  # type: ignore[no-untyped-def]
+    for i in range(offsets1.size - 1):
+        out[i] = compare(blob1, offsets1[i], offsets1[i + 1], blob2, offsets2[i], offsets2[i + 1]) == 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _replace_some(blob, offsets, chosen, new_blob, new_offsets, out, out_offsets):  # type: ignore[no-untyped-def]
+    """Copy strings, taking the chosen ones from `new`, one after the other."""
+    at = 0
+    taken = 0
+    for i in range(offsets.size - 1):
+        if chosen[i]:
+            for k in range(new_offsets[taken], new_offsets[taken + 1]):
+                out[at] = new_blob[k]
+                at += 1
+            taken += 1
+        else:
+            for k in range(offsets[i], offsets[i + 1]):
+                out[at] = blob[k]
+                at += 1
+        out_offsets[i + 1] = at
+
+
 @dataclass(frozen=True)
 class Strings:
     """`offsets[i]:offsets[i+1]` of `blob` is string i."""
@@ -213,4 +248,23 @@ class Strings:
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
         out = np.empty(len(wanted), np.int64)
         _search(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
+        return out
+
+    def casefold(self) -> Strings:
+        """Each string case-folded as Python does it."""
+        lowered = np.empty_like(self.blob)
+        foreign = np.zeros(len(self), np.bool_)
+        _lower_ascii(self.blob, self.offsets, lowered, foreign)
+        if not foreign.any():
+            return Strings(lowered, self.offsets)
+        slow = Strings.of(self[index].casefold() for index in np.flatnonzero(foreign).tolist())
+        blob = np.empty(lowered.size + slow.blob.size, np.uint8)
+        offsets = np.zeros(len(self) + 1, np.int64)
+        _replace_some(read_only(lowered), self.offsets, foreign, slow.blob, slow.offsets, blob, offsets)
+        return Strings(blob[: offsets[-1]], offsets)
+
+    def equals(self, others: Strings) -> NDArray[np.bool_]:
+        """Where the two lists hold the same string."""
+        out = np.empty(len(self), np.bool_)
+        _equals(self.blob, self.offsets, others.blob, others.offsets, out)
         return out

@@ -93,7 +93,8 @@ def whole_sentences(
             block = held + block
         else:
             start = offset
-        cut = max(block.rfind(mark) for mark in marks) + 1
+        # The first mark that occurs will do: looking for one that does not takes a whole pass.
+        cut = next((at for mark in marks if (at := block.rfind(mark) + 1)), 0)
         if cut == 0 and len(block) < reach:
             held = block
             continue

@@ -8,6 +8,7 @@ looks at the beginning of the file, since PukWaC has lemma and tag the other way
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def guess_columns(head: bytes) -> str:
     """Names of the columns, from the first lines: the tag column has the fewest different values."""
     lines = [line.rstrip(b"\r") for line in head.split(b"\n")[:-1]]
     tokens = [line for line in lines if line and not line.startswith(b"<")]
-    rows = [line.split(b"\t") for line in tokens if b"\t" in line][:5000]
+    rows = [line.split(b"\t") for line in tokens if b"\t" in line]
     if not rows:
         return "word" if tokens else "word,tag,lemma"
     width = int(np.median([len(row) for row in rows]))
@@ -72,6 +73,11 @@ def document_name(line: str) -> str:
     """The id that a document tag carries, or the whole tag if it carries none."""
     found = _ID.search(line)
     return unescape(found.group(1) or found.group(2) or "") if found else line
+
+
+@lru_cache(64)
+def _guessed_columns(source: Source) -> str:
+    return guess_columns(read_head(source, 1 << 17))
 
 
 class VerticalReader:
@@ -104,7 +110,7 @@ class VerticalReader:
     def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, str]:
         names = options.columns
         if names == "auto":
-            names = guess_columns(read_head(source, 1 << 18))
+            names = _guessed_columns(source)
         form, lemma = column_numbers(names)
         if lemma < 0 and options.level == "lemma":
             raise InputError(
