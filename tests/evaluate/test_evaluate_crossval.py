@@ -8,7 +8,6 @@ from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.evaluate.breakdown import SEEN_BANDS
 from bagpack.learn import Preset, encode_targets, fit_counts
-from bagpack.learn.fitting import Machine
 from bagpack.learn.synthetic import make_counts
 from bagpack.learn.weighting import TfidfWeighter
 
@@ -198,5 +197,3 @@ def test_what_cannot_be_evaluated_is_said(data):
         cross_validate(counts, y, group_splits(np.where(y == 0, "b", "a").tolist()))
     with pytest.raises(InputError, match="not finite"):
         cross_validate(counts, np.full(240, np.nan), splits, kind="rating")
-    assert Machine().uses_gram(12_000)
-    assert not Machine().uses_gram(12_001)

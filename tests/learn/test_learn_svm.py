@@ -158,11 +158,32 @@ def test_a_small_cache_and_no_products_change_only_the_time(monkeypatch, data, r
             np.testing.assert_allclose(sparse_only, roomy, atol=5e-3)
 
 
-def test_kernel_rows_are_made_as_needed_for_large_sets(monkeypatch, data):
+def test_the_size_chooses_the_solver(monkeypatch, data):
     counts, y = data
+    plain = fit_counts(counts, encode_targets(y))
+    monkeypatch.setattr("bagpack.learn.fitting.PLAIN_ROWS", 200)
+    shifted = fit_counts(counts, encode_targets(y))
     monkeypatch.setattr("bagpack.learn.fitting.GRAM_ROWS", 200)
-    model = fit_counts(counts, encode_targets(y), "v12")
-    assert model.settings["solver"] == "rowwise"
+    rowwise = fit_counts(counts, encode_targets(y))
+    assert [m.settings["solver"] for m in (plain, shifted, rowwise)] == ["plain", "shifted", "rowwise"]
+    for model in (shifted, rowwise):
+        np.testing.assert_allclose(model.decisions(counts), plain.decisions(counts), atol=5e-3)
+
+
+@pytest.mark.parametrize("kind", ["labels", "rating"])
+def test_where_single_precision_keeps_libsvm_from_stopping_the_features_are_shifted(
+    monkeypatch, data, ratings, kind
+):
+    counts, y = data
+    targets = encode_targets(y if kind == "labels" else ratings, kind=kind)
+    before = fit_conditions(counts, targets)
+    monkeypatch.setattr("bagpack.learn.fitting.PLAIN_STEPS", 10)
+    after = fit_conditions(counts, targets)
+    for condition in CONDITIONS:
+        assert after[condition].settings["solver"] == "shifted"
+        np.testing.assert_allclose(
+            after[condition].decisions(counts), before[condition].decisions(counts), atol=5e-3
+        )
 
 
 def test_a_block_without_a_count_still_answers():

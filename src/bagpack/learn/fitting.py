@@ -14,7 +14,7 @@ from bagpack.learn.gram import add_block_gram, back_project, block_gram
 from bagpack.learn.model import BlockWeighting, LinearModel
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.rowwise import rowwise_classes, rowwise_ratings
-from bagpack.learn.svm import Dual, solve_classes, solve_ratings
+from bagpack.learn.svm import Dual, UnconvergedError, solve_classes, solve_ratings
 from bagpack.learn.targets import Targets, check_trainable
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 # A Gram matrix of 12,000 rows takes 1.15 GB, and one more is held beside it.
 GRAM_ROWS = 12_000
+# Single precision bears the plain features' Gram matrix up to here: on 1,350 rows × 18,000 columns libsvm stops
+# after 5,000 steps, on 8,100 rows it never does.
+PLAIN_ROWS = 2_000
+PLAIN_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,9 @@ class Machine:
     tol
         When libsvm stops, 1e-3 as in scikit-learn.
     solver
-        ``gram`` (libsvm on the Gram matrix), ``rowwise`` (see `bagpack.learn.rowwise`) or ``auto``: rowwise
-        past 12,000 rows.
+        ``plain`` and ``shifted``: libsvm on the Gram matrix of the plain or of the shifted features, see
+        `bagpack.learn.svm`; ``rowwise``: no Gram matrix, see `bagpack.learn.rowwise`. ``auto`` is plain up to
+        2,000 rows, shifted up to 12,000, rowwise beyond.
     """
 
     C: float = 1.0
@@ -50,12 +55,14 @@ class Machine:
             raise UsageError(f"C must be above 0, not {self.C}.")
         if self.epsilon < 0:
             raise UsageError(f"epsilon must not be below 0, and is {self.epsilon}.")
-        if self.solver not in ("auto", "gram", "rowwise"):
-            raise UsageError(f"Unknown solver {self.solver!r}; known are auto, gram, rowwise.")
+        if self.solver not in ("auto", "plain", "shifted", "rowwise"):
+            raise UsageError(f"Unknown solver {self.solver!r}; known are auto, plain, shifted, rowwise.")
 
-    def uses_gram(self, n: int) -> bool:
-        """Whether a set of n rows is solved through its Gram matrix."""
-        return self.solver == "gram" or (self.solver == "auto" and n <= GRAM_ROWS)
+    def solver_for(self, n: int) -> str:
+        """The solver for a set of n rows."""
+        if self.solver != "auto":
+            return self.solver
+        return "plain" if n <= PLAIN_ROWS else "shifted" if n <= GRAM_ROWS else "rowwise"
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,9 @@ class WeightedBlock:
     rows: Csr
     index: Index | None
 
-    def gram(self) -> Floats:
-        """Gram matrix over the distinct rows, of the unshifted features."""
-        return block_gram(self.rows, self.weighting.zero)
+    def gram(self, plain: bool = True) -> Floats:
+        """Gram matrix over the distinct rows, of the plain or of the shifted features."""
+        return block_gram(self.rows, self.weighting.zero if plain else None)
 
 
 def fit_weighting(block: Block, preset: Preset) -> BlockWeighting:
@@ -96,9 +103,9 @@ def weight_blocks(
 
 
 def condition_grams(
-    blocks: dict[str, WeightedBlock], conditions: dict[str, tuple[str, ...]]
+    blocks: dict[str, WeightedBlock], conditions: dict[str, tuple[str, ...]], plain: bool = True
 ) -> Iterator[tuple[str, Floats]]:
-    """Each condition's Gram matrix, small conditions first.
+    """Each condition's Gram matrix, small conditions first, of the plain or of the shifted features.
 
     A condition is summed from the conditions before it that it contains. The matrix is valid until the next
     one is asked for: the last condition's is summed in place, so that two n × n matrices are the most there
@@ -122,7 +129,7 @@ def condition_grams(
                         del done[earlier]
         for name in conditions[condition]:
             if name in missing:
-                total = add_block_gram(total, blocks[name].gram(), blocks[name].index)
+                total = add_block_gram(total, blocks[name].gram(plain), blocks[name].index)
         assert total is not None
         done[condition] = total
         yield condition, total
@@ -132,10 +139,10 @@ def condition_grams(
                 del done[name]
 
 
-def _solve_gram(gram: Floats, targets: Targets, machine: Machine) -> Dual:
+def _solve_gram(gram: Floats, targets: Targets, machine: Machine, max_iter: int = -1) -> Dual:
     if targets.kind == "rating":
-        return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol)
-    return solve_classes(gram, targets.columns, machine.C, machine.tol)
+        return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol, max_iter)
+    return solve_classes(gram, targets.columns, machine.C, machine.tol, max_iter)
 
 
 def _solve_rowwise(blocks: Sequence[WeightedBlock], targets: Targets, machine: Machine) -> Dual:
@@ -145,6 +152,28 @@ def _solve_rowwise(blocks: Sequence[WeightedBlock], targets: Targets, machine: M
     return rowwise_classes(parts, targets.columns, machine.C, machine.tol)
 
 
+def _solve_conditions(
+    blocks: dict[str, WeightedBlock], wanted: dict[str, tuple[str, ...]], targets: Targets, machine: Machine
+) -> dict[str, tuple[Dual, str]]:
+    """Each condition's solution, and the solver that found it."""
+    solver = machine.solver_for(len(targets))
+    out: dict[str, tuple[Dual, str]] = {}
+    if solver == "rowwise":
+        for condition, names in wanted.items():
+            out[condition] = _solve_rowwise([blocks[name] for name in names], targets, machine), solver
+        return out
+    limit = PLAIN_STEPS if solver == "plain" and machine.solver == "auto" else -1
+    again = {}
+    for condition, gram in condition_grams(blocks, wanted, solver == "plain"):
+        try:
+            out[condition] = _solve_gram(gram, targets, machine, limit), solver
+        except UnconvergedError:
+            again[condition] = wanted[condition]
+    for condition, gram in condition_grams(blocks, again, plain=False):
+        out[condition] = _solve_gram(gram, targets, machine), "shifted"
+    return out
+
+
 def _model(
     counts: PairCounts,
     targets: Targets,
@@ -152,14 +181,14 @@ def _model(
     preset: Preset,
     blocks: Sequence[WeightedBlock],
     dual: Dual,
-    shifted: bool,
+    solver: str,
     settings: dict[str, Any],
 ) -> LinearModel:
     weights = tuple(back_project(block.rows, block.index, dual.coef) for block in blocks)
     intercept = dual.intercept.copy()
     for block, block_weights in zip(blocks, weights, strict=True):
         zero = block.weighting.zero
-        if zero is not None and not shifted:
+        if zero is not None and solver == "plain":
             # Σ_i coef_i (r_i + z) = Rᵀcoef + z Σ coef, and Σ coef is 0 only up to rounding.
             block_weights += np.outer(zero, dual.coef.sum(axis=0))
             intercept += zero @ block_weights
@@ -172,7 +201,7 @@ def _model(
         weightings=tuple(block.weighting for block in blocks),
         weights=weights,
         intercept=intercept,
-        settings=settings,
+        settings={**settings, "solver": solver},
         as_sets=targets.as_sets,
     )
 
@@ -200,24 +229,24 @@ def fit_conditions(
     settings = {
         "C": machine.C,
         "tol": machine.tol,
-        "solver": "gram" if machine.uses_gram(len(counts)) else "rowwise",
         "transductive": fit_on is not None,
         "rows": len(counts),
     }
     if targets.kind == "rating":
         settings["epsilon"] = machine.epsilon
-    models = {}
-    if machine.uses_gram(len(counts)):
-        for condition, gram in condition_grams(blocks, wanted):
-            dual = _solve_gram(gram, targets, machine)
-            own = [blocks[name] for name in wanted[condition]]
-            models[condition] = _model(counts, targets, condition, preset, own, dual, False, settings)
-    else:
-        for condition, block_names in wanted.items():
-            own = [blocks[name] for name in block_names]
-            dual = _solve_rowwise(own, targets, machine)
-            models[condition] = _model(counts, targets, condition, preset, own, dual, True, settings)
-    return {condition: models[condition] for condition in conditions}
+    duals = _solve_conditions(blocks, wanted, targets, machine)
+    return {
+        condition: _model(
+            counts,
+            targets,
+            condition,
+            preset,
+            [blocks[name] for name in wanted[condition]],
+            *duals[condition],
+            settings,
+        )
+        for condition in conditions
+    }
 
 
 def fit_counts(
