@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo test lint format bench clean
+.PHONY: setup demo test browser lint format bench clean
 
 setup: .venv/.ready
 
@@ -18,8 +18,11 @@ setup: .venv/.ready
 demo: setup
 	@$(BIN)/bagpack demo
 
-test: setup lint
+test: setup lint browser
 	$(BIN)/python -m pytest $(TEST_ARGS)
+
+browser: setup  # the explorer's tests drive a real Chromium; where none can be had, they say so and are skipped
+	@$(BIN)/python scripts/ensure_browser.py
 
 lint: setup
 	$(BIN)/ruff check .
