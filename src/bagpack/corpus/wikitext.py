@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 FILE_NAMESPACES = frozenset({"file", "image"})
 DROPPED_NAMESPACES = FILE_NAMESPACES | {"category"}
-MAX_LINK_DEPTH = 8  # a caption holds links, rarely a caption; deeper nesting is noise, and would cost its square
+MAX_LINK_DEPTH = 8  # a caption holds links, rarely a caption; more is noise, and would cost its square
 
 _KEPT_AS_WRITTEN = ("nowiki", "pre")
 _DROPPED_ELEMENTS = (
@@ -44,9 +44,9 @@ _SWITCH = re.compile(r"__[A-Z]{3,24}__")
 _INDENT = re.compile(r"\n[ \t]+")
 _ROW = re.compile(r"\n\|[^\n]*")
 _HEADING = re.compile(r"\n=[^\n]*=[ \t]*(?=\n)")
-_MARKER = re.compile(r"\n(?:[*#:;]+[ \t]*|-{4,})")
-_BRACKET_RUN = re.compile(r"[\[\]{}]{2,}")
-_EMPTY_PARENTHESES = re.compile(r" ?\([\s,;]*\)")
+_MARKER = re.compile(r"\n(?:[*#:;][*#:; \t]*|-{4,})")
+_BRACKET_RUN = re.compile(r"[\[\]{}][\[\]{}]+")
+_EMPTY_PARENTHESES = re.compile(r"\([\s,;]*\)")
 _REFERENCE = re.compile(r"&#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6});")
 
 # Text between <nowiki> tags is no markup: its special characters wait as noncharacters, which no dump can hold.
@@ -57,7 +57,7 @@ _SHOW = {0xFDD0 + k: char if char != "\n" else " " for k, char in enumerate(_SPE
 
 @dataclass(frozen=True)
 class Namespaces:
-    """Names (lower case) that stand before the colon in titles that are no articles, as the dump's header lists them."""
+    """Prefixes, in lower case: of titles that are no articles, and of links that show nothing."""
 
     others: frozenset[str] = frozenset()
     dropped: frozenset[str] = field(default=DROPPED_NAMESPACES)
@@ -229,10 +229,19 @@ def resolve_links(text: str, dropped: Collection[str] = DROPPED_NAMESPACES) -> s
     if "[[" not in text:
         return text
     out: list[str] = []
+    position = 0
+    while (start := text.find("[[", position)) >= 0:
+        out.append(text[position:start])
+        position = _read_link(text, start, out, dropped)
+    out.append(text[position:])
+    return "".join(out)
+
+
+def _read_link(text: str, position: int, out: list[str], dropped: Collection[str]) -> int:
+    """Put what the link at `position` shows into `out`; where it ends, or its paragraph if it is not closed."""
     stack: list[int] = []  # for each link that is open, the length of `out` where it began
     ignored = 0
-    position = 0
-    for token in _BRACKETS.finditer(text):
+    for token in _BRACKETS.finditer(text, position):
         out.append(text[position : token.start()])
         position = token.end()
         mark = token[0]
@@ -241,18 +250,20 @@ def resolve_links(text: str, dropped: Collection[str] = DROPPED_NAMESPACES) -> s
                 stack.append(len(out))
             else:
                 ignored += 1
-        elif mark == "]]":
-            if ignored:
-                ignored -= 1
-            elif stack:
-                _close_link(out, stack.pop(), dropped)
+        elif mark == "\n\n":
+            position = token.start()
+            break
+        elif ignored:
+            ignored -= 1
         else:
-            _abandon(out, stack, dropped)
-            ignored = 0
-            out.append(mark)
-    out.append(text[position:])
+            _close_link(out, stack.pop(), dropped)
+            if not stack:
+                return position
+    else:
+        out.append(text[position:])
+        position = len(text)
     _abandon(out, stack, dropped)
-    return "".join(out)
+    return position
 
 
 def _close_link(out: list[str], start: int, dropped: Collection[str]) -> None:
@@ -268,7 +279,6 @@ def _abandon(out: list[str], stack: list[int], dropped: Collection[str]) -> None
         inner = "".join(out[start:])
         if inner.partition(":")[0].strip().lower() in dropped:
             del out[start:]
-            out.append("")
 
 
 def _shown(inner: str, dropped: Collection[str]) -> str:

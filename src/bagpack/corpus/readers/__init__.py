@@ -18,7 +18,7 @@ from bagpack.corpus.sink import ShardSink
 from bagpack.corpus.sources import Slice, Source, read_head
 from bagpack.errors import InputError, UsageError
 
-BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "text")  # text last: it takes whatever is left
+BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "mediawiki", "text")  # text takes whatever is left
 
 
 class Reader(Protocol):
