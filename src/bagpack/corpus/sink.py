@@ -142,8 +142,7 @@ class ShardSink:
                 if code == col.DONE:
                     break
             elif code == col.GROW:
-                position = int(self.state[col.POSITION])
-                self.table.grow(block.find(b"\n", position) % (size + 1) - position + 1)
+                self.table.grow(len(_line_at(block, int(self.state[col.POSITION]))))
             elif code == col.FULL_TOKENS:
                 self._grow_tokens(self.count + 1)
             else:
@@ -169,7 +168,7 @@ class ShardSink:
     def _bad_line(self, code: int, block: bytes, offset: int, columns: str) -> InputError:
         part = self._current()
         start = int(self.state[col.POSITION])
-        line = block[start:].split(b"\n", 1)[0]
+        line = _line_at(block, start)
         place = f"{part.source.name}:{line_number(part.source, offset + start):,}"
         shown = decode(line[:60], self.options.encoding, "replace").rstrip("\r")
         skip = "; --bad-lines skip leaves such lines out and counts them"
@@ -416,6 +415,11 @@ def encoding_error(path: str, line: int, error: UnicodeDecodeError, encoding: st
         f"{path}:{line:,} is not {encoding} (byte {bad}); name the encoding (--encoding {other}?), or let "
         f"--encoding-errors replace|skip deal with it and count"
     )
+
+
+def _line_at(block: bytes, start: int) -> bytes:
+    end = block.find(b"\n", start)
+    return block[start : end if end >= 0 else len(block)]
 
 
 def _clean(text: str) -> str:

@@ -34,9 +34,11 @@ def cut_points(
             stop = min(source.size, nominal + reach)
             found = -1
             for group in (marks, fallback):
-                hits = [hit for mark in group if (hit := view.find(mark, nominal, stop)) >= 0]
-                if hits:
-                    found = min(hits) + 1
+                for mark in group:
+                    hit = view.find(mark, nominal, found + len(mark) if found >= 0 else stop)
+                    if hit >= 0 and (found < 0 or hit + 1 < found):
+                        found = hit + 1
+                if found >= 0:
                     break
             if found < 0:
                 nominal = stop
