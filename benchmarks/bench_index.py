@@ -139,10 +139,15 @@ def main() -> None:
     vertical = vertical_text(text)
     size = vertical.stat().st_size
     count = best(
-        lambda: subprocess.run(
-            ["wc", "-w", vertical], env={**os.environ, "LC_ALL": "C"}, check=True, stdout=subprocess.DEVNULL
+        lambda: (
+            subprocess.run(
+                ["wc", "-w", vertical],
+                env={**os.environ, "LC_ALL": "C"},
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+            and None
         )
-        and None
     )
     for jobs in (1, 2):
         seconds = best(lambda jobs=jobs: index(vertical, jobs))  # type: ignore[misc]

