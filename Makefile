@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo test browser lint format bench clean
+.PHONY: setup demo test test-all browser lint format bench clean
 
 setup: .venv/.ready
 
@@ -19,6 +19,9 @@ demo: setup
 	@$(BIN)/bagpack demo
 
 test: setup lint browser
+	$(BIN)/python -m pytest -m "not slow" $(TEST_ARGS)
+
+test-all: setup lint browser
 	$(BIN)/python -m pytest $(TEST_ARGS)
 
 browser: setup  # the explorer's tests drive a real Chromium; where none can be had, they say so and are skipped
