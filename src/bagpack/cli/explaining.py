@@ -1,4 +1,4 @@
-"""`bagpack explain`."""
+"""`bagpack explain`, `similar`, `sketch`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bagpack.cli import console as io
-from bagpack.cli.vectors import Jobs, Json
+from bagpack.cli.vectors import ColumnsOption, Jobs, Json, Limit, Store, WindowsOption, parse_columns
 
 if TYPE_CHECKING:
-    from bagpack.explain import Explanation
+    from bagpack.explain import Explanation, PairSketch, WordSketch
+    from bagpack.explain.similar import Similar
+    from bagpack.explain.telling import TellingTerm
 
 BLOCK_WORDS = {"v1": "{w1} alone", "v2": "{w2} alone", "v12": "together"}
 
@@ -113,6 +115,168 @@ def show_explanation(found: Explanation) -> None:
         screen.print(f"  {decision.rest:+.3f}  all other features together", style="dim")
 
 
+def similar(
+    store: Store,
+    w1: Annotated[str, typer.Argument(help="The first word.")],
+    w2: Annotated[str, typer.Argument(help="The second word.")],
+    among: Annotated[
+        str | None, typer.Option("--among", help="TSV of pairs to choose from; - for standard input.")
+    ] = None,
+    discover: Annotated[
+        bool, typer.Option("--discover", help="Choose from pairs that the corpus offers for the words.")
+    ] = False,
+    side: Annotated[
+        str, typer.Option("--side", help="Offered pairs keep the first word, the second, or both kinds.")
+    ] = "both",
+    top: Annotated[int, typer.Option("--top", help="Pairs shown in each ranking.")] = 10,
+    by: Annotated[
+        str, typer.Option("--by", help="Show this ranking: all together, or v1, v2, v12; every for all four.")
+    ] = "every",
+    b: Annotated[
+        int, typer.Option("-b", help="How many unigrams, and how many bigrams, make the basis.")
+    ] = 1500,
+    basis: Annotated[
+        str | None, typer.Option("--basis", help="A basis to use instead of picking one.")
+    ] = None,
+    columns: ColumnsOption = "",
+    limit: Limit = "5000",
+    windows: WindowsOption = "4/2-5-2",
+    jobs: Jobs = -1,
+    json: Json = False,
+) -> None:
+    """Find the pairs in the most similar relation, and say which shared contexts make them so."""
+    from bagpack.basis import Basis
+    from bagpack.contexts.source import open_source
+    from bagpack.contexts.windows import CountSettings, Windows, parse_limit
+    from bagpack.errors import UsageError
+    from bagpack.explain import similar_pairs
+    from bagpack.tasks import read_pairs
+
+    if (among is None) != discover:
+        raise UsageError("say where the pairs come from: either --among PAIRS.tsv or --discover")
+    if by not in ("every", "all", "v1", "v2", "v12"):
+        raise UsageError(f"--by {by} is unknown; choose every, all, v1, v2 or v12")
+    if top < 1:
+        raise UsageError(f"--top {top} shows nothing; give at least 1")
+    found = similar_pairs(
+        open_source(store), (w1, w2), None if among is None else read_pairs(among, parse_columns(columns)).pairs,
+        side=side, top=top, b=b, basis=None if basis is None else Basis.open(basis),
+        settings=CountSettings(Windows.parse(windows), parse_limit(limit)), n_jobs=jobs,
+    )  # fmt: skip
+    if json:
+        io.print_json(found.to_dict())
+    else:
+        show_similar(found, by)
+
+
+KINDS = {"all": "all together", "v12": "by the two together (v12)", "v1": "by the first word (v1)",
+         "v2": "by the second word (v2)"}  # fmt: skip
+
+
+def show_similar(found: Similar, by: str) -> None:
+    """On the terminal: each ranking, every pair with its reasons."""
+    from rich.console import Console
+    from rich.text import Text
+
+    screen = Console(highlight=False)
+    screen.print(
+        f"[bold]{found.w1} – {found.w2}[/bold], seen together {found.together:,} times, against "
+        f"{found.candidates:,} pairs from {found.origin}"
+    )
+    for word in found.unknown:
+        screen.print(f"[yellow]the corpus does not know {word}[/yellow]")
+    for note in found.notes:
+        screen.print(note, style="dim")
+    for kind, title in KINDS.items():
+        if by not in ("every", kind):
+            continue
+        screen.print(f"\n[bold]{title}[/bold]")
+        if not found.ranked[kind]:
+            screen.print("  nothing is shared with any pair", style="dim")
+        for item in found.ranked[kind]:
+            parts = " ".join(f"{name} {value:.3f}" for name, value in item.blocks.items())
+            screen.print(
+                Text.assemble(
+                    f"  {item.similarity:.3f}  ", (f"{item.w1} – {item.w2}", "bold"), (f"  {parts}", "dim")
+                )
+            )
+            why = "; ".join(f"{reason.words} {100 * reason.share:.2g} %" for reason in item.reasons)
+            screen.print(Text(f"         {why}", style="dim"))
+
+
+def sketch(
+    store: Store,
+    w1: Annotated[str, typer.Argument(help="A word.")],
+    w2: Annotated[str | None, typer.Argument(help="A second word: a sketch of the pair.")] = None,
+    windows: WindowsOption = "4/2-5-2",
+    json: Json = False,
+) -> None:
+    """Sketch a word or a pair: how often, in which order, how far apart, and what stands around."""
+    from bagpack.contexts.source import open_source
+    from bagpack.contexts.windows import Windows
+    from bagpack.explain import sketch_pair, sketch_word
+
+    source = open_source(store)
+    reach = Windows.parse(windows)
+    found = (
+        sketch_word(source, w1, windows=reach) if w2 is None else sketch_pair(source, w1, w2, windows=reach)
+    )
+    if json:
+        io.print_json(found.to_dict())
+    else:
+        show_sketch(found)
+
+
+def show_sketch(found: PairSketch | WordSketch) -> None:
+    """On the terminal."""
+    from rich.console import Console
+
+    from bagpack.explain import WordSketch
+
+    screen = Console(highlight=False, markup=False)
+
+    def terms(title: str, listed: list[TellingTerm]) -> None:
+        if listed:
+            screen.print(f"  {title}: " + ", ".join(f"{item.term} {item.count:,}" for item in listed))
+
+    if isinstance(found, WordSketch):
+        if found.unknown:
+            screen.print(f"the corpus does not know {found.word}")
+            return
+        screen.print(f"{found.known_as}: {found.count:,} times, {found.per_million:,.1f} in a million tokens")
+        screen.print("  written: " + ", ".join(f"{form.form} {form.count:,}" for form in found.forms))
+        terms("before", found.before)
+        terms("after", found.after)
+        terms("seen with", found.company)
+    else:
+        for word in found.unknown:
+            screen.print(f"the corpus does not know {word}")
+        screen.print(
+            f"{found.w1} {found.n_w1:,} times, {found.w2} {found.n_w2:,} times, together {found.together:,} times"
+        )
+        screen.print(f"  by chance it would be {found.expected:,.1f} times")
+        for sign, first, second, count, distances in (
+            ("+", found.w1, found.w2, found.n_plus, found.distances_plus),
+            ("-", found.w2, found.w1, found.n_minus, found.distances_minus),
+        ):
+            screen.print(f"{first} … {second}: {count:,} times; with 0, 1, 2 … words between: "
+                         + " ".join(f"{n:,}" for n in distances))  # fmt: skip
+            for place, title in (("pre", "before"), ("betw", "between"), ("post", "after")):
+                terms(title, found.terms[f"{sign}{place}"])
+        for middle in found.middles[:6]:
+            first, second = (found.w1, found.w2) if middle.order == "+" else (found.w2, found.w1)
+            screen.print(f"  {middle.count:,} × {first} {middle.text} {second}")
+    for line in found.examples:
+        text = " ".join(
+            part
+            for name in ("before", "left", "key", "between", "key2", "right", "after")
+            if (part := line[name])
+        )
+        screen.print(f"  · {text}  [{line['document']}]")
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     app.command(no_args_is_help=True)(explain)
+    app.command(no_args_is_help=True)(similar)
+    app.command(no_args_is_help=True)(sketch)

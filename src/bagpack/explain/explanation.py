@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource
 from bagpack.explain.lines import FeatureLines, PairEvidence
-from bagpack.learn.model import LinearModel
+from bagpack.learn.blocks import PairCounts
+from bagpack.learn.model import Contributions, LinearModel
 from bagpack.report.wording import describe_feature, feature_words
 from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.names import BLOCKS
 
 Sums = dict[str, float]
 
@@ -141,11 +144,15 @@ def explain_matrix(
         evidence = PairEvidence(source, first, second, matrix.settings)
     names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
     wanted = [name for name in names if labels is None or str(name) in labels]
-    parts = [model.contributions(counts, row, name) for name in wanted]
+    parts, places, codes = contributions(model, counts[[row]], wanted)
     decisions = [
-        _decision("rating" if part.label is None else str(part.label), part, evidence, top, lines)
+        _decision(
+            "rating" if part.label is None else str(part.label), part,
+            dict(zip(places, np.bincount(codes, part.values, len(places)).tolist(), strict=True)),
+            evidence, top, lines,
+        )
         for part in parts
-    ]
+    ]  # fmt: skip
     decisions.sort(key=lambda decision: -decision.value)
     answer = model.predict(counts[[row]])
     chosen = answer[0]
@@ -163,6 +170,43 @@ def explain_matrix(
     )  # fmt: skip
 
 
+def contributions(
+    model: LinearModel, one: PairCounts, labels: Sequence[Any]
+) -> tuple[list[Contributions], list[str], NDArray[np.int64]]:
+    """What `LinearModel.contributions` gives, for several labels of one pair at the cost of one.
+
+    Also the names of the places (`v12:+betw`), and for each feature the number of its own.
+    """
+    names: list[str] = []
+    places = [f"{w.name}:{segment}" for w in model.weightings for segment in BLOCKS[w.name]]
+    raw, scaled, weights, codes = [], [], [], []
+    before = 0
+    for weighting, block_weights in zip(model.weightings, model.weights, strict=True):
+        rows = one.block(weighting.name).compact().rows
+        features = weighting.apply(rows)
+        segments = BLOCKS[weighting.name]
+        names += [
+            f"{weighting.name}:{segments[column // len(model.terms)]}:{model.terms[column % len(model.terms)]}"
+            for column in rows.indices.tolist()
+        ]
+        codes.append(before + rows.indices // len(model.terms))
+        before += len(segments)
+        raw.append(rows.data)
+        scaled.append(features.data)
+        weights.append(block_weights[features.indices])
+    counts, values, matrix = np.concatenate(raw), np.concatenate(scaled), np.concatenate(weights)
+    found = []
+    for label in labels:
+        # Two labels have one output, which speaks for the second.
+        binary = model.kind == "binary"
+        output = 0 if binary or label is None else model.classes.index(label)
+        sign = -1.0 if binary and model.classes.index(label) == 0 else 1.0
+        parts = sign * matrix[:, output] * values
+        bias = sign * float(model.intercept[output])
+        found.append(Contributions(label, bias + float(parts.sum()), bias, tuple(names), counts, parts))
+    return found, places, np.concatenate(codes)
+
+
 def _notes(matrix: PairMatrix) -> tuple[str, ...]:
     limit = matrix.settings.limit
     capped = {**matrix.capped_words, **matrix.capped_pairs}
@@ -171,13 +215,13 @@ def _notes(matrix: PairMatrix) -> tuple[str, ...]:
     )
 
 
-def _decision(label: str, part: Any, evidence: PairEvidence | None, top: int, lines: int) -> Decision:
+def _decision(
+    label: str, part: Contributions, segments: Sums, evidence: PairEvidence | None, top: int, lines: int
+) -> Decision:
     blocks: Sums = {}
-    segments: Sums = {}
-    for name, value in zip(part.features, part.values.tolist(), strict=True):
-        block, segment, _ = name.split(":", 2)
+    for place, value in segments.items():
+        block = place.partition(":")[0]
         blocks[block] = blocks.get(block, 0.0) + value
-        segments[f"{block}:{segment}"] = segments.get(f"{block}:{segment}", 0.0) + value
     order = np.argsort(-np.abs(part.values), kind="stable")[:top]
     features = []
     for index in order.tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import Context, Observation, couples, show
-from bagpack.contexts.counting import drawn_by_shard, quotas_by_shard
+from bagpack.contexts.counting import drawn_numbers
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import CountSettings
@@ -32,7 +32,9 @@ def _hits(tokens, key_of_type, starts, ends, first, second, out):  # type: ignor
         for position in range(starts[i], ends[i]):
             if key_of_type[tokens[position] & TYPE_MASK] != first:
                 continue
-            if second == -2 or (position + 1 < ends[i] and key_of_type[tokens[position + 1] & TYPE_MASK] == second):
+            if second == -2 or (
+                position + 1 < ends[i] and key_of_type[tokens[position + 1] & TYPE_MASK] == second
+            ):
                 out[i] += 1
 
 
@@ -190,11 +192,12 @@ def word_observations(corpus: Corpus, target: Target, settings: CountSettings) -
 
 
 def pair_observations(
-    corpus: Corpus, w1: Target, w2: Target, settings: CountSettings
+    corpus: Corpus, w1: Target, w2: Target, settings: CountSettings, tick: Callable[[], None] = lambda: None
 ) -> list[ShardObservations]:
-    """The couples of a pair that are counted."""
+    """The couples of a pair that are counted; `tick` is called between shards, and may raise."""
     found = []
     for number, shard in enumerate(corpus.shards):
+        tick()
         places = find_occurrences(shard, [w1, w2])
         starts, seconds, orders, _ = couples(shard, places, settings.windows.between, w1 == w2)
         found.append(ShardObservations(number, starts, seconds, orders))
@@ -205,11 +208,12 @@ def _chosen(found: list[ShardObservations], name: str, settings: CountSettings) 
     """Apply the cap or the sample, just as the counting does."""
     if settings.limit is None:
         return found
-    counts = np.array([[item.firsts.size] for item in found], np.int64)
+    counts = np.array([item.firsts.size for item in found], np.int64)
     if settings.sample is not None:
-        picks = [flat for flat, _ in drawn_by_shard(counts, [name], settings.limit, settings.sample)]
+        picks = drawn_numbers(counts, name, settings.limit, settings.sample)
     else:
-        picks = [np.arange(quota) for quota in quotas_by_shard(counts, settings.limit)[:, 0]]
+        quotas = np.clip(settings.limit - (np.cumsum(counts) - counts), 0, counts)
+        picks = [np.arange(quota) for quota in quotas]
     return [
         ShardObservations(item.shard, item.firsts[pick], item.seconds[pick], item.orders[pick])
         for item, pick in zip(found, picks, strict=True)

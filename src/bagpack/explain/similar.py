@@ -1,0 +1,236 @@
+"""Pairs in the most similar relation: cosines of v1, v2 and v12, and the shared contexts that make them.
+
+A count of the term T becomes ln(1 + count) · ln(N / n(T)), n(T) of the corpus's N tokens being T, and each block of a
+pair gets unit length. The similarity in a block is then the cosine; all together it is their weighted mean,
+`WEIGHTS`. A block in which one of the two pairs has nothing counts as 0: what was never seen is no evidence of
+likeness. A similarity does not depend on what else is on the list. docs/explanations.md says why these, with the
+measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bagpack.basis import Basis
+from bagpack.contexts.counting import Csr
+from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store import Corpus
+from bagpack.errors import InputError, UsageError
+from bagpack.explain.sketch import background_of, discover_neighbours
+from bagpack.explain.telling import Tick, no_tick
+from bagpack.report.wording import feature_words
+from bagpack.vectors.matrix import Pair, PairMatrix, Progress
+from bagpack.vectors.names import BLOCKS
+
+Floats = NDArray[np.float64]
+
+WEIGHTS = {"v1": 0.25, "v2": 0.25, "v12": 0.5}  # the words as much as the two together
+ALL = "all"
+SIDES = ("both", "first", "second")
+NEIGHBOURS = 150  # of each word, by --discover
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A context that two pairs share: in words, its counts with either pair, and its share of the similarity."""
+
+    feature: str
+    words: str
+    count: int
+    other_count: int
+    share: float
+
+
+@dataclass(frozen=True)
+class SimilarPair:
+    """A pair, how similar it is, and why."""
+
+    w1: str
+    w2: str
+    similarity: float
+    blocks: dict[str, float]
+    together: int
+    reasons: list[Reason]
+
+
+@dataclass(frozen=True)
+class Similar:
+    """The most similar pairs by each block and all together, best first."""
+
+    w1: str
+    w2: str
+    candidates: int
+    origin: str
+    together: int
+    unknown: list[str]
+    ranked: dict[str, list[SimilarPair]]  # all, v1, v2, v12
+    notes: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def similar_pairs(
+    source: ContextSource | Corpus, pair: Pair, among: Iterable[Pair] | None = None, *, side: str = "both",
+    top: int = 10, reasons: int = 4, b: int = 1500, basis: Basis | None = None,
+    settings: CountSettings | None = None, n_jobs: int | None = None, progress: Progress | None = None,
+    tick: Tick = no_tick,
+) -> Similar:  # fmt: skip
+    """The pairs whose relation is most like that of `pair`.
+
+    Parameters
+    ----------
+    among
+        The pairs to choose from; None takes those that the corpus offers: `pair`'s words with the words that they meet
+        within the pair window more often than chance.
+    side
+        Which words the offered pairs keep: ``first`` (w1, x), ``second`` (x, w2), or ``both`` kinds.
+    """
+    origin_source = CorpusSource(source) if isinstance(source, Corpus) else source
+    settings = settings or CountSettings()
+    origin = "the list"
+    if among is None:
+        candidates = offered_pairs(origin_source, pair, side, settings, tick)
+        origin = "the corpus"
+    else:
+        candidates = list(dict.fromkeys((str(w1), str(w2)) for w1, w2 in among))
+    candidates = [other for other in candidates if other != pair]
+    if not candidates:
+        raise InputError(
+            f"there is no other pair than {pair[0]} {pair[1]} to compare with"
+            + ("; give a list with --among" if among is None else "; add some to the list")
+        )
+    tick()
+    basis = basis or origin_source.pick_basis(b, n_jobs)
+    matrix = PairMatrix.count(origin_source, [pair, *candidates], basis, settings, n_jobs, progress)
+    tick()
+    return rank_similar(matrix, background_of(origin_source).tokens, origin, top, reasons)
+
+
+def offered_pairs(
+    source: ContextSource, pair: Pair, side: str, settings: CountSettings, tick: Tick = no_tick
+) -> list[Pair]:
+    """Pairs that the corpus offers for the words of `pair`: each with the words it meets more often than chance."""
+    if side not in SIDES:
+        raise UsageError(f"--side {side} is unknown; choose {', '.join(SIDES)}")
+    if not isinstance(source, CorpusSource):
+        raise UsageError(
+            f"{source.path} holds only the pairs that were fetched, so it has none to offer; give a list with --among"
+        )
+    first, second = source.resolve(pair)
+    found: list[Pair] = []
+    if side in ("both", "first") and first is not None:
+        near = discover_neighbours(source, first, NEIGHBOURS, settings.windows, tick)
+        found += [(pair[0], item.term) for item in near]
+    if side in ("both", "second") and second is not None:
+        near = discover_neighbours(source, second, NEIGHBOURS, settings.windows, tick)
+        found += [(item.term, pair[1]) for item in near]
+    return [other for other in dict.fromkeys(found) if other[0] != other[1]]
+
+
+def surprise(basis: Basis, tokens: int) -> Floats | None:
+    """ln(N / n(T)) of each term; None if the basis does not say how often its terms occur."""
+    counts = np.array([*basis.unigram_counts, *basis.bigram_counts], np.float64)
+    if counts.size != len(basis) or not (counts > 0).all():
+        return None
+    weights: Floats = np.log(max(tokens, counts.max() + 1) / counts)
+    return weights
+
+
+def weighted(counts: Csr, term_weights: Floats | None) -> Csr:
+    """ln(1 + count) times the term's weight, each row of unit length; a row of zeros stays one."""
+    rows = counts.astype(np.float64)
+    rows.data = np.log1p(rows.data)
+    if term_weights is not None:
+        rows.data *= term_weights[rows.indices % term_weights.size]
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return sparse.diags_array(inverse, format="csr") @ rows
+
+
+def rank_similar(matrix: PairMatrix, tokens: int, origin: str, top: int, reasons: int) -> Similar:
+    """Rank all rows of a matrix by their likeness to the first; `tokens` is the corpus's size."""
+    w1, w2 = matrix.pairs[0]
+    term_weights = surprise(matrix.basis, tokens)
+    raw = {name: matrix.block(name) for name in BLOCKS}
+    vectors = {name: weighted(rows, term_weights) for name, rows in raw.items()}
+    cosines: dict[str, Floats] = {
+        name: np.asarray((rows @ rows[[0]].T).todense()).ravel() for name, rows in vectors.items()
+    }
+    together = sum(WEIGHTS[name] * cosines[name] for name in BLOCKS)
+    scores: dict[str, Floats] = {ALL: np.asarray(together), **cosines}
+    seen = matrix.seen
+    ranked = {}
+    for kind, values in scores.items():
+        order = 1 + np.argsort(-values[1:], kind="stable")
+        weights = WEIGHTS if kind == ALL else {kind: 1.0}
+        ranked[kind] = [
+            SimilarPair(
+                matrix.pairs[row][0], matrix.pairs[row][1], round(float(values[row]), 6),
+                {name: round(float(cosines[name][row]), 6) for name in BLOCKS}, int(seen[row]),
+                _reasons(matrix, raw, vectors, weights, row, reasons),
+            )
+            for row in order[:top].tolist() if values[row] > 0
+        ]  # fmt: skip
+    return Similar(
+        w1, w2, len(matrix) - 1, origin, int(seen[0]), [w for w in (w1, w2) if matrix.resolved[w] is None],
+        ranked, _notes(matrix, seen, term_weights is None),
+    )  # fmt: skip
+
+
+def _notes(matrix: PairMatrix, seen: NDArray[np.int64], unweighted: bool) -> list[str]:
+    notes = []
+    if unweighted:
+        notes.append("the basis does not say how often its terms occur, so they all weigh the same")
+    if not seen[0]:
+        notes.append("the pair itself is never seen together, so v12 says nothing of it")
+    never = int((seen[1:] == 0).sum())
+    if never:
+        notes.append(f"{never:,} of {len(matrix) - 1:,} pairs are never seen together: their v12 counts as 0")
+    unknown = [word for word in matrix.unknown_words if word not in matrix.pairs[0]]
+    if unknown:
+        notes.append(f"{len(unknown):,} words are unknown to the corpus: {', '.join(unknown[:5])}"
+                     + (" …" if len(unknown) > 5 else ""))  # fmt: skip
+    return notes
+
+
+def _reasons(
+    matrix: PairMatrix,
+    raw: dict[str, Csr],
+    vectors: dict[str, Csr],
+    weights: dict[str, float],
+    row: int,
+    most: int,
+) -> list[Reason]:
+    """The shared features that give most of the similarity; their shares are of the whole of it."""
+    w1, w2 = matrix.pairs[0]
+    parts: list[tuple[float, str, int]] = []
+    total = 0.0
+    for name, weight in weights.items():
+        product = vectors[name][[0]].multiply(vectors[name][[row]]).tocsr()
+        total += weight * float(product.sum())
+        best = np.argsort(-product.data, kind="stable")[:most]
+        parts += [(weight * float(product.data[at]), name, int(product.indices[at])) for at in best.tolist()]
+    parts.sort(key=lambda part: -part[0])
+    found = []
+    terms = matrix.terms
+    for value, name, column in parts[:most]:
+        if value <= 0:
+            continue
+        feature = f"{name}:{BLOCKS[name][column // len(terms)]}:{terms[column % len(terms)]}"
+        words = feature_words(feature, w1, w2)
+        found.append(
+            Reason(
+                feature, words.pattern if words else feature, int(raw[name][0, column]),
+                int(raw[name][row, column]), round(value / total, 4),
+            )
+        )  # fmt: skip
+    return found

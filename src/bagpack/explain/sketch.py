@@ -1,0 +1,370 @@
+"""Sketches: a word or a pair on one page. How often, in which order, how far apart, and what stands around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts import kernels
+from bagpack.contexts.concordance import Observation, show
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import Target, find_occurrences
+from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.corpus.columns import TYPE_MASK
+from bagpack.corpus.store import Corpus
+from bagpack.explain.lines import ShardObservations, corpora_of, pair_observations
+from bagpack.explain.telling import (
+    CHANCE,
+    TellingTerm,
+    TermCounter,
+    Tick,
+    log_likelihood,
+    no_tick,
+    reach,
+    spread,
+)
+
+I64 = NDArray[np.int64]
+
+SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
+MOST = 5000  # observations that terms are taken from, evenly over the corpus; all are counted
+FREQUENT = 150  # so many of the commonest words are no company worth naming
+LEAST_TOGETHER = 3
+
+
+@dataclass(frozen=True)
+class Middle:
+    """What stands between the two words, whole, and how often; `order` is + with the first word first."""
+
+    order: str
+    text: str
+    count: int
+
+
+@dataclass(frozen=True)
+class PairSketch:
+    """One pair on a page; `to_dict` gives plain data."""
+
+    w1: str
+    w2: str
+    known_as: tuple[str, str]
+    unknown: tuple[str, ...]
+    n_w1: int
+    n_w2: int
+    together: int
+    n_plus: int
+    n_minus: int
+    expected: float
+    distances_plus: tuple[int, ...]
+    distances_minus: tuple[int, ...]
+    sampled: int
+    terms: dict[str, list[TellingTerm]]
+    middles: list[Middle]
+    examples: list[dict[str, str]]
+    windows: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A written form and how often it stands."""
+
+    form: str
+    count: int
+
+
+@dataclass(frozen=True)
+class WordSketch:
+    """One word on a page."""
+
+    word: str
+    known_as: str
+    unknown: bool
+    count: int
+    per_million: float
+    rank: int
+    forms: list[Form]
+    sampled: int
+    before: list[TellingTerm]
+    after: list[TellingTerm]
+    company: list[TellingTerm] = field(default_factory=list)
+    examples: list[dict[str, str]] = field(default_factory=list)
+    windows: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@nb.njit(cache=True, nogil=True)
+def _hash_middles(tokens, key_of_type, number, starts, ends, out):  # type: ignore[no-untyped-def]
+    """A number for the keys of each stretch, the same in all shards."""
+    for i in range(starts.size):
+        value = np.uint64(1469598103934665603)
+        for position in range(starts[i], ends[i]):
+            key = np.uint64(number[key_of_type[tokens[position] & TYPE_MASK]] + 2)
+            value = (value ^ key) * np.uint64(1099511628211)
+            value ^= value >> np.uint64(29)
+        out[i] = value
+
+
+def background_of(source: ContextSource) -> Corpus:
+    """The corpus whose frequencies are the expectation: the store, or the distinct sentences of snippets."""
+    found: Corpus = getattr(source, "for_basis", None) or corpora_of(source)[0]
+    return found
+
+
+def occurrences(corpus: Corpus, target: Target) -> int:
+    """How often a target stands in a corpus; of a single key, without touching its postings."""
+    if len(target.keys) == 1:
+        index = int(corpus.lexicon.keys.find([target.keys[0]])[0])
+        return int(corpus.lexicon.counts[index]) if index >= 0 else 0
+    return sum(int(find_occurrences(shard, [target]).counts[0]) for shard in corpus.shards)
+
+
+def sketch_pair(
+    source: ContextSource, w1: str, w2: str, *, windows: Windows | None = None, top: int = 12,
+    examples: int = 8, tick: Tick = no_tick,
+) -> PairSketch:  # fmt: skip
+    """A pair's sketch.
+
+    Parameters
+    ----------
+    top
+        How many telling terms each place lists.
+    tick
+        Called between shards; it may raise to stop the work.
+    """
+    windows = windows or Windows()
+    first, second = source.resolve([w1, w2])
+    words, pairs = corpora_of(source)
+    counts = [0 if target is None else occurrences(words, target) for target in (first, second)]
+    unknown = tuple(dict.fromkeys(w for w, n in zip((w1, w2), counts, strict=True) if n == 0))
+    empty = (0,) * (windows.between + 1)
+    if first is None or second is None or unknown:
+        names = tuple(str(t) if t else "" for t in (first, second))
+        return PairSketch(
+            w1, w2, (names[0], names[1]), unknown, counts[0], counts[1], 0, 0, 0, 0.0, empty, empty, 0,
+            {place: [] for place in SEGMENTS}, [], [], str(windows),
+        )  # fmt: skip
+    found = pair_observations(pairs, first, second, CountSettings(windows, limit=None), tick)
+    lengths = (len(first.keys), len(second.keys))
+    plus, minus = _distances(found, lengths, windows)
+    n_plus, n_minus = int(plus.sum()), int(minus.sum())
+    picked = _pick(found, MOST)
+    counter = TermCounter(background_of(source))
+    hashes: list[NDArray[np.uint64]] = []
+    for item in picked:
+        tick()
+        if item.firsts.size:
+            hashes.append(_count_around(counter, pairs, item, lengths, windows))
+    telling = counter.telling(top)
+    flat = [_observation(item, i) for item in picked for i in range(item.firsts.size)]
+    middles, chosen = _middles(hashes, picked, flat, top, examples, pairs, lengths, windows)
+    # Chance: each of the 2·(between + 1) places around w1 is w2 as often as any token is; sentence ends left aside.
+    tokens = max(background_of(source).tokens, 1)
+    return PairSketch(
+        w1, w2, (str(first), str(second)), (), counts[0], counts[1], n_plus + n_minus, n_plus, n_minus,
+        round(counts[0] * counts[1] / tokens * 2 * (windows.between + 1), 3),
+        tuple(plus.tolist()), tuple(minus.tolist()), len(flat),
+        {place: telling.get(code, []) for code, place in enumerate(SEGMENTS)}, middles,
+        [show(pairs, item, lengths, windows).to_dict() for item in chosen], str(windows),
+    )  # fmt: skip
+
+
+def _observation(item: ShardObservations, i: int) -> Observation:
+    return Observation(item.shard, int(item.firsts[i]), int(item.seconds[i]), int(item.orders[i]))
+
+
+def _distances(
+    found: Sequence[ShardObservations], lengths: tuple[int, int], windows: Windows
+) -> tuple[I64, I64]:
+    """Couples by how many tokens stand between, w1 first and w2 first; a word with itself is w1 first."""
+    sums = np.zeros((2, windows.between + 1), np.int64)
+    for item in found:
+        minus = item.orders == kernels.MINUS
+        gaps = item.seconds - item.firsts - np.where(minus, lengths[1], lengths[0])
+        for row, chosen in enumerate((~minus, minus)):
+            sums[row] += np.bincount(gaps[chosen], minlength=windows.between + 1)[: windows.between + 1]
+    return sums[0], sums[1]
+
+
+def _pick(found: Sequence[ShardObservations], most: int) -> list[ShardObservations]:
+    picks = spread([item.firsts.size for item in found], most)
+    return [
+        ShardObservations(item.shard, item.firsts[pick], item.seconds[pick], item.orders[pick])
+        for item, pick in zip(found, picks, strict=True)
+    ]
+
+
+def _count_around(
+    counter: TermCounter, corpus: Corpus, item: ShardObservations, lengths: tuple[int, int], windows: Windows
+) -> NDArray[np.uint64]:
+    """Count what stands before, between and after; returns a number per middle."""
+    shard = corpus.shards[item.shard]
+    minus = item.orders == kernels.MINUS
+    first_end = item.firsts + np.where(minus, lengths[1], lengths[0])
+    second_end = item.seconds + np.where(minus, lengths[0], lengths[1])
+    before = reach(shard, item.firsts, windows.left, backwards=True)
+    after = reach(shard, second_end, windows.right, backwards=False)
+    bounds = []
+    for code, chosen in ((0, ~minus), (3, minus)):
+        bounds += [
+            (code, before[0][chosen], before[1][chosen]),
+            (code + 1, first_end[chosen], item.seconds[chosen]),
+            (code + 2, after[0][chosen], after[1][chosen]),
+        ]
+    number = counter.add(shard, bounds)
+    hashes = np.empty(item.firsts.size, np.uint64)
+    _hash_middles(shard.tokens, shard.key_of_type, number, first_end, item.seconds, hashes)
+    return np.where(minus, ~hashes, hashes)
+
+
+def _middles(
+    hashes: list[NDArray[np.uint64]], picked: Sequence[ShardObservations], flat: list[Observation], top: int,
+    examples: int, corpus: Corpus, lengths: tuple[int, int], windows: Windows,
+) -> tuple[list[Middle], list[Observation]]:  # fmt: skip
+    """The commonest middles, and examples that show them: one of each, then more from all over."""
+    if not flat:
+        return [], []
+    _, firsts, counts = np.unique(np.concatenate(hashes), return_index=True, return_counts=True)
+    order = np.lexsort((firsts, -counts))
+    middles = []
+    for i in order[:top].tolist():
+        observation = flat[int(firsts[i])]
+        text = _keys_between(corpus, observation, lengths)
+        middles.append(Middle("-" if observation.order == kernels.MINUS else "+", text, int(counts[i])))
+    chosen = dict.fromkeys(firsts[order[:examples]].tolist())
+    for index in np.linspace(0, len(flat) - 1, min(examples, len(flat))).astype(int).tolist():
+        if len(chosen) < examples:
+            chosen.setdefault(index)
+    return middles, [flat[index] for index in chosen]
+
+
+def _keys_between(corpus: Corpus, observation: Observation, lengths: tuple[int, int]) -> str:
+    shard = corpus.shards[observation.shard]
+    length = lengths[1] if observation.order == kernels.MINUS else lengths[0]
+    types = shard.tokens[observation.first + length : observation.second] & TYPE_MASK
+    return " ".join(shard.keys[int(shard.key_of_type[int(t)])] for t in types)
+
+
+def sketch_word(
+    source: ContextSource, word: str, *, windows: Windows | None = None, top: int = 15, examples: int = 6,
+    tick: Tick = no_tick,
+) -> WordSketch:  # fmt: skip
+    """A word's sketch: how often, in which forms, what stands before and after, and whom it is seen with."""
+    windows = windows or Windows()
+    target = source.resolve([word])[0]
+    corpus, _ = corpora_of(source)
+    count = 0 if target is None else occurrences(corpus, target)
+    if target is None or not count:
+        return WordSketch(word, "", True, 0, 0.0, 0, [], 0, [], [], windows=str(windows))
+    counter = TermCounter(background_of(source))
+    flat = _count_word(counter, corpus, target, windows, tick)
+    telling = counter.telling(top)
+    chosen = np.linspace(0, len(flat) - 1, min(examples, len(flat))).astype(int).tolist()
+    rank = int((corpus.lexicon.counts > count).sum()) + 1 if len(target.keys) == 1 else 0
+    return WordSketch(
+        word, str(target), False, count, round(1e6 * count / max(corpus.tokens, 1), 2), rank,
+        _forms(corpus, target), len(flat), telling.get(0, []), telling.get(1, []),
+        neighbours_of(counter, background_of(source), 2, target)[:top],
+        [show(corpus, flat[i], [len(target.keys)], windows).to_dict() for i in chosen], str(windows),
+    )  # fmt: skip
+
+
+def _count_word(
+    counter: TermCounter, corpus: Corpus, target: Target, windows: Windows, tick: Tick, most: int = MOST
+) -> list[Observation]:
+    """Count around a word: 0 before it, 1 after it, 2 within a pair's reach of it on either side."""
+    length = len(target.keys)
+    places = [find_occurrences(shard, [target]) for shard in corpus.shards]
+    picks = spread([int(place.counts[0]) for place in places], most)
+    flat: list[Observation] = []
+    for number, (shard, place, pick) in enumerate(zip(corpus.shards, places, picks, strict=True)):
+        tick()
+        if not pick.size:
+            continue
+        positions = (place.extra if place.is_extra[0] else shard.postings)[int(place.lows[0]) + pick].astype(
+            np.int64
+        )
+        far = windows.between + 1
+        counter.add(
+            shard,
+            [
+                (0, *reach(shard, positions, windows.before, backwards=True)),
+                (1, *reach(shard, positions + length, windows.after, backwards=False)),
+                (2, *reach(shard, positions, far, backwards=True)),
+                (2, *reach(shard, positions + length, far, backwards=False)),
+            ],
+        )
+        flat += [Observation(number, position, -1, 0) for position in positions.tolist()]
+    return flat
+
+
+def neighbours_of(
+    counter: TermCounter, background: Corpus, code: int, target: Target, least: int = LEAST_TOGETHER
+) -> list[TellingTerm]:
+    """Words that stand in the windows more often than chance, by G²: no marks, none of the commonest words."""
+    lexicon = background.lexicon
+    common = _common_from(background)
+    numbers, counts = counter.counts().get(code, (np.empty(0, np.int64), np.empty(0, np.int64)))
+    window, whole = counter.tokens(code), max(background.tokens, 1)
+    totals = lexicon.counts[numbers]
+    llr = log_likelihood(counts, window, totals, whole)
+    kept = np.flatnonzero((counts >= least) & (llr > CHANCE) & (totals < common))
+    found = []
+    for i in kept[np.argsort(-llr[kept], kind="stable")].tolist():
+        term = lexicon.keys[int(numbers[i])]
+        if any(map(str.isalpha, term)) and term not in target.keys:
+            found.append(
+                TellingTerm(
+                    term, int(counts[i]), round(float(totals[i]) * window / whole, 3), round(float(llr[i]), 1)
+                )
+            )
+    return found
+
+
+def _common_from(corpus: Corpus) -> float:
+    """From which frequency on a word is one of the commonest; a small corpus has none to spare."""
+    counts = corpus.lexicon.counts
+    if counts.size < 20 * FREQUENT:
+        return float("inf")
+    return float(np.partition(counts, counts.size - FREQUENT)[counts.size - FREQUENT])
+
+
+def discover_neighbours(
+    source: ContextSource,
+    target: Target,
+    top: int,
+    windows: Windows,
+    tick: Tick = no_tick,
+    most: int = 20_000,
+) -> list[TellingTerm]:
+    """The words that a target meets within a pair's reach more often than chance."""
+    counter = TermCounter(background_of(source))
+    _count_word(counter, corpora_of(source)[0], target, windows, tick, most)
+    return neighbours_of(counter, background_of(source), 2, target)[:top]
+
+
+def _forms(corpus: Corpus, target: Target, top: int = 12) -> list[Form]:
+    """How a word is written, the commonest first; for a run of words there is no such list."""
+    if len(target.keys) > 1:
+        return []
+    sums: dict[str, int] = {}
+    for shard in corpus.shards:
+        key = int(shard.keys.find([target.keys[0]])[0])
+        if key < 0:
+            continue
+        for number in np.flatnonzero(shard.key_of_type == key).tolist():
+            form = shard.forms[number]
+            sums[form] = sums.get(form, 0) + int(shard.type_counts[number])
+    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [Form(form, count) for form, count in ordered[:top]]

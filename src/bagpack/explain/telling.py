@@ -1,0 +1,194 @@
+"""Which terms stand in some windows more often than in the corpus at large.
+
+The measure is the log-likelihood ratio of a 2 × 2 table (Dunning's G²): tokens that are the term or not, inside the
+windows or outside. It needs no minimum of its own, and ranks a hundred surprising *the* below twenty *such*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.shard import Shard
+from bagpack.corpus.store import Corpus
+from bagpack.corpus.strings import compare
+
+I64 = NDArray[np.int64]
+Tick = Callable[[], None]  # called between pieces of work; raises when the time is up
+
+CHANCE = 10.83  # G² beyond this has p < 0.001 at one degree of freedom
+LEAST = 2  # a term must stand in the windows so often to be called telling
+
+
+def no_tick() -> None:
+    """There is all the time in the world."""
+
+
+@dataclass(frozen=True)
+class TellingTerm:
+    """A term with its count in the windows, the count that its frequency alone would give, and G²."""
+
+    term: str
+    count: int
+    expected: float
+    llr: float
+
+
+def log_likelihood(inside: I64, window: float, total: I64, corpus: float) -> NDArray[np.float64]:
+    """G² of each term: `inside` of a window's `window` tokens, `total` of the `corpus` tokens.
+
+    Signed: negative where the term is rarer inside than outside.
+
+    >>> log_likelihood(np.array([10, 1]), 100, np.array([100, 100]), 10_000).round(2).tolist()
+    [29.04, 0.0]
+    """
+    a = np.asarray(inside, np.float64)
+    k = np.maximum(np.asarray(total, np.float64), a)
+    n, whole = float(window), max(float(corpus), float(window))
+    cells = (
+        (a, k * n),
+        (n - a, (whole - k) * n),
+        (k - a, k * (whole - n)),
+        (whole - n - k + a, (whole - k) * (whole - n)),
+    )
+    g2 = np.zeros_like(a)
+    for observed, product in cells:
+        expected = np.maximum(product / whole, 1e-300)
+        seen = observed > 0
+        g2[seen] += observed[seen] * np.log(observed[seen] / expected[seen])
+    g2 = np.maximum(2 * g2, 0)
+    return np.where(a >= k * n / whole, g2, -g2)
+
+
+@nb.njit(cache=True, nogil=True)
+def take_keys(tokens, key_of_type, starts, ends, codes, keys, out_codes):  # type: ignore[no-untyped-def]
+    """Keys of the tokens in each window, with the window's code."""
+    at = 0
+    for i in range(starts.size):
+        for position in range(starts[i], ends[i]):
+            keys[at] = key_of_type[tokens[position] & TYPE_MASK]
+            out_codes[at] = codes[i]
+            at += 1
+    return at
+
+
+@nb.njit(cache=True, nogil=True)
+def find_picked(blob, offsets, picks, other_blob, other_offsets, out):  # type: ignore[no-untyped-def]
+    """Number of each picked string among other, sorted strings, or -1."""
+    count = other_offsets.size - 1
+    for i in range(picks.size):
+        start, end = np.int64(offsets[picks[i]]), np.int64(offsets[picks[i] + 1])
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            first, last = np.int64(other_offsets[middle]), np.int64(other_offsets[middle + 1])
+            if compare(other_blob, first, last, blob, start, end) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = -1
+        if low < count:
+            first, last = np.int64(other_offsets[low]), np.int64(other_offsets[low + 1])
+            if compare(other_blob, first, last, blob, start, end) == 0:
+                out[i] = low
+
+
+@nb.njit(cache=True, nogil=True)
+def windows_around(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
+    """Up to `reach` tokens before (backwards) or from each position on, inside its sentence."""
+    for i in range(positions.size):
+        low = high = positions[i]
+        if backwards:
+            while positions[i] - low < reach and low > 0 and not tokens[low] & SENTENCE_START:
+                low -= 1
+        else:
+            while high - positions[i] < reach and high < tokens.size and not tokens[high] & SENTENCE_START:
+                high += 1
+        starts[i], ends[i] = low, high
+
+
+def reach(shard: Shard, positions: I64, tokens: int, backwards: bool) -> tuple[I64, I64]:
+    """Bounds of the windows before or from the positions on."""
+    starts, ends = np.empty(positions.size, np.int64), np.empty(positions.size, np.int64)
+    windows_around(shard.tokens, positions, tokens, backwards, starts, ends)
+    return starts, ends
+
+
+class TermCounter:
+    """Counts keys in coded windows, shard after shard, under the numbers that a background lexicon gives them."""
+
+    def __init__(self, background: Corpus) -> None:
+        self.background = background
+        self.size = max(len(background.lexicon.keys), 1)
+        self._seen: list[I64] = []
+        self._windows: dict[int, int] = {}
+
+    def add(self, shard: Shard, bounds: Sequence[tuple[int, I64, I64]]) -> NDArray[np.int64]:
+        """Count windows (code, starts, ends); returns the background's number of each key that was seen."""
+        starts = np.concatenate([low for _, low, _ in bounds])
+        ends = np.concatenate([high for _, _, high in bounds])
+        codes = np.concatenate([np.full(low.size, code, np.int64) for code, low, _ in bounds])
+        room = int((ends - starts).sum())
+        keys, key_codes = np.empty(room, np.int64), np.empty(room, np.int64)
+        take_keys(shard.tokens, shard.key_of_type, starts, ends, codes, keys, key_codes)
+        number = np.full(len(shard.keys), -1, np.int64)
+        used = np.unique(keys)
+        found = np.empty(used.size, np.int64)
+        lexicon = self.background.lexicon.keys
+        find_picked(shard.keys.blob, shard.keys.offsets, used, lexicon.blob, lexicon.offsets, found)
+        number[used] = found
+        numbers = number[keys]
+        known = numbers >= 0
+        self._seen.append(key_codes[known] * self.size + numbers[known])
+        for code, low, high in bounds:
+            self._windows[code] = self._windows.get(code, 0) + int((high - low).sum())
+        return number
+
+    def tokens(self, code: int) -> int:
+        """Tokens in all windows of a code."""
+        return self._windows.get(code, 0)
+
+    def counts(self) -> dict[int, tuple[I64, I64]]:
+        """For each code: numbers of the keys that were seen, and how often."""
+        everything = np.concatenate(self._seen) if self._seen else np.empty(0, np.int64)
+        values, counts = np.unique(everything, return_counts=True)
+        codes = values // self.size
+        return {
+            code: (values[codes == code] % self.size, counts[codes == code].astype(np.int64))
+            for code in sorted(self._windows)
+        }
+
+    def telling(self, top: int, least: int = LEAST) -> dict[int, list[TellingTerm]]:
+        """For each code, the terms that stand in its windows more often than chance has it, by G²."""
+        lexicon = self.background.lexicon
+        found = {}
+        for code, (numbers, counts) in self.counts().items():
+            window, whole = self.tokens(code), max(self.background.tokens, 1)
+            totals = lexicon.counts[numbers]
+            llr = log_likelihood(counts, window, totals, whole)
+            llr[(counts < least) | (llr < CHANCE)] = -1
+            order = np.argsort(-llr, kind="stable")[:top]
+            found[code] = [
+                TellingTerm(
+                    lexicon.keys[int(numbers[i])], int(counts[i]),
+                    round(float(totals[i]) * window / whole, 3), round(float(llr[i]), 1),
+                )
+                for i in order.tolist() if llr[i] > 0
+            ]  # fmt: skip
+        return found
+
+
+def spread(sizes: Sequence[int], most: int) -> list[I64]:
+    """Which of each part's items to take so that at most `most` are, evenly over all parts."""
+    total = sum(sizes)
+    if total <= most:
+        return [np.arange(size) for size in sizes]
+    chosen = (np.arange(most) * total) // most
+    ends = np.cumsum(sizes)
+    cuts = np.searchsorted(chosen, np.concatenate([[0], ends]))
+    return [chosen[cuts[i] : cuts[i + 1]] - (ends[i] - sizes[i]) for i in range(len(sizes))]
