@@ -34,9 +34,9 @@ GRAM_DISTINCT = 8_000
 class KernelParts(NamedTuple):
     """What kernel rows are made of, as flat arrays.
 
-    Block b of pair i is distinct row ``row_of[b, i]``. Blocks with ``gram_at[b]`` ≥ 0 have their products in
-    ``grams`` from there, ``width[b]`` to a row; the others have their sparse rows from ``first[b]`` in the
-    stacked matrix.
+    Block b of pair i is distinct row ``row_of[b, i]``. Blocks with ``gram_at[b]`` ≥ 0 have their products in ``grams``
+    from there, ``width[b]`` to a row. The others have their sparse rows from ``first[b]`` in (``indptr``, ``indices``,
+    ``data``), and the same by column from ``column_first[b]`` in (``column_ptr``, ``column_rows``, ``column_data``).
     """
 
     row_of: Index
@@ -47,48 +47,69 @@ class KernelParts(NamedTuple):
     indptr: Ints
     indices: Ints
     data: Floats
-    n_columns: int
+    column_first: Ints
+    column_ptr: Ints
+    column_rows: Ints
+    column_data: Floats
+
+
+class _Stack:
+    """Compressed matrices one after the other."""
+
+    def __init__(self) -> None:
+        self.starts = [np.zeros(1, dtype=np.int64)]
+        self.indices: list[Ints] = [np.empty(0, dtype=np.int32)]
+        self.data: list[Floats] = [np.empty(0)]
+        self.lines = self.entries = 0
+
+    def add(self, matrix: Matrix) -> int:
+        """Append a CSR or CSC matrix; gives the number of its first line."""
+        at = self.lines
+        self.starts.append(matrix.indptr[1:].astype(np.int64) + self.entries)
+        self.indices.append(matrix.indices)
+        self.data.append(matrix.data)
+        self.lines += len(matrix.indptr) - 1
+        self.entries += matrix.nnz
+        return at
+
+    def arrays(self) -> tuple[Ints, Ints, Floats]:
+        """Where the lines start, and their entries."""
+        return np.concatenate(self.starts), np.concatenate(self.indices), np.concatenate(self.data)
 
 
 def kernel_parts(blocks: Sequence[tuple[Csr, Index | None]]) -> KernelParts:
     """Prepare the (distinct rows, index) of each block."""
-    n = max(rows.shape[0] if index is None else len(index) for rows, index in blocks)
-    indexes, gram_at, width, first, grams, stacked = [], [], [], [], [], []
-    at = below = 0
+    row_of, gram_at, width, first, column_first = [], [], [], [], []
+    grams: list[Matrix] = [np.empty(0, np.float32)]
+    by_row, by_column = _Stack(), _Stack()
     for rows, index in blocks:
         distinct = rows.shape[0]
-        indexes.append(np.arange(n) if index is None else index)
+        row_of.append(np.arange(distinct) if index is None else index)
         width.append(distinct)
         if index is not None and distinct <= GRAM_DISTINCT:
+            gram_at.append(sum(map(len, grams)))
             grams.append(block_gram(rows).astype(np.float32).ravel())
-            gram_at.append(at)
             first.append(-1)
-            at += distinct * distinct
+            column_first.append(-1)
         else:
             gram_at.append(-1)
-            first.append(below)
-            stacked.append(sparse.csr_array(rows))
-            below += distinct
-    n_columns = max([rows.shape[1] for rows in stacked], default=1)
-    lengths = [np.diff(rows.indptr) for rows in stacked]
+            first.append(by_row.add(sparse.csr_array(rows)))
+            column_first.append(by_column.add(sparse.csc_array(rows)))
     return KernelParts(
-        np.array(indexes, dtype=np.intp),
+        np.array(row_of, dtype=np.intp),
         np.array(gram_at),
         np.array(width),
-        np.concatenate(grams) if grams else np.empty(0, np.float32),
+        np.concatenate(grams),
         np.array(first),
-        np.concatenate([[0], *(np.cumsum(np.concatenate(lengths))[None] if lengths else [])]).astype(
-            np.int64
-        ),
-        np.concatenate([rows.indices for rows in stacked]) if stacked else np.empty(0, np.int32),
-        np.concatenate([rows.data for rows in stacked]) if stacked else np.empty(0),
-        n_columns,
+        *by_row.arrays(),
+        np.array(column_first),
+        *by_column.arrays(),
     )
 
 
 @njit(cache=True, nogil=True)
-def _kernel_row(parts: KernelParts, i: int, dense: Floats, products: Floats, out: Matrix) -> None:
-    """Fill ``out`` with K(i, ·); ``dense`` is all zero before and after."""
+def _kernel_row(parts: KernelParts, i: int, products: Floats, out: Matrix) -> None:
+    """Fill ``out`` with K(i, ·)."""
     n = len(out)
     out[:] = 0.0
     for b in range(parts.row_of.shape[0]):
@@ -100,18 +121,16 @@ def _kernel_row(parts: KernelParts, i: int, dense: Floats, products: Floats, out
             for k in range(n):
                 out[k] += row[index[k]]
             continue
+        # Only the columns that row i has are walked, and most pairs have few.
+        products[:width] = 0.0
         own = parts.first[b] + index[i]
         for p in range(parts.indptr[own], parts.indptr[own + 1]):
-            dense[parts.indices[p]] = parts.data[p]
-        for r in range(width):
-            total = 0.0
-            for p in range(parts.indptr[parts.first[b] + r], parts.indptr[parts.first[b] + r + 1]):
-                total += dense[parts.indices[p]] * parts.data[p]
-            products[r] = total
+            value = parts.data[p]
+            column = parts.column_first[b] + parts.indices[p]
+            for q in range(parts.column_ptr[column], parts.column_ptr[column + 1]):
+                products[parts.column_rows[q]] += value * parts.column_data[q]
         for k in range(n):
             out[k] += products[index[k]]
-        for p in range(parts.indptr[own], parts.indptr[own + 1]):
-            dense[parts.indices[p]] = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -129,39 +148,56 @@ def _diagonal(parts: KernelParts, n: int) -> Floats:
     return out
 
 
+class RowCache(NamedTuple):
+    """Kernel rows that were made and are kept, for all machines on the same pairs.
+
+    ``slot_of`` finds a pair's row in ``rows`` (−1: not there), ``owner`` the pair of a slot. A full cache gives away
+    the next slot in turn that was not ``used`` since the turn before; ``hand`` is where the turn stands.
+    """
+
+    rows: Matrix
+    slot_of: Ints
+    owner: Ints
+    used: Bools
+    hand: Ints
+    products: Floats
+
+
+def row_cache(parts: KernelParts) -> RowCache:
+    """An empty cache of at most `CACHE_BYTES`."""
+    n = parts.row_of.shape[1]
+    slots = int(min(n, max(2, CACHE_BYTES // (4 * n))))
+    return RowCache(
+        np.empty((slots, n), dtype=np.float32),
+        np.full(n, -1),
+        np.full(slots, -1),
+        np.zeros(slots, dtype=np.bool_),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(int(parts.width.max())),
+    )
+
+
 @njit(cache=True, nogil=True)
-def _cached_row(
-    parts: KernelParts,
-    i: int,
-    keep: int,
-    slot_of: Ints,
-    owner: Ints,
-    used: Bools,
-    hand: Ints,
-    cache: Matrix,
-    dense: Floats,
-    products: Floats,
-) -> int:
-    """The slot of row i, made now if it must be; the slot ``keep`` is not given away (second-chance order)."""
-    slot: int = slot_of[i]
+def _cached_row(parts: KernelParts, cache: RowCache, i: int, keep: int) -> int:
+    """The slot of row i, made now if it must be; the slot ``keep`` is not given away."""
+    slot: int = cache.slot_of[i]
     if slot >= 0:
-        used[slot] = True
+        cache.used[slot] = True
         return slot
     while True:
-        slot = hand[0]
-        hand[0] = (hand[0] + 1) % len(owner)
+        slot = cache.hand[0]
+        cache.hand[0] = (slot + 1) % len(cache.owner)
         if slot == keep:
             continue
-        if used[slot]:
-            used[slot] = False
-            continue
-        break
-    if owner[slot] >= 0:
-        slot_of[owner[slot]] = -1
-    owner[slot] = i
-    slot_of[i] = slot
-    used[slot] = True
-    _kernel_row(parts, i, dense, products, cache[slot])
+        if not cache.used[slot]:
+            break
+        cache.used[slot] = False
+    if cache.owner[slot] >= 0:
+        cache.slot_of[cache.owner[slot]] = -1
+    cache.owner[slot] = i
+    cache.slot_of[i] = slot
+    cache.used[slot] = True
+    _kernel_row(parts, i, cache.products, cache.rows[slot])
     return slot
 
 
@@ -173,19 +209,13 @@ def _optimise(
     high: Floats,
     tol: float,
     max_steps: int,
-    cache: Matrix,
+    cache: RowCache,
     beta: Floats,
 ) -> tuple[float, int]:
     """Move pairs of variables until the largest violation is below ``tol``. p, low, high, beta: variables × pairs."""
     sides, n = p.shape
     diagonal = _diagonal(parts, n)
     f = np.zeros(n)
-    slot_of = np.full(n, -1)
-    owner = np.full(cache.shape[0], -1)
-    used = np.zeros(cache.shape[0], dtype=np.bool_)
-    hand = np.zeros(1, dtype=np.int64)
-    dense = np.zeros(parts.n_columns)
-    products = np.zeros(parts.width.max())
     steps = 0
     while True:
         # up: the steepest variable that can grow; down: the steepest that can shrink.
@@ -201,8 +231,8 @@ def _optimise(
         if best - worst < tol or steps >= max_steps:
             break
         steps += 1
-        slot = _cached_row(parts, up, -1, slot_of, owner, used, hand, cache, dense, products)
-        row = cache[slot]
+        slot = _cached_row(parts, cache, up, -1)
+        row = cache.rows[slot]
         gain = -1.0
         down_side, down = -1, -1
         for s in range(sides):
@@ -222,7 +252,7 @@ def _optimise(
         # Landing on a bound is exact, so that it is recognised as one.
         beta[up_side, up] = high[up_side, up] if move == room_up else beta[up_side, up] + move
         beta[down_side, down] = low[down_side, down] if move == room_down else beta[down_side, down] - move
-        other = cache[_cached_row(parts, down, slot, slot_of, owner, used, hand, cache, dense, products)]
+        other = cache.rows[_cached_row(parts, cache, down, slot)]
         for k in range(n):
             f[k] += move * (row[k] - other[k])
     free, count = 0.0, 0
@@ -235,12 +265,9 @@ def _optimise(
 
 
 def _solve(
-    parts: KernelParts, p: Floats, low: Floats, high: Floats, tol: float, max_steps: int
+    parts: KernelParts, cache: RowCache, p: Floats, low: Floats, high: Floats, tol: float, max_steps: int
 ) -> tuple[Floats, float, int]:
-    n = p.shape[1]
-    slots = int(min(n, max(2, CACHE_BYTES // (4 * n))))
     beta = np.zeros_like(p)
-    cache = np.empty((slots, n), dtype=np.float32)
     bias, steps = _optimise(parts, p, low, high, tol, max_steps, cache, beta)
     return beta.sum(axis=0), float(bias), int(steps)
 
@@ -254,6 +281,7 @@ def rowwise_classes(
 ) -> Dual:
     """One C-SVM per column of ``targets``."""
     parts = kernel_parts(blocks)
+    cache = row_cache(parts)
     n, outputs = targets.shape
     coef, intercept = np.zeros((n, outputs)), np.zeros(outputs)
     steps = np.zeros(outputs, dtype=np.int64)
@@ -264,7 +292,9 @@ def rowwise_classes(
             intercept[k] = constant
             continue
         p, low, high = np.where(positive, 1.0, -1.0), np.where(positive, 0.0, -C), np.where(positive, C, 0.0)
-        coef[:, k], intercept[k], steps[k] = _solve(parts, p[None], low[None], high[None], tol, max_steps)
+        coef[:, k], intercept[k], steps[k] = _solve(
+            parts, cache, p[None], low[None], high[None], tol, max_steps
+        )
     return Dual(coef, intercept, steps)
 
 
@@ -278,8 +308,9 @@ def rowwise_ratings(
 ) -> Dual:
     """ε-SVR on the raw scale of ``ratings``."""
     n = len(ratings)
+    parts = kernel_parts(blocks)
     p = np.vstack([ratings - epsilon, ratings + epsilon])
     low = np.repeat([[0.0], [-C]], n, axis=1)
     high = np.repeat([[C], [0.0]], n, axis=1)
-    coef, bias, steps = _solve(kernel_parts(blocks), p, low, high, tol, max_steps)
+    coef, bias, steps = _solve(parts, row_cache(parts), p, low, high, tol, max_steps)
     return Dual(coef[:, None], np.array([bias]), np.array([steps]))
