@@ -92,6 +92,24 @@ def test_the_vectors_of_the_store_on_random_texts(seed, text, tmp_path):
         assert_same_counts(vectors(snippets, basis, **settings), vectors(store, basis, **settings))
 
 
+def test_marks_entities_and_tags_in_the_text_stay_what_they_are(text, tmp_path):
+    source = text(
+        [
+            'cat http://x.org/?a=1&copy=2&amp=3 lion &amp; "dog" cat',
+            "<s> cat </s> lion <text id=1> &lt; &amp;amp; cat <g/> lion . . .",
+            "\u2022 cat \u2060 AT&T lion's <unknown> cat \N{EMPTY SET} lion",
+        ]
+    )
+    store = index_corpus([source], tmp_path / "store.bp", jobs=1).corpus
+    build_engine(str(tmp_path / "index"), [source], jobs=1)
+    url = f"tantivy:{tmp_path / 'index'}"
+    snippets = fetch_snippets(PAIRS[:3], url, tmp_path / "s.bps", cache=tmp_path / "cache")
+    basis = Basis.of(store, 100)
+    assert snippets.pick_basis(100).terms == basis.terms
+    assert "\u2060" in basis.terms
+    assert_same_counts(vectors(snippets, basis, PAIRS[:3]), vectors(store, basis, PAIRS[:3]))
+
+
 def as_windows(written):
     from bagpack.contexts.windows import Windows
 
@@ -343,8 +361,8 @@ def test_a_full_disk_while_the_corpus_is_written(monkeypatch, text, tmp_path):
     url, out = f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps"
     from bagpack.engines import snippets as module
 
-    real = module.write_lines
-    monkeypatch.setattr(module, "write_lines", lambda path, lines: real(type(path)("/dev/full"), lines))
+    real = module.write_vertical
+    monkeypatch.setattr(module, "write_vertical", lambda path, lines: real(type(path)("/dev/full"), lines))
     with pytest.raises(BagpackError, match="disk is full"):
         fetch_snippets([("cat", "lion")], url, out, cache=tmp_path / "c")
     assert not out.exists()

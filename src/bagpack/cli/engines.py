@@ -152,6 +152,9 @@ def fetch(
     case: Annotated[str, typer.Option(help="Case of what is counted: fold, keep.")] = "fold",
     annotator: Annotated[str, typer.Option(help="Lemmas: simplemma, none, spacy:MODEL.")] = "simplemma",
     columns: Annotated[str, typer.Option(help="The file's names, such as w1=noun,w2=verb.")] = "",
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Worker processes for indexing; -1: one per core.")
+    ] = -1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count the queries and show five; ask nothing.")
     ] = False,
@@ -196,7 +199,7 @@ def fetch(
 
         corpus = fetch_snippets(
             wanted, engine, out, cache=cache or default_cache(), inflector=inflector, options=options,
-            manners=manners, timeout=timeout, overwrite=overwrite, progress=show,
+            manners=manners, timeout=timeout, overwrite=overwrite, jobs=jobs, progress=show,
         )  # fmt: skip
     facts = corpus.info()
     seconds = time.monotonic() - begun

@@ -23,17 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.annotate import get_annotator
+from bagpack.corpus.normalise import MAX_UNESCAPES
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import Form, QueryPlan
-from bagpack.engines.tokens import token_line
 from bagpack.engines.words import KEY_MARK, plain, unmark
 from bagpack.files import disk_errors
 
-NOTHING = ("", [("\N{EMPTY SET}", "\N{EMPTY SET}", False)])  # a store has at least one sentence
+NOTHING = ("", "<s>\n\N{EMPTY SET}\t\N{EMPTY SET}\n")  # a store has at least one sentence
 
 I64 = NDArray[np.int64]
-Token = tuple[str, str, bool]  # form, key, glued
+Line = tuple[str, str]  # a document, and a sentence of it as vertical text
 
 
 class Place(NamedTuple):
@@ -85,56 +85,85 @@ def couples(
                 yield order, gap, Place(first, sizes[first]), Place(second, sizes[second])
 
 
-@dataclass
+class Sentence(NamedTuple):
+    """A snippet's sentence: the forms as written and case-folded, what is glued, and each token's lines."""
+
+    forms: list[str]
+    folded: list[str]
+    glued: list[bool]
+    lines: list[str]
+
+    def observed(self, places: Iterable[tuple[Place, str]] = ()) -> str:
+        """As vertical text, the observed tokens under their targets' keys, a run of tokens made one."""
+        found = ["<s>\n"]
+        at = 0
+        for place, key in sorted(places):
+            found += self.lines[at : place.start]
+            end = place.start + place.size
+            run = zip(self.forms[place.start : end], self.glued[place.start : end], strict=True)
+            form = "".join(
+                (" " if index and not glued else "") + form for index, (form, glued) in enumerate(run)
+            )
+            found.append(token_lines(form, key, self.glued[place.start]))
+            at = end
+        return "".join([*found, *self.lines[at:]])
+
+
+def token_lines(form: str, key: str, glued: bool) -> str:
+    """A token as vertical text."""
+    return f"{'<g/>' + chr(10) if glued else ''}{escaped(form)}\t{escaped(key)}\n"
+
+
+def escaped(text: str) -> str:
+    """What the reader of vertical text, which resolves entities several times over, gives back as it was."""
+    if "&" not in text and "<" not in text and '"' not in text:
+        return text
+    deep = "&" + "amp;" * (MAX_UNESCAPES - 1)
+    return text.replace("&", f"{deep}amp;").replace("<", f"{deep}lt;").replace('"', f"{deep}quot;")
+
+
 class Tokens:
-    """Turns a snippet into sentences of tokens, and tokens into keys, as the corpus's annotator would."""
+    """Turns a snippet into sentences, and forms into keys, as the corpus's annotator would."""
 
-    options: TextOptions
+    def __init__(self, options: TextOptions) -> None:
+        self.options = options
+        self._annotator = get_annotator(options.annotator, options.lang)
+        self._known: dict[str, tuple[str, str, str]] = {}  # form → folded, its lines, its lines when glued
 
-    def __post_init__(self) -> None:
-        self._annotator = get_annotator(self.options.annotator, self.options.lang)
-        self._lemmas: dict[str, str] = {}
-
-    def of(self, snippet: Snippet) -> list[list[Token]]:
+    def of(self, snippet: Snippet) -> list[Sentence]:
         """The sentences of a snippet (one, unless the annotator has its own idea of sentences)."""
         if self._annotator.in_context:
-            text = [plain(snippet.text)]
-            parts = self._annotator.annotate(text)
             return [
-                [(form, lemma, glued) for form, lemma, glued in sentence]
-                for part in parts
+                Sentence(
+                    [token.form for token in sentence],
+                    [token.form.casefold() for token in sentence],
+                    [token.glued for token in sentence],
+                    [
+                        token_lines(token.form, self._key(token.form, token.lemma), token.glued)
+                        for token in sentence
+                    ],
+                )
+                for part in self._annotator.annotate([plain(snippet.text)])
                 for sentence in part
             ]
-        tokens = unmark(snippet.text)
-        fresh = list({form for form, _ in tokens if form not in self._lemmas})
+        forms, glued = unmark(snippet.text)
+        known = self._known
+        fresh = list(set(forms).difference(known))
         if fresh:
-            self._lemmas.update(zip(fresh, self._keys(fresh), strict=True))
-        return [[(form, self._lemmas[form], glued) for form, glued in tokens]]
+            for form, lemma in zip(fresh, self._annotator.lemmatize(fresh), strict=True):
+                key = self._key(form, lemma)
+                known[form] = form.casefold(), token_lines(form, key, False), token_lines(form, key, True)
+        entries = [known[form] for form in forms]
+        lines = [entry[1 + stuck] for entry, stuck in zip(entries, glued, strict=True)]
+        return [Sentence(forms, [entry[0] for entry in entries], glued, lines)]
 
-    def _keys(self, forms: list[str]) -> list[str]:
-        if self.options.level == "form" or self._annotator.in_context:
-            return forms
-        return self._annotator.lemmatize(forms)
-
-
-def observed(tokens: Sequence[Token], places: Sequence[tuple[Place, str]]) -> list[Token]:
-    """The sentence with the observed tokens under their targets' keys, a run of tokens made one."""
-    found: list[Token] = []
-    at = 0
-    for place, key in sorted(places):
-        found.extend(tokens[at : place.start])
-        run = tokens[place.start : place.start + place.size]
-        form = "".join(
-            (" " if index and not glued else "") + form for index, (form, _, glued) in enumerate(run)
-        )
-        found.append((form, key, run[0][2]))
-        at = place.start + place.size
-    return [*found, *tokens[at:]]
+    def _key(self, form: str, lemma: str) -> str:
+        return form if self.options.level == "form" else lemma or form
 
 
 @dataclass
 class Assembler:
-    """Writes the lines of the three stores."""
+    """Gives the sentences of the three stores, as vertical text."""
 
     plan: QueryPlan
     answers: Sequence[I64]  # sentence numbers per query
@@ -152,20 +181,20 @@ class Assembler:
         """One key per set of forms: vein and veins are the same target, as they are in a store."""
         return self._key_of_forms.setdefault(frozenset(forms), KEY_MARK + " ".join(forms[0]))
 
-    def sentence_lines(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[Line]:
         """Each distinct sentence once, in the order in which the queries found them."""
         numbers = dict.fromkeys(int(number) for answer in self.answers for number in answer)
         seen: set[str] = set()
         for snippet in self.source.sentences(numbers):
             if snippet.text not in seen:
                 seen.add(snippet.text)
-                for tokens in self._tokens.of(snippet):
-                    yield token_line(snippet.document, tokens)
+                for sentence in self._tokens.of(snippet):
+                    yield snippet.document, sentence.observed()
         if not seen:
-            yield token_line(*NOTHING)
+            yield NOTHING
 
-    def word_lines(self) -> Iterator[str]:
-        """A line per single context."""
+    def words(self) -> Iterator[Line]:
+        """A sentence per single context."""
         done: set[str] = set()
         for word, query in self.plan.words.items():
             key = self.keys[word]
@@ -173,13 +202,13 @@ class Assembler:
                 continue
             done.add(key)
             for snippet in self.source.sentences(map(int, self.answers[query])):
-                for tokens in self._tokens.of(snippet):
-                    for place in occurrences(_folded(tokens), self.plan.targets[word]):
-                        yield token_line(snippet.document, observed(tokens, [(place, key)]))
-        yield token_line(*NOTHING)
+                for sentence in self._tokens.of(snippet):
+                    for place in occurrences(sentence.folded, self.plan.targets[word]):
+                        yield snippet.document, sentence.observed([(place, key)])
+        yield NOTHING
 
-    def pair_lines(self) -> Iterator[str]:
-        """A line per pair context."""
+    def pairs(self) -> Iterator[Line]:
+        """A sentence per pair context."""
         done: set[frozenset[str]] = set()
         for (word1, word2), queries in self.plan.pairs.items():
             key1, key2 = self.keys[word1], self.keys[word2]
@@ -188,16 +217,14 @@ class Assembler:
             done.add(frozenset((key1, key2)))
             allowed = self._allowed(queries)
             for number, snippet in zip(allowed, self.source.sentences(allowed), strict=True):
-                for tokens in self._tokens.of(snippet):
-                    folded = _folded(tokens)
-                    ones = occurrences(folded, self.plan.targets[word1])
-                    twos = ones if key1 == key2 else occurrences(folded, self.plan.targets[word2])
+                for sentence in self._tokens.of(snippet):
+                    ones = occurrences(sentence.folded, self.plan.targets[word1])
+                    twos = ones if key1 == key2 else occurrences(sentence.folded, self.plan.targets[word2])
                     for order, gap, first, second in couples(ones, twos, self.max_gap, key1 == key2):
                         if (order, gap) in allowed[number]:
                             names = (key1, key2) if order == "+" else (key2, key1)
-                            pair = [(first, names[0]), (second, names[1])]
-                            yield token_line(snippet.document, observed(tokens, pair))
-        yield token_line(*NOTHING)
+                            yield snippet.document, sentence.observed([(first, names[0]), (second, names[1])])
+        yield NOTHING
 
     def _allowed(self, queries: Sequence[int]) -> dict[int, set[tuple[str, int]]]:
         """Which (order, gap) each sentence may give: those of the queries that found it.
@@ -215,17 +242,17 @@ class Assembler:
         return allowed
 
 
-def _folded(tokens: Iterable[Token]) -> list[str]:
-    return [form.casefold() for form, _, _ in tokens]
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> tuple[int, str]:
-    """Write the lines; returns how many, and a digest of them all."""
+def write_vertical(path: Path, lines: Iterable[Line]) -> tuple[int, str]:
+    """Write vertical text; returns how many sentences, and a digest of it all."""
     count = 0
     hasher = hashlib.blake2b(digest_size=16)
+    last = None
     with disk_errors(path), open(path, "wb") as handle:
-        for line in lines:
-            encoded = line.encode()
+        for document, sentence in lines:
+            if document != last:
+                sentence = f'<text id="{escaped(" ".join(document.split()))}">\n{sentence}'
+                last = document
+            encoded = sentence.encode()
             hasher.update(encoded)
             handle.write(encoded)
             count += 1

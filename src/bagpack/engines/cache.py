@@ -22,6 +22,7 @@ from bagpack.errors import StoreError
 
 I64 = NDArray[np.int64]
 FORMAT_VERSION = 1
+VARIABLES = 500  # in one statement; every SQLite takes 999
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS sentence (
   number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, document TEXT NOT NULL, text TEXT NOT NULL);
@@ -96,7 +97,7 @@ class AnswerCache:
     def put(self, identity: str, query: str, limit: int, snippets: Sequence[Snippet], full: bool) -> I64:
         """Keep an answer; returns its sentences' numbers. It is on disk when this returns."""
         with self._told(), self._database as database:
-            numbers = np.array([self._sentence(snippet) for snippet in snippets], "<i8")
+            numbers = np.array(self._sentences(snippets), "<i8")
             database.execute(
                 "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)",
                 (
@@ -110,16 +111,21 @@ class AnswerCache:
             )
         return numbers.astype(np.int64)
 
-    def _sentence(self, snippet: Snippet) -> int:
-        digest = _digest(snippet.document, snippet.text)
-        row = self._database.execute("SELECT number FROM sentence WHERE digest = ?", (digest,)).fetchone()
-        if row is not None:
-            return int(row[0])
-        added = self._database.execute(
-            "INSERT INTO sentence (digest, document, text) VALUES (?, ?, ?)",
-            (digest, snippet.document, snippet.text),
+    def _sentences(self, snippets: Sequence[Snippet]) -> list[int]:
+        """The numbers of the sentences, which are added where they are new."""
+        digests = [_digest(snippet.document, snippet.text) for snippet in snippets]
+        rows = ((d, snippet.document, snippet.text) for d, snippet in zip(digests, snippets, strict=True))
+        self._database.executemany(
+            "INSERT OR IGNORE INTO sentence (digest, document, text) VALUES (?, ?, ?)", rows
         )
-        return int(added.lastrowid or 0)
+        numbers: dict[bytes, int] = {}
+        for start in range(0, len(digests), VARIABLES):
+            part = digests[start : start + VARIABLES]
+            marks = ",".join("?" * len(part))
+            numbers.update(
+                self._database.execute(f"SELECT digest, number FROM sentence WHERE digest IN ({marks})", part)
+            )
+        return [numbers[digest] for digest in digests]
 
     def sentences(self, numbers: Iterable[int]) -> Iterator[Snippet]:
         """The sentences of these numbers, in this order."""

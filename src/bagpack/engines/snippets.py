@@ -22,13 +22,12 @@ from bagpack.corpus.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import damaged_files
 from bagpack.corpus.store import Corpus
-from bagpack.engines.assemble import Assembler, write_lines
+from bagpack.engines.assemble import Assembler, write_vertical
 from bagpack.engines.base import Engine, connect, parse_address
 from bagpack.engines.cache import AnswerCache
 from bagpack.engines.fetch import Manners, Progress, ask_all
 from bagpack.engines.inflect import Inflector
 from bagpack.engines.queries import MAX_GAP, QueryPlan, plan_queries
-from bagpack.engines.tokens import enter_reader
 from bagpack.engines.words import KEY_MARK
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import digest, disk_errors, read_json, remove_tree, sync_directory, write_bytes, write_json
@@ -216,6 +215,7 @@ def fetch_snippets(
     manners: Manners | None = None,
     timeout: float = 30.0,
     overwrite: bool = False,
+    jobs: int | None = None,
     progress: Progress | None = None,
 ) -> SnippetCorpus:
     """Ask an engine for the snippets of all pairs, and make a corpus of them.
@@ -245,7 +245,7 @@ def fetch_snippets(
                 "queries_capped": sum(answers.full),
             }
             assembler = Assembler(plan, answers.numbers, kept, options, opened.exact, MAX_GAP)
-            _write(out, assembler, answers.full, facts)
+            _write(out, assembler, answers.full, facts, jobs)
     finally:
         if isinstance(engine, str):
             opened.close()
@@ -264,7 +264,9 @@ def _check_free(out: Path, overwrite: bool) -> None:
         )
 
 
-def _write(out: Path, assembler: Assembler, full: Sequence[bool], facts: dict[str, Any]) -> None:
+def _write(
+    out: Path, assembler: Assembler, full: Sequence[bool], facts: dict[str, Any], jobs: int | None
+) -> None:
     """Build the stores beside the final place, and rename."""
     work = out.with_name(out.name + ".partial")
     remove_tree(work)  # the answers are in the cache: there is nothing here worth going on with
@@ -273,19 +275,21 @@ def _write(out: Path, assembler: Assembler, full: Sequence[bool], facts: dict[st
     try:
         hashes = []
         contexts = {}
-        enter_reader()
         # The keys are settled: lemmas, forms, or a target's own. The builder takes what stands in the lemma's place.
-        options = TextOptions(format="tokens", level="lemma", case=assembler.options.case)
-        options = replace(options, punctuation=assembler.options.punctuation)
-        for role in ROLES:
-            lines = work / f"{role}.bagpack-tokens"
-            contexts[role], written = write_lines(
-                lines, getattr(assembler, f"{role.removesuffix('s')}_lines")()
-            )
+        options = TextOptions(
+            format="vertical",
+            columns="word,lemma",
+            case=assembler.options.case,
+            punctuation=assembler.options.punctuation,
+        )
+        for role, sentences in zip(
+            ROLES, (assembler.sentences, assembler.words, assembler.pairs), strict=True
+        ):
+            vertical = work / f"{role}.vert"
+            contexts[role], written = write_vertical(vertical, sentences())
             hashes.append(written)
-            # The reader is known to this process alone, so the work stays in it.
-            index_corpus([str(lines)], work / role, options, jobs=1)
-            lines.unlink()
+            index_corpus([str(vertical)], work / role, options, jobs=jobs)
+            vertical.unlink()
         tables = {"targets.tsv": _targets_table(assembler, full), "pairs.tsv": _pairs_table(assembler, full)}
         checksums = {}
         for name, text in tables.items():

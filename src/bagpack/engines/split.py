@@ -10,7 +10,7 @@ from bagpack.corpus.sentences import join_paragraphs
 from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import Form, Query
-from bagpack.engines.words import clean_token, mark
+from bagpack.engines.words import mark, unmark
 
 
 def marked_sentences(text: str, lang: str) -> Iterator[str]:
@@ -39,9 +39,7 @@ def split_snippets(query: Query, snippets: Iterable[Snippet], lang: str) -> list
     found = []
     for snippet in snippets:
         for marked in marked_sentences(snippet.text, lang):
-            words = [
-                clean_token(word).casefold() for word in marked.replace("\N{WORD JOINER}", " ").split(" ")
-            ]
+            words = [form.casefold() for form in unmark(marked)[0]]
             if all(any(holds(words, form) for form in forms) for forms in wanted):
                 found.append(Snippet(snippet.document, marked))
     return found

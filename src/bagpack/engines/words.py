@@ -7,20 +7,27 @@ index holds the tokens, case-folded, with single spaces between.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 JOINER = "\N{WORD JOINER}"
-INNER_SPACE = "\N{OPEN BOX}"
-KEY_MARK = "\ufdd0"  # opens the key of an observed target: no character, so no token has it
-LONGEST = (
-    200  # engines refuse or split longer tokens (PostgreSQL 2,046 bytes, Lucene's tokenizer 255 characters)
+# Noncharacters, which no text interchanges, so that no token has them.
+KEY_MARK = "\ufdd0"  # opens the key of an observed target
+WRITTEN_JOINER = "\ufdd1"  # a word joiner that the text itself has
+INNER_SPACE = "\ufdd2"  # a space inside a token
+LONGEST = 120  # engines refuse or split longer tokens (Lucene's tokenizer: 255 UTF-16 units)
+
+_CLEANED = str.maketrans(
+    {JOINER: WRITTEN_JOINER, KEY_MARK: None, WRITTEN_JOINER: None, INNER_SPACE: None, "\0": None}
 )
-_UNSEEN = str.maketrans("", "", JOINER + KEY_MARK + "\0\x1e")
+_RESTORED = str.maketrans({WRITTEN_JOINER: JOINER, INNER_SPACE: " "})
+_BOUNDARY = re.compile(f"([ {JOINER}])")
+_SPECIAL = re.compile(f"[{WRITTEN_JOINER}{INNER_SPACE}]")
 
 
 def clean_token(form: str) -> str:
-    """A token as it can stand in marked text: without blanks, joiners or NUL, and never empty."""
-    text = INNER_SPACE.join(form.translate(_UNSEEN).split())
+    """A token as it stands in marked text: without blanks or joiners, and never empty."""
+    text = INNER_SPACE.join(form.translate(_CLEANED).split())
     return text or "\N{REPLACEMENT CHARACTER}"
 
 
@@ -38,29 +45,36 @@ def mark(tokens: Iterable[tuple[str, bool]]) -> str:
     return "".join(pieces)
 
 
-def unmark(marked: str) -> list[tuple[str, bool]]:
-    """The (form, glued) that `mark` was given."""
-    found: list[tuple[str, bool]] = []
-    for run in marked.split(" "):
-        for index, form in enumerate(run.split(JOINER)):
-            if form:
-                found.append((form.replace(INNER_SPACE, " "), index > 0))
-    return found
+def unmark(marked: str) -> tuple[list[str], list[bool]]:
+    """The forms that `mark` was given, and which of them are glued to the one before.
+
+    >>> unmark(mark([("Lion", False), ("'s", True), ("share", False)]))
+    (['Lion', "'s", 'share'], [False, True, False])
+    """
+    parts = _BOUNDARY.split(marked)
+    forms, glued = parts[0::2], [False, *(boundary == JOINER for boundary in parts[1::2])]
+    if _SPECIAL.search(marked):
+        forms = [form.translate(_RESTORED) for form in forms]
+    return forms, glued
 
 
 def plain(marked: str) -> str:
     """The sentence as written."""
-    return marked.replace(JOINER, "").replace(INNER_SPACE, " ")
+    return marked.replace(JOINER, "").translate(_RESTORED)
 
 
 def index_words(marked: str) -> list[str]:
     """What an engine indexes for a marked sentence, token by token."""
-    return [index_word(token) for token in marked.replace(JOINER, " ").split(" ") if token]
+    return [_folded(token) for token in marked.replace(JOINER, " ").split(" ")]
 
 
 def index_word(token: str) -> str:
     """What an engine indexes for one token: case-folded, and cut where engines would refuse it."""
-    return INNER_SPACE.join(token.casefold()[:LONGEST].split()) or "\N{REPLACEMENT CHARACTER}"
+    return _folded(clean_token(token))
+
+
+def _folded(token: str) -> str:
+    return token.casefold()[:LONGEST]
 
 
 def split_form(form: str, lang: str) -> tuple[str, ...]:
