@@ -8,7 +8,7 @@ counted by sorting.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from bagpack.files import digest
 I64 = NDArray[np.int64]
 
 TABLE_KEYS = 4096
+MOST_TOKENS = 1 << 31  # in the shards that share a table, about
 MOST_CODES = 1 << 25  # distinct bigrams held at once; more are counted in several passes
 
 HEADER = "kind\tterm\tcount"
@@ -162,9 +163,7 @@ class Basis:
 def top_unigrams(corpus: Corpus, b: int) -> tuple[list[str], list[int]]:
     """The b most frequent keys with their counts."""
     counts = corpus.lexicon.counts
-    order = np.argsort(-counts, kind="stable")[
-        :b
-    ]  # keys lie in code-point order, so a stable sort breaks ties
+    order = np.argsort(-counts, kind="stable")[:b]  # keys lie in code-point order: a stable sort breaks ties
     return [corpus.lexicon.keys[int(i)] for i in order], counts[order].tolist()
 
 
@@ -196,28 +195,51 @@ def _collect_codes(tokens, candidate, size, part, parts, codes):  # type: ignore
 
 
 def _candidates(shard: Shard, keys: Strings) -> NDArray[np.int32]:
-    """Number of each type's key among the (sorted) candidate keys, or -1."""
-    return keys.find(shard.keys).astype(np.int32)[shard.key_of_type]
+    """Number of each type's key among the candidate keys, or -1."""
+    number = np.full(len(shard.keys), -1, np.int32)
+    found = shard.keys.find(keys)
+    known = np.flatnonzero(found >= 0)
+    number[found[known]] = known
+    return number[shard.key_of_type]
 
 
-def count_in_table(shard_path: str, keys: Strings) -> tuple[I64, I64]:
-    """One shard's bigram counts among few keys: codes first·m + second, and counts."""
-    shard = Shard(Path(shard_path))
+def count_in_table(shard_paths: Sequence[str], keys: Strings) -> tuple[I64, I64]:
+    """Bigram counts among few keys in some shards: codes first·m + second, and counts."""
     table = np.zeros((len(keys), len(keys)), np.uint32)
-    _fill_table(shard.tokens, _candidates(shard, keys), table)
+    for path in shard_paths:
+        shard = Shard(Path(path))
+        _fill_table(shard.tokens, _candidates(shard, keys), table)
     flat = table.reshape(-1)
     codes = np.flatnonzero(flat)
     return codes, flat[codes].astype(np.int64)
 
 
-def count_by_sorting(shard_path: str, keys: Strings, part: int, parts: int) -> tuple[I64, I64]:
-    """One shard's bigram counts among many keys, those of one part of the first keys."""
-    shard = Shard(Path(shard_path))
+def count_by_sorting(shard_paths: Sequence[str], keys: Strings, part: int, parts: int) -> tuple[I64, I64]:
+    """Bigram counts among many keys in some shards, those of one part of the first keys."""
+    return add_counts(_sorted_codes(Shard(Path(path)), keys, part, parts) for path in shard_paths)
+
+
+def _sorted_codes(shard: Shard, keys: Strings, part: int, parts: int) -> tuple[I64, I64]:
     codes = np.empty(shard.tokens.size, np.int64)
     n = _collect_codes(shard.tokens, _candidates(shard, keys), len(keys), part, parts, codes)
     ordered = np.sort(codes[:n])
     firsts = _run_starts(ordered)
     return ordered[firsts], np.diff(np.append(firsts, n))
+
+
+def _shard_groups(corpus: Corpus, n_jobs: int | None) -> list[list[str]]:
+    """Shards for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
+    groups: list[list[str]] = []
+    wanted = -(-corpus.tokens // joblib.effective_n_jobs(n_jobs))
+    room = 0
+    for shard in corpus.shards:
+        size = int(shard.facts["tokens"])
+        if room < size / 2 or not groups:
+            groups.append([])
+            room = min(wanted, MOST_TOKENS)
+        groups[-1].append(str(shard.directory))
+        room -= size
+    return groups
 
 
 def add_counts(results: Iterable[tuple[I64, I64]]) -> tuple[I64, I64]:
@@ -253,18 +275,18 @@ def _best(codes: I64, counts: I64, b: int) -> tuple[I64, I64]:
 def top_bigrams(corpus: Corpus, b: int, n_jobs: int | None = None) -> tuple[list[tuple[str, str]], list[int]]:
     """The b most frequent pairs of adjacent keys; equal counts in code-point order of `first second`."""
     lexicon = corpus.lexicon
-    paths = [str(shard.directory) for shard in corpus.shards]
+    groups = _shard_groups(corpus, n_jobs)
     by_count = np.argsort(-lexicon.counts, kind="stable")
 
     def run(count: Any, size: int, *more: int) -> tuple[Strings, tuple[I64, I64]]:
         keys = lexicon.keys.take(np.sort(by_count[:size]))
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
-        return keys, add_counts(parallel(joblib.delayed(count)(path, keys, *more) for path in paths))
+        return keys, add_counts(parallel(joblib.delayed(count)(paths, keys, *more) for paths in groups))
 
     size = min(TABLE_KEYS, by_count.size)
     keys, (codes, counts) = run(count_in_table, size)
     best = _best(codes, counts, b)
-    least = max(1, int(best[1].min(initial=0))) if best[0].size >= b else 1
+    least = int(best[1].min()) if best[0].size >= b else 1
     needed = int((lexicon.counts >= least).sum())
     if needed > size:
         size = needed

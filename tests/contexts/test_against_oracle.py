@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bagpack.basis import Basis
@@ -59,6 +59,9 @@ def features(corpus, pair, terms, **options):
     single=st.sampled_from([(4, 4), (1, 2), (0, 3)]),
     pair=st.sampled_from([(2, 5, 2), (0, 1, 3), (1, 0, 0)]),
 )
+@example([list("abab")], "b", "b a", 1, None, [], False, (4, 4), (2, 5, 2))  # both start at one token
+@example([list("babacb")], "b a", "b", 3, None, [], False, (4, 4), (2, 5, 2))
+@example([list("cabcab")], "a b", "c a", 3, None, [], False, (4, 4), (2, 5, 2))
 def test_every_feature_equals_the_oracle(sentences, one, two, b, limit, cuts, per_token, single, pair):
     terms = oracle.basis_terms(sentences, b)
     w1, w2 = tuple(one.split()), tuple(two.split())

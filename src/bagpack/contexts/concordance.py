@@ -114,7 +114,7 @@ def observations(
         places = find_occurrences(shard, targets)
         room = None if limit is None else max(0, limit - len(found))
         if len(targets) == 1:
-            positions = _positions(shard, places, 0)
+            positions = places.positions(shard.postings, 0)
             total += positions.size
             found += [Observation(number, int(p), -1, 0) for p in positions[:room].tolist()]
             continue
@@ -127,11 +127,6 @@ def observations(
             )
         ]
     return found, total
-
-
-def _positions(shard: Shard, places: Occurrences, target: int) -> NDArray[np.uint32]:
-    source = places.extra if places.is_extra[target] else shard.postings
-    return source[int(places.lows[target]) : int(places.highs[target])]
 
 
 def couples(

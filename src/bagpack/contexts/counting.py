@@ -1,14 +1,14 @@
-"""Counting basis terms in the contexts of many words and pairs, shard by shard.
+"""Counting basis terms in the contexts of many words and pairs.
 
-A task is (shard, targets) → sparse integer rows; rows of one target from several shards add up. The first-N rule
-is kept by quotas: how many of a shard's observations fall among the corpus's first N follows from the counts of the
-shards before it, so the result is the same however the work is split.
+A task takes some words, or some pairs, through all shards, so that it knows by itself which observations are among
+the corpus's first N, or in a sample of N. Counts are integers and add up: the result is the same however the targets
+are divided into tasks and the corpus into shards.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts import kernels
-from bagpack.contexts.targets import Occurrences, Target, find_occurrences
+from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
@@ -32,37 +32,48 @@ Progress = Callable[[int], None]
 
 Csr = sparse.csr_array[Any, tuple[int, int]]
 
-CHUNK_WORDS = 500
+CHUNK_WORDS = 512
 CHUNK_PAIRS = 5000
+SUMS_BYTES = 1 << 20  # of the rows that are summed up at once: they should stay in the cache
+COUPLES_AT_ONCE = (
+    1 << 19
+)  # couples whose features are listed at once; 4 bytes for each of up to 2·(2 + 5 + 2)·2
+COUPLES_PER_TASK = 1 << 22
 ALL = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class BasisTables:
-    """A basis as one shard's kernels need it."""
+    """A basis as one shard's kernels need it; see `kernels`."""
 
-    packed: I64  # per type: its unigram, its place among firsts and among seconds, each plus one, packed
-    bigrams: NDArray[np.int32]  # (first, second) → term plus one, or zero
+    packed: NDArray[np.uint64]
+    bigrams: NDArray[Any]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
+def bigram_table(basis: Basis) -> tuple[list[str], list[str], NDArray[Any]]:
+    """First and second words of the bigrams, the most frequent first, and (1 + first, 1 + second) → 1 + term."""
+    firsts = list(dict.fromkeys(first for first, _ in basis.bigrams))
+    seconds = list(dict.fromkeys(second for _, second in basis.bigrams))
+    table = np.zeros((1 + len(firsts), 1 + len(seconds)), np.uint32 if len(basis) >= 1 << 16 else np.uint16)
+    first_place = {term: i for i, term in enumerate(firsts, 1)}
+    second_place = {term: i for i, term in enumerate(seconds, 1)}
+    for term, (first, second) in enumerate(basis.bigrams, 1 + len(basis.unigrams)):
+        table[first_place[first], second_place[second]] = term
+    return firsts, seconds, read_only(table)
+
+
+@lru_cache(maxsize=256)
 def basis_tables(shard_path: str, basis: Basis) -> BasisTables:
     """Look the basis up in a shard's lexicon."""
     shard = open_shard(shard_path)
-    firsts = sorted({first for first, _ in basis.bigrams})
-    seconds = sorted({second for _, second in basis.bigrams})
-    packed = np.zeros(shard.key_of_type.size, np.int64)
+    firsts, seconds, table = bigram_table(basis)
+    of_key = np.zeros(len(shard.keys), np.uint64)
     for place, terms in enumerate((basis.unigrams, seconds, firsts)):
-        number = np.zeros(len(shard.keys), np.int64)
         found = shard.keys.find(terms)
-        number[found[found >= 0]] = 1 + np.flatnonzero(found >= 0)
-        packed |= number[shard.key_of_type] << (place * kernels.PACK_BITS)
-    bigrams = np.zeros((max(len(firsts), 1), max(len(seconds), 1)), np.int32)
-    first_place = {term: i for i, term in enumerate(firsts)}
-    second_place = {term: i for i, term in enumerate(seconds)}
-    for number_, (first, second) in enumerate(basis.bigrams):
-        bigrams[first_place[first], second_place[second]] = 1 + len(basis.unigrams) + number_
-    return BasisTables(read_only(packed), read_only(bigrams))
+        known = np.flatnonzero(found >= 0)
+        of_key[found[known]] |= (1 + known).astype(np.uint64) << np.uint64(place * kernels.PACK_BITS)
+    return BasisTables(read_only(of_key[shard.key_of_type]), table)
 
 
 @lru_cache(maxsize=256)
@@ -76,186 +87,12 @@ def no_rows(rows: int, width: int) -> Csr:
     return sparse.csr_array(([], [], np.zeros(rows + 1, np.int64)), shape=(rows, width), dtype=np.int32)
 
 
-class RowCollector:
-    """Runs a row kernel over all its rows, emptying the output buffers whenever they are full."""
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self.sums = np.zeros((width, 2), np.int32)
-        self.touched = np.empty(width, np.int64)
-        size = max(4 * width, 1 << 20)
-        self.columns = np.empty(size, np.int32)
-        self.values = np.empty(size, np.int32)
-
-    def run(self, rows: int, kernel: Callable[[int, I64], int]) -> Csr:
-        """`kernel(first, row_ends)` counts rows from `first` on and returns the first row it could not fit."""
-        row_ends = np.zeros(rows, np.int64)
-        pieces: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
-        indptr = np.zeros(rows + 1, np.int64)
-        first = base = 0
-        while first < rows:
-            stop = kernel(first, row_ends)
-            used = int(row_ends[stop - 1])
-            pieces.append((self.columns[:used].copy(), self.values[:used].copy()))
-            indptr[first + 1 : stop + 1] = row_ends[first:stop] + base
-            base += used
-            first = stop
-        columns = np.concatenate([piece[0] for piece in pieces]) if pieces else np.empty(0, np.int32)
-        values = np.concatenate([piece[1] for piece in pieces]) if pieces else np.empty(0, np.int32)
-        result = sparse.csr_array((values, columns, indptr), shape=(rows, self.width))
-        result.has_sorted_indices = True
-        result.has_canonical_format = True
-        return result
-
-
-@dataclass(frozen=True)
-class PairCountsOf:
-    """Counts of pairs in part of a corpus: rows, couples found and couples counted, each per order."""
-
-    rows: Csr
-    found: I64
-    taken: I64
-
-    def __add__(self, other: PairCountsOf) -> PairCountsOf:
-        return PairCountsOf(self.rows + other.rows, self.found + other.found, self.taken + other.taken)
-
-
-def add_tree(items: Iterable[Any]) -> Any:
-    """Sum of many, like a binary counter: each is added log(n) times, few partial sums are held."""
-    levels: list[Any] = []
-    for item in items:
-        carried = item
-        for level, held in enumerate(levels):
-            if held is None:
-                levels[level] = carried
-                break
-            carried = held + carried
-            levels[level] = None
-        else:
-            levels.append(carried)
-    total = None
-    for held in levels:
-        if held is not None:
-            total = held if total is None else held + total
-    return total
-
-
-# Words ---------------------------------------------------------------------------------------------------------
-
-
-def occurrence_counts(corpus: Corpus, targets: Sequence[Target]) -> I64:
-    """Occurrences per shard and target."""
-    return np.array([find_occurrences(shard, targets).counts for shard in corpus.shards], np.int64).reshape(
-        len(corpus.shards), len(targets)
-    )
-
-
-def count_words_in_shard(
-    shard_path: str, targets: Sequence[Target], basis: Basis, settings: CountSettings,
-    quotas: I64, picks: tuple[I64, I64] | None,
-) -> Csr:  # fmt: skip
-    """Rows (pre, post) of the targets' first `quotas` occurrences in one shard, or of the picked ones."""
-    shard = open_shard(shard_path)
-    places = find_occurrences(shard, targets)
-    tables = basis_tables(shard_path, basis)
-    windows = settings.windows
-    collector = RowCollector(2 * len(basis))
-    highs = np.minimum(places.highs, places.lows + quotas)
-    chosen, bounds = picks if picks is not None else (np.empty(0, np.int64), np.empty(0, np.int64))
-
-    def kernel(first: int, row_ends: I64) -> int:
-        return int(
-            kernels.count_words(
-                shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, highs, places.lengths,
-                chosen, bounds, windows.before, windows.after, settings.count == "token",
-                tables.packed, tables.bigrams, len(basis), first,
-                collector.sums, collector.touched, collector.columns, collector.values, row_ends,
-            )
-        )  # fmt: skip
-
-    return collector.run(len(targets), kernel)
-
-
-def quotas_by_shard(counts: I64, limit: int | None) -> I64:
-    """How many of each shard's observations are among the first `limit` of the corpus."""
-    if limit is None:
-        return counts
-    before = np.cumsum(counts, axis=0) - counts
-    quotas: I64 = np.clip(limit - before, 0, counts)
-    return quotas
-
-
-def drawn_by_shard(counts: I64, names: Sequence[str], limit: int, seed: int) -> list[tuple[I64, I64]]:
-    """Per shard: numbers of the drawn observations of every target, and where each target's begin.
-
-    Each target draws with a generator of its own, seeded by `seed` and its name, so that its sample depends
-    neither on the other targets nor on how the work is split.
-    """
-    shards, targets = counts.shape
-    chosen: list[list[I64]] = [[] for _ in range(shards)]
-    for target in range(targets):
-        total = int(counts[:, target].sum())
-        if total > limit:
-            name_seed = int.from_bytes(
-                hashlib.blake2b(names[target].encode(), digest_size=8).digest(), "little"
-            )
-            numbers = np.random.default_rng([seed, name_seed]).choice(
-                total, limit, replace=False, shuffle=False
-            )
-            numbers.sort()
-        else:
-            numbers = np.arange(total)
-        ends = np.cumsum(counts[:, target])
-        cuts = np.searchsorted(numbers, np.concatenate([[0], ends]))
-        for shard in range(shards):
-            chosen[shard].append(
-                numbers[cuts[shard] : cuts[shard + 1]] - (ends[shard] - counts[shard, target])
-            )
-    picks = []
-    for lists in chosen:
-        bounds = np.concatenate([[0], np.cumsum([item.size for item in lists])]).astype(np.int64)
-        flat = np.concatenate(lists).astype(np.int64) if lists else np.empty(0, np.int64)
-        picks.append((flat, bounds))
-    return picks
-
-
-def count_words(
-    corpus: Corpus, targets: Sequence[Target], basis: Basis, settings: CountSettings,
-    n_jobs: int | None = None, progress: Progress | None = None,
-) -> tuple[Csr, I64]:  # fmt: skip
-    """Rows (pre, post) of each target over the corpus, and how often it occurs in all."""
-    counts = occurrence_counts(corpus, targets)
-    width = 2 * len(basis)
-    if not len(targets):
-        return no_rows(0, width), np.zeros(0, np.int64)
-    paths = [str(shard.directory) for shard in corpus.shards]
-    quotas = quotas_by_shard(counts, settings.limit)
-    tasks = []
-    sizes = []
-    for start in range(0, len(targets), CHUNK_WORDS):
-        part = slice(start, start + CHUNK_WORDS)
-        drawn: Sequence[tuple[I64, I64] | None] = [None] * len(paths)
-        if settings.sample is not None and settings.limit is not None:
-            names = [str(target) for target in targets[part]]
-            drawn = drawn_by_shard(counts[:, part], names, settings.limit, settings.sample)
-        sizes.append(len(targets[part]))
-        tasks.append(
-            joblib.delayed(_words_over_shards)(
-                paths, targets[part], basis, settings, quotas[:, part], drawn
-            )
-        )  # fmt: skip
-    rows = _run(tasks, sizes, n_jobs, progress)
-    return sparse.vstack(rows, format="csr"), counts.sum(axis=0)
-
-
-def _words_over_shards(
-    paths: Sequence[str], targets: Sequence[Target], basis: Basis, settings: CountSettings, quotas: I64,
-    drawn: Sequence[tuple[I64, I64] | None],
-) -> Csr:  # fmt: skip
-    return add_tree(  # type: ignore[no-any-return]
-        count_words_in_shard(path, targets, basis, settings, quota, picks)
-        for path, quota, picks in zip(paths, quotas, drawn, strict=True)
-    )
+def _csr(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width: int) -> Csr:
+    indptr = np.concatenate([[0], row_ends]).astype(np.int64)
+    rows = sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width))
+    rows.has_sorted_indices = True
+    rows.has_canonical_format = True
+    return rows
 
 
 def _run(tasks: list[Any], sizes: list[int], n_jobs: int | None, progress: Progress | None) -> list[Any]:
@@ -267,148 +104,333 @@ def _run(tasks: list[Any], sizes: list[int], n_jobs: int | None, progress: Progr
     return results
 
 
-# Pairs ---------------------------------------------------------------------------------------------------------
+def drawn_numbers(counts: I64, name: str, limit: int, seed: int) -> list[I64]:
+    """Per shard, the numbers of a target's drawn observations; `counts` says how many each shard has.
 
-
-def count_pairs_in_shard(
-    shard_path: str, targets: Sequence[Target], ones: I64, twos: I64, basis: Basis, settings: CountSettings,
-    quotas: I64, picks: tuple[I64, I64] | None,
-) -> PairCountsOf:  # fmt: skip
-    """Rows (+pre +betw +post -pre -betw -post) of pairs (targets[ones[k]], targets[twos[k]]) in one shard."""
-    shard = open_shard(shard_path)
-    places = find_occurrences(shard, targets)
-    tables = basis_tables(shard_path, basis)
-    windows = settings.windows
-    collector = RowCollector(6 * len(basis))
-    room = couple_room(places, ones, twos)
-    wanted = np.minimum(room, quotas) if picks is None else room
-    buffer = int(wanted.max(initial=0))
-    couples = tuple(np.empty(buffer, np.int64) for _ in range(3))
-    found = np.zeros((ones.size, 2), np.int64)
-    taken = np.zeros((ones.size, 2), np.int64)
-    chosen, bounds = picks if picks is not None else (np.empty(0, np.int64), np.empty(0, np.int64))
-
-    def kernel(first: int, row_ends: I64) -> int:
-        return int(
-            kernels.count_pairs(
-                shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs,
-                places.lengths, ones, twos, quotas, chosen, bounds, windows.left, windows.between, windows.right,
-                settings.count == "token", tables.packed, tables.bigrams, len(basis), first,
-                collector.sums, collector.touched, *couples, collector.columns, collector.values,
-                row_ends, found, taken,
-            )  # type: ignore[call-arg]
-        )  # fmt: skip
-
-    return PairCountsOf(collector.run(ones.size, kernel), found, taken)
-
-
-def couple_room(places: Occurrences, ones: I64, twos: I64) -> I64:
-    """An upper bound on the couples of each pair: two for each occurrence of the rarer word."""
-    return 2 * np.minimum(places.counts[ones], places.counts[twos])
-
-
-def count_pairs(
-    corpus: Corpus, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings,
-    n_jobs: int | None = None, progress: Progress | None = None,
-) -> PairCountsOf:  # fmt: skip
-    """Rows of each pair over the corpus, with how many couples were found and counted in each order.
-
-    Pairs that are capped in the whole corpus but not in one shard are found out by a first count and counted again
-    with exact quotas; there are few of them.
+    A target draws with a generator of its own, seeded by `seed` and its name, from all its observations in corpus
+    order: its sample depends neither on the other targets nor on shards and workers.
     """
-    width = 6 * len(basis)
-    if not pairs:
-        return PairCountsOf(
-            no_rows(0, width),
-            np.zeros((0, 2), np.int64),
-            np.zeros((0, 2), np.int64),
-        )
-    tasks = []
-    sizes = []
-    for start in range(0, len(pairs), CHUNK_PAIRS):
-        part = pairs[start : start + CHUNK_PAIRS]
-        tasks.append(joblib.delayed(_pairs_over_shards)(_paths(corpus), part, basis, settings))
-        sizes.append(len(part))
-    results = _run(tasks, sizes, n_jobs, progress)
-    return PairCountsOf(
-        sparse.vstack([result.rows for result in results], format="csr"),
-        np.concatenate([result.found for result in results]),
-        np.concatenate([result.taken for result in results]),
-    )
+    total = int(counts.sum())
+    numbers = np.arange(total)
+    if total > limit:
+        own = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+        numbers = np.random.default_rng([seed, own]).choice(total, limit, replace=False, shuffle=False)
+        numbers.sort()
+    ends = np.cumsum(counts)
+    cuts = np.searchsorted(numbers, ends)
+    return [part - begin for part, begin in zip(np.split(numbers, cuts[:-1]), ends - counts, strict=True)]
+
+
+# Words ---------------------------------------------------------------------------------------------------------
+
+
+def count_words(
+    corpus: Corpus, targets: Sequence[Target], basis: Basis, settings: CountSettings,
+    n_jobs: int | None = None, progress: Progress | None = None,
+) -> tuple[Csr, I64]:  # fmt: skip
+    """Rows (pre, post) of each target over the corpus, and how often it occurs in all."""
+    if not len(targets):
+        return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
+    keys = TargetKeys(targets)
+    places = [find_occurrences(shard, keys) for shard in corpus.shards]
+    tasks, sizes = [], []
+    for start in range(0, len(targets), CHUNK_WORDS):
+        numbers = np.arange(start, min(start + CHUNK_WORDS, len(targets)))
+        names = [str(target) for target in targets[start : start + CHUNK_WORDS]]
+        part = [place.take(numbers) for place in places]
+        tasks.append(joblib.delayed(_count_words)(_paths(corpus), part, names, basis, settings))
+        sizes.append(numbers.size)
+    rows = _run(tasks, sizes, n_jobs, progress)
+    found: I64 = np.sum([place.counts for place in places], axis=0)
+    return rows[0] if len(rows) == 1 else sparse.vstack(rows, format="csr"), found
 
 
 def _paths(corpus: Corpus) -> list[str]:
     return [str(shard.directory) for shard in corpus.shards]
 
 
-def index_pairs(pairs: Sequence[tuple[Target, Target]]) -> tuple[list[Target], I64, I64]:
-    """Distinct targets, and the pairs as numbers into them."""
-    targets = sorted({target for pair in pairs for target in pair})
-    number = {target: i for i, target in enumerate(targets)}
-    ones = np.fromiter((number[one] for one, _ in pairs), np.int64, len(pairs))
-    twos = np.fromiter((number[two] for _, two in pairs), np.int64, len(pairs))
-    return targets, ones, twos
-
-
-def _observations(found: I64, equal: NDArray[np.bool_]) -> I64:
-    """Couples per pair: both orders together, a couple of equal words being one."""
-    totals: I64 = np.where(equal, found[..., 0], found.sum(axis=-1))
-    return totals
-
-
-def _pairs_over_shards(
-    paths: Sequence[str], pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-) -> PairCountsOf:
-    targets, ones, twos = index_pairs(pairs)
-    equal = ones == twos
-    limit = ALL if settings.limit is None else settings.limit
-    quotas = np.full(ones.size, 0 if settings.sample is not None else limit, np.int64)
-    per_shard: list[I64] = []
-
-    def first_round() -> Iterable[PairCountsOf]:
-        for path in paths:
-            result = count_pairs_in_shard(path, targets, ones, twos, basis, settings, quotas, None)
-            per_shard.append(_observations(result.found, equal))
-            yield result
-
-    total: PairCountsOf = add_tree(first_round())
-    counts = np.array(per_shard, np.int64)
-    if settings.sample is not None:
-        again = np.flatnonzero(counts.sum(axis=0) > 0)
-    else:
-        again = np.flatnonzero(counts.sum(axis=0) > limit)
-    if not again.size:
-        return total
-    redone = _recount(paths, [pairs[k] for k in again.tolist()], basis, settings, counts[:, again])
-    return _replace_rows(total, again, redone)
-
-
-def _recount(
-    paths: Sequence[str],
-    pairs: Sequence[tuple[Target, Target]],
-    basis: Basis,
+def _count_words(
+    paths: Sequence[str], places: Sequence[Occurrences], names: Sequence[str], basis: Basis,
     settings: CountSettings,
-    counts: I64,
-) -> PairCountsOf:
-    """Count pairs whose number of couples per shard is known: the first `limit` of the corpus, or a sample."""
+) -> Csr:  # fmt: skip
+    """Rows of some targets over all shards, a few at a time, so that their sums stay in the cache."""
+    terms = len(basis)
+    chosen = _capped_places(paths, places, names, settings)
+    group = max(1, min(len(names), SUMS_BYTES // (8 * terms)))
+    sums = np.zeros((group, 2 * (1 + terms)), np.int32)
+    columns, values = (np.empty(group * 2 * terms + 1, np.int32) for _ in range(2))
+    parts: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+    row_ends = np.zeros(len(names), np.int64)
+    windows = settings.windows
+    done = 0
+    for start in range(0, len(names), group):
+        part = slice(start, min(start + group, len(names)))
+        clocks = np.zeros(sums.shape[1], np.int64)
+        clock = 0
+        for path, place in zip(paths, chosen, strict=True):
+            if not place.counts[part].any():
+                continue
+            shard, tables = open_shard(path), basis_tables(path, basis)
+            clock = kernels.count_words(
+                shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part],
+                place.highs[part], place.lengths[part], windows.before, windows.after, settings.tick,
+                tables.packed, tables.bigrams, sums, clocks, clock,
+            )  # fmt: skip
+        used = kernels.emit_rows(sums, part.stop - start, columns, values, row_ends[part])
+        parts.append((columns[:used].copy(), values[:used].copy()))
+        row_ends[part] += done
+        done += used
+    return _csr(
+        np.concatenate([piece[1] for piece in parts]), np.concatenate([piece[0] for piece in parts]),
+        row_ends, 2 * terms,
+    )  # fmt: skip
+
+
+def _capped_places(
+    paths: Sequence[str], places: Sequence[Occurrences], names: Sequence[str], settings: CountSettings
+) -> list[Occurrences]:
+    """The occurrences that count: the first of the corpus, or a sample of them."""
+    counts = np.array([place.counts for place in places], np.int64)
+    if settings.limit is None:
+        return list(places)
+    if settings.sample is None:
+        quotas = np.clip(settings.limit - (np.cumsum(counts, axis=0) - counts), 0, counts)
+        return [
+            Occurrences(place.lows, place.lows + quota, place.lengths, place.is_extra, place.extra)
+            for place, quota in zip(places, quotas, strict=True)
+        ]
+    over = np.flatnonzero(counts.sum(axis=0) > settings.limit).tolist()
+    drawn = {n: drawn_numbers(counts[:, n], names[n], settings.limit, settings.sample) for n in over}
+    result = []
+    for number, (path, place) in enumerate(zip(paths, places, strict=True)):
+        moved = {n: place.positions(open_shard(path).postings, n)[drawn[n][number]] for n in over}
+        kept = np.flatnonzero(place.is_extra).tolist()
+        moved |= {n: place.positions(place.extra, n) for n in kept if n not in moved}
+        result.append(place.move(np.arange(len(names)), moved))
+    return result
+
+
+# Pairs ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairCountsOf:
+    """Counts of pairs: rows, couples found and couples counted, each per order."""
+
+    rows: Csr
+    found: I64
+    taken: I64
+
+
+@dataclass(frozen=True)
+class Couples:
+    """The couples of several pairs in one shard, one pair after the other: pair k's end at ends[k]."""
+
+    starts: NDArray[np.uint32]
+    seconds: NDArray[np.uint32]
+    orders: NDArray[np.uint8]
+    ends: I64
+
+    @property
+    def counts(self) -> I64:
+        """Couples of each pair."""
+        return np.diff(self.ends, prepend=0)
+
+    @property
+    def by_order(self) -> I64:
+        """Couples of each pair that count under + and under -."""
+        owners = np.repeat(np.arange(self.ends.size), self.counts)
+        signs = [self.orders != kernels.MINUS, self.orders != kernels.PLUS]
+        return np.stack([np.bincount(owners[sign], minlength=self.ends.size) for sign in signs], axis=1)
+
+    def of_pairs(self, first: int, stop: int) -> Couples:
+        """The couples of pairs first..stop-1."""
+        low, high = (int(self.ends[k - 1]) if k else 0 for k in (first, stop))
+        part = slice(low, high)
+        return Couples(self.starts[part], self.seconds[part], self.orders[part], self.ends[first:stop] - low)
+
+    def take(self, numbers: Sequence[I64]) -> Couples:
+        """Of each pair k only the couples numbered numbers[k]."""
+        begins = self.ends - self.counts
+        chosen = np.concatenate([own + begin for own, begin in zip(numbers, begins, strict=True)])
+        ends = np.cumsum([own.size for own in numbers])
+        return Couples(self.starts[chosen], self.seconds[chosen], self.orders[chosen], ends)
+
+
+def count_pairs(
+    corpus: Corpus, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings,
+    n_jobs: int | None = None, progress: Progress | None = None,
+) -> PairCountsOf:  # fmt: skip
+    """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus."""
+    if not pairs:
+        none = np.zeros((0, 2), np.int64)
+        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none)
     targets, ones, twos = index_pairs(pairs)
-    quotas = quotas_by_shard(counts, settings.limit)
-    drawn: Sequence[tuple[I64, I64] | None] = [None] * len(paths)
-    if settings.sample is not None and settings.limit is not None:
-        # An unordered pair draws the same sample whichever way round it is asked for.
-        names = ["\t".join(sorted((str(one), str(two)))) for one, two in pairs]
-        drawn = drawn_by_shard(counts, names, settings.limit, settings.sample)
-    return add_tree(  # type: ignore[no-any-return]
-        count_pairs_in_shard(path, targets, ones, twos, basis, settings, quota, picks)
-        for path, quota, picks in zip(paths, quotas, drawn, strict=True)
+    keys = TargetKeys(targets)
+    places = [find_occurrences(shard, keys) for shard in corpus.shards]
+    frequency: I64 = np.sum([place.counts for place in places], axis=0)
+    # Pairs that share their more frequent word are done together.
+    swapped = frequency[ones] > frequency[twos]
+    few, many = np.where(swapped, twos, ones), np.where(swapped, ones, twos)
+    order = np.lexsort((few, many))
+    tasks, sizes = [], []
+    for part in _chunks(frequency[few[order]], settings):
+        chosen = order[part]
+        used, renumbered = np.unique(np.concatenate([few[chosen], many[chosen]]), return_inverse=True)
+        numbers = renumbered.astype(np.int64)
+        task = PairTask(
+            tuple(_paths(corpus)),
+            tuple(place.take(used) for place in places),
+            numbers[: chosen.size],
+            numbers[chosen.size :],
+            swapped[chosen],
+            ["\t".join(sorted(map(str, pairs[k]))) for k in chosen.tolist()] if settings.draws else [],
+        )
+        tasks.append(joblib.delayed(_count_pairs)(task, basis, settings))
+        sizes.append(chosen.size)
+    results = _run(tasks, sizes, n_jobs, progress)
+    back = np.argsort(order)
+    return PairCountsOf(
+        sparse.vstack([result.rows for result in results], format="csr")[back],
+        np.concatenate([result.found for result in results])[back],
+        np.concatenate([result.taken for result in results])[back],
     )
 
 
-def _replace_rows(total: PairCountsOf, rows: I64, redone: PairCountsOf) -> PairCountsOf:
-    """`total` with the given rows taken from `redone`."""
-    source = np.arange(total.found.shape[0])
-    source[rows] = total.found.shape[0] + np.arange(rows.size)
-    both = sparse.vstack([total.rows, redone.rows], format="csr")
-    taken = total.taken.copy()
-    taken[rows] = redone.taken
-    return PairCountsOf(both[source], total.found, taken)
+@dataclass(frozen=True)
+class PairTask:
+    """Some pairs of targets, the one with fewer occurrences and the one with more, and where these stand."""
+
+    paths: Sequence[str]
+    places: Sequence[Occurrences]  # one per path
+    few: I64
+    many: I64
+    swapped: NDArray[np.bool_]  # the pair is (many, few)
+    names: Sequence[str]  # to draw by
+
+    @property
+    def size(self) -> int:
+        """How many pairs."""
+        return int(self.few.size)
+
+    @property
+    def lengths(self) -> tuple[I64, I64]:
+        """Tokens of each pair's first and second target."""
+        lengths = self.places[0].lengths
+        few, many = lengths[self.few], lengths[self.many]
+        return np.where(self.swapped, many, few), np.where(self.swapped, few, many)
+
+
+def index_pairs(pairs: Sequence[tuple[Target, Target]]) -> tuple[list[Target], I64, I64]:
+    """Distinct targets, and the pairs as numbers into them."""
+    number: dict[Target, int] = {}
+    flat = np.fromiter(
+        (number.setdefault(target, len(number)) for pair in pairs for target in pair),
+        np.int64,
+        2 * len(pairs),
+    )
+    return list(number), flat[0::2].copy(), flat[1::2].copy()
+
+
+def _chunks(rarer: I64, settings: CountSettings) -> Iterator[slice]:
+    """Runs of pairs for one task: not too many, and not too many couples to hold at once."""
+    most = 2 * rarer if settings.limit is None or settings.draws else np.minimum(2 * rarer, settings.limit)
+    return _runs(most, COUPLES_PER_TASK, CHUNK_PAIRS)
+
+
+def _runs(sizes: I64, most: int, longest: int) -> Iterator[slice]:
+    """Cut into runs of at most `longest` items and, unless it is one item alone, of at most `most` in all."""
+    total = np.cumsum(sizes)
+    start = 0
+    while start < sizes.size:
+        before = int(total[start - 1]) if start else 0
+        room = int(np.searchsorted(total, before + most, side="right"))
+        stop = max(start + 1, min(room, start + longest, sizes.size))
+        yield slice(start, stop)
+        start = stop
+
+
+def _count_pairs(task: PairTask, basis: Basis, settings: CountSettings) -> PairCountsOf:
+    """Some pairs over all shards: find their couples, choose those that count, list their features, sum up."""
+    found = np.zeros((task.size, 2), np.int64)
+    in_shard: list[Couples] = []
+    rooms = np.full(task.size, ALL if settings.limit is None or settings.draws else settings.limit, np.int64)
+    for number in range(len(task.paths)):
+        couples = find_couples_in_shard(task, number, rooms, settings.windows.between, found)
+        rooms = rooms - couples.counts
+        in_shard.append(couples)
+    if settings.sample is not None and settings.limit is not None:
+        counts = np.array([couples.counts for couples in in_shard], np.int64)
+        drawn = [
+            drawn_numbers(counts[:, k], name, settings.limit, settings.sample)
+            for k, name in enumerate(task.names)
+        ]
+        in_shard = [couples.take([own[i] for own in drawn]) for i, couples in enumerate(in_shard)]
+    taken: I64 = np.sum([couples.by_order for couples in in_shard], axis=0)
+    totals: I64 = np.sum([couples.counts for couples in in_shard], axis=0)
+    rows = []
+    for part in _runs(totals, COUPLES_AT_ONCE, task.size):
+        listed = [couples.of_pairs(part.start, part.stop) for couples in in_shard]
+        one, two = task.lengths
+        rows.append(_sum_features(task.paths, listed, (one[part], two[part]), basis, settings))
+    return PairCountsOf(sparse.vstack(rows, format="csr"), found, taken)
+
+
+def find_couples_in_shard(task: PairTask, number: int, rooms: I64, between: int, found: I64) -> Couples:
+    """The first rooms[k] couples of each pair k in a shard; `found` gets how many there are per order."""
+    shard, places = open_shard(task.paths[number]), task.places[number]
+    counts = places.counts
+    most = np.minimum(2 * np.minimum(counts[task.few], counts[task.many]), rooms)
+    size = max(int(most.max(initial=0)), min(int(most.sum()), 1 << 18))
+    starts, seconds = (np.empty(size, np.uint32) for _ in range(2))
+    orders = np.empty(size, np.uint8)
+    near = np.zeros((shard.tokens.size >> kernels.BLOCK_BITS) + 1, np.bool_)
+    ends = np.zeros(task.size, np.int64)
+    pieces: list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]] = []
+    first = done = 0
+    while first < task.size:
+        stop = kernels.find_all_couples(
+            shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
+            task.few, task.many, task.swapped, rooms, between, first, near, starts, seconds, orders, ends, found,
+        )  # fmt: skip
+        written = int(ends[stop - 1])
+        pieces.append((starts[:written].copy(), seconds[:written].copy(), orders[:written].copy()))
+        ends[first:stop] += done
+        done += written
+        first = stop
+    joined = [np.concatenate(arrays) for arrays in zip(*pieces, strict=True)]
+    return Couples(joined[0], joined[1], joined[2], ends)
+
+
+def _sum_features(
+    paths: Sequence[str], in_shard: Sequence[Couples], lengths: tuple[I64, I64], basis: Basis,
+    settings: CountSettings,
+) -> Csr:  # fmt: skip
+    """A row for each pair: how many of its couples add to each feature."""
+    terms = len(basis)
+    windows = settings.windows
+    span = windows.left + windows.between + windows.right
+    clocks = np.zeros(1 + terms, np.int64)
+    clock = 1
+    rows: list[I64] = []
+    columns: list[NDArray[np.int32]] = []
+    for path, couples in zip(paths, in_shard, strict=True):
+        if not couples.starts.size:
+            continue
+        shard, tables = open_shard(path), basis_tables(path, basis)
+        owners = np.repeat(np.arange(couples.ends.size), couples.counts)
+        listed = np.empty(4 * span * owners.size, np.int32)
+        ends = np.empty(owners.size, np.int64)
+        clock = kernels.list_columns(
+            shard.tokens, couples.starts, couples.seconds, couples.orders, lengths[0][owners], lengths[1][owners],
+            windows.left, windows.right, settings.tick, tables.packed, tables.bigrams, terms,
+            clocks, clock, listed, ends,
+        )  # fmt: skip
+        columns.append(listed[: ends[-1]].copy())
+        rows.append(np.repeat(owners, np.diff(ends, prepend=0)))
+    shape = (lengths[0].size, 6 * terms)
+    if not columns:
+        return no_rows(*shape)
+    column = np.concatenate(columns)
+    ones = np.ones(column.size, np.int32)
+    return sparse.coo_array((ones, (np.concatenate(rows), column)), shape=shape).tocsr()

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from bagpack.contexts.kernels import find_runs
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
-from bagpack.corpus.strings import read_only
+from bagpack.corpus.strings import Strings, read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
+
+NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, order=True)
@@ -65,28 +67,60 @@ class Occurrences:
         """Occurrences of each target."""
         return self.highs - self.lows
 
+    def take(self, numbers: I64) -> Occurrences:
+        """Those of some of the targets."""
+        is_extra = self.is_extra[numbers]
+        if is_extra.any():
+            moved = np.flatnonzero(is_extra).tolist()
+            return self.move(numbers, {n: self.positions(self.extra, int(numbers[n])) for n in moved})
+        return Occurrences(
+            self.lows[numbers], self.highs[numbers], self.lengths[numbers], is_extra, read_only(NO_POSITIONS)
+        )
 
-def find_occurrences(shard: Shard, targets: Sequence[Target]) -> Occurrences:
+    def positions(self, postings: U32, target: int) -> U32:
+        """Where a target stands."""
+        source = self.extra if self.is_extra[target] else postings
+        return source[int(self.lows[target]) : int(self.highs[target])]
+
+    def move(self, numbers: I64, positions: dict[int, U32]) -> Occurrences:
+        """Those of some of the targets, with new positions for some of these."""
+        lows, highs, is_extra = self.lows[numbers], self.highs[numbers], self.is_extra[numbers]
+        size = 0
+        for n, array in positions.items():
+            lows[n], highs[n], is_extra[n] = size, size + array.size, True
+            size += array.size
+        extra = np.concatenate(list(positions.values())) if positions else NO_POSITIONS
+        return Occurrences(lows, highs, self.lengths[numbers], is_extra, read_only(extra))
+
+
+class TargetKeys:
+    """Targets encoded once, to be looked up in many shards."""
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        self.lengths = np.fromiter((len(target.keys) for target in targets), np.int64, len(targets))
+        self.ends = np.cumsum(self.lengths)
+        self.flat = Strings.of([key for target in targets for key in target.keys])
+
+
+def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Occurrences:
     """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
-    lengths = np.fromiter((len(target.keys) for target in targets), np.int64, len(targets))
-    flat = shard.keys.find([key for target in targets for key in target.keys])
-    bounds = shard.posting_bounds
-    ends = np.cumsum(lengths)
-    first = flat[ends - lengths] if len(targets) else flat
+    keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
+    flat = shard.keys.find(keys.flat)
+    first = flat[keys.ends - keys.lengths]
     known = first >= 0
-    lows = np.where(known, bounds[np.where(known, first, 0)], 0).astype(np.int64)
-    highs = np.where(known, bounds[np.where(known, first + 1, 0)], 0).astype(np.int64)
-    is_extra = lengths > 1
-    runs: list[U32] = []
-    size = 0
-    for index in np.flatnonzero(is_extra).tolist():
-        keys = flat[ends[index] - lengths[index] : ends[index]]
-        starts = run_starts(shard, keys)
-        runs.append(starts)
-        lows[index], highs[index] = size, size + starts.size
-        size += starts.size
-    extra = np.concatenate(runs) if runs else np.empty(0, np.uint32)
-    return Occurrences(lows, highs, lengths, is_extra, read_only(extra))
+    bounds = shard.posting_bounds
+    single = Occurrences(
+        np.where(known, bounds[np.where(known, first, 0)], 0).astype(np.int64),
+        np.where(known, bounds[np.where(known, first + 1, 0)], 0).astype(np.int64),
+        keys.lengths,
+        np.zeros(first.size, np.bool_),
+        read_only(NO_POSITIONS),
+    )
+    several = np.flatnonzero(keys.lengths > 1).tolist()
+    if not several:
+        return single
+    runs = {n: run_starts(shard, flat[keys.ends[n] - keys.lengths[n] : keys.ends[n]]) for n in several}
+    return single.move(np.arange(first.size), runs)
 
 
 def run_starts(shard: Shard, keys: I64) -> U32:

@@ -64,6 +64,16 @@ class CountSettings:
                 "--sample draws as many observations as --limit says, so --limit none leaves it nothing"
             )
 
+    @property
+    def draws(self) -> bool:
+        """Whether the observations are a sample."""
+        return self.sample is not None
+
+    @property
+    def tick(self) -> int:
+        """What a token adds to the kernels' clock, per value of which a term counts once."""
+        return int(self.count == "token")
+
     def to_dict(self) -> dict[str, Any]:
         """For a manifest."""
         return asdict(self)
