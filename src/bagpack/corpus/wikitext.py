@@ -37,7 +37,7 @@ _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:[\s/][^<>]*)?>")
 _BRACES = re.compile(r"\{\{|\}\}|\n[ \t:*#;]*(?:\{\||\|\}(?!\}(?!\})))")
 _PLAIN_LINK = re.compile(r"\[\[(?:[^\[\]|:\n]*\|([^\[\]|\n]*)|([^\[\]|:\n]*))\]\]")
 _WEB_LINK = re.compile(r"\[(?:https?://|ftp://|//|mailto:|news:|irc://)[^\s\[\]]*[ \t]*([^\[\]\n]*)\]")
-_BRACKETS = re.compile(r"\[\[|\]\]|\n\n")
+_BRACKETS = re.compile(r"\[\[|\]\]\](?!\])|\]\]|\n\n")  # of `]]]`, the last two close a link
 _LANGUAGE = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]+)*|simple|minnan|tokipona)$")
 _QUOTES = re.compile("''+")
 _SWITCH = re.compile(r"__[A-Z]{3,24}__")
@@ -204,9 +204,12 @@ def drop_braces(text: str) -> str:
             while spans and spans[-1][0] >= start:
                 spans.pop()
             spans.append((start, token.end()))
+    end = 0
     for _, start in stack:
-        end = text.find("\n\n", start + 1)
-        spans.append((start, end if end >= 0 else len(text)))
+        if start >= end:  # else it goes with the one before
+            end = text.find("\n\n", start + 1)
+            end = end if end >= 0 else len(text)
+            spans.append((start, end))
     if stack:
         spans.sort()
     kept = []
@@ -256,6 +259,7 @@ def _read_link(text: str, position: int, out: list[str], dropped: Collection[str
         elif ignored:
             ignored -= 1
         else:
+            out.append(mark[2:])
             _close_link(out, stack.pop(), dropped)
             if not stack:
                 return position

@@ -1,0 +1,442 @@
+"""Wikipedia dumps: which pages are taken, how files are cut, and what is left of wikitext."""
+
+import bz2
+import gzip
+import lzma
+import time
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import zstandard
+from corpus_oracle import build, sentences
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import recognise
+from bagpack.corpus.readers.mediawiki import READER, find_pages
+from bagpack.corpus.sources import inspect
+from bagpack.corpus.wikitext import paragraphs, unescape_xml
+from bagpack.errors import InputError
+
+HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">
+  <siteinfo>
+    <sitename>Wikipedia</sitename>
+    <namespaces>
+      <namespace key="-1" case="first-letter">Spezial</namespace>
+      <namespace key="0" case="first-letter" />
+      <namespace key="6" case="first-letter">Datei</namespace>
+      <namespace key="14" case="first-letter">Kategorie</namespace>
+    </namespaces>
+  </siteinfo>
+"""
+FOOTER = "</mediawiki>\n"
+
+ARTICLE = """{{Infobox animal
+| name = Dog
+| image = {{Photo|[[Image:Dog.jpg|thumb]]}}
+}}
+[[Datei:Dog.jpg|thumb|A [[dog]] and its [[cat (animal)|cat]] [sic].]]
+{| class="wikitable"
+|-
+! breed !! size
+|
+{| nested
+| inner
+|}
+| last cell
+|}
+<!-- a comment
+over lines -->
+The '''dog''' (''Canis familiaris''{{lang|la|nested {{deep}}}}) is a [[domesticated animal|domesticated]]
+[[wolf|wolve]]s&mdash;like descendant&nbsp;of the [[wolf]].<ref name="a">Smith, ''Dogs''.</ref> It barks<ref name="a" /> at AT&amp;T.
+
+== Use ==
+__NOTOC__
+* Dogs [http://example.org/herd herd] sheep.
+** They [[Wikipedia:Guard|guard]] houses.
+# First <b>bold</b> item.<br />Same item.
+:''Indented'' words.
+----
+Energy is <math>E = mc^2</math> here. Write <nowiki>[[link]] '''x'''</nowiki> so.
+<gallery>
+Image:A.jpg|A caption
+</gallery>
+[[Category:Dogs]]
+[[Kategorie:Hunde]]
+[[fr:Chien]]
+[[zh-min-nan:Káu]]
+"""
+EXPECTED = [
+    "The dog (Canis familiaris) is a domesticated wolves—like descendant of the wolf. It barks at AT&T.",
+    "Dogs herd sheep.",
+    "They guard houses.",
+    "First bold item. Same item.",
+    "Indented words.",
+    "Energy is here. Write [[link]] '''x''' so.",
+]
+
+
+def page(title, text, ns=0, more=""):
+    number = "" if ns is None else f"    <ns>{ns}</ns>\n"
+    return (
+        f"  <page>\n    <title>{escape(title)}</title>\n{number}    <id>1</id>\n{more}    <revision>\n"
+        f"      <id>2</id>\n      <contributor><username>A</username></contributor>\n"
+        f'      <text bytes="3" xml:space="preserve">{escape(text)}</text>\n    </revision>\n  </page>\n'
+    )
+
+
+PAGES = [
+    page("Dog & Co", ARTICLE),
+    page("Talk:Dog", "Nobody barks.", ns=1),
+    page("Hound", "#REDIRECT [[Dog]]"),
+    page("Hund", "Nobody redirects.", more='    <redirect title="Dog" />\n'),
+    page("Cat: a novel", "Cats sleep."),
+    page("Empty", "{{stub}}"),
+    page("Wolf", "Wolves hunt.\nThey howl."),
+]
+DUMP = HEADER + "".join(PAGES) + FOOTER
+
+
+def documents(corpus):
+    found = {}
+    for document, words in sentences(corpus):
+        found.setdefault(document, []).append(" ".join(form for form, *_ in words))
+    return found
+
+
+def squeezed(text):
+    return "".join(text.split())
+
+
+def test_a_dump_becomes_articles(tmp_path, write):
+    corpus = build(write("dump.xml", DUMP), tmp_path / "s")
+    assert corpus.manifest["sources"][0]["format"] == "mediawiki"
+    found = documents(corpus)
+    assert list(found) == ["Dog & Co", "Cat: a novel", "Wolf"]
+    assert squeezed("".join(found["Dog & Co"])) == squeezed("".join(EXPECTED))
+    assert found["Wolf"] == ["Wolves hunt .", "They howl ."]
+
+
+def test_paragraphs_of_the_article():
+    found = paragraphs(ARTICLE.replace("Datei:", "File:").replace("Kategorie:", "Category:"))
+    assert [" ".join(line.split()) for line in found] == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "expected"),
+    [
+        ("a {{b", ["a"]),
+        ("a {{b\n\nc", ["a", "c"]),
+        ("a }} b", ["a  b"]),
+        ("{{a {{b}} c\n\nd", ["d"]),
+        ("a\n{|\n| b\n\nc", ["a", "c"]),
+        ("{{a|\n|}} b", ["b"]),
+        ("{{x|\n{|\n| a\n|}}} b", ["b"]),
+        ("a [[b", ["a b"]),
+        ("a [[b|c", ["a b|c"]),
+        ("a [[Image:b|c\n\nd]]", ["a", "d"]),
+        ("a ]] b", ["a  b"]),
+        ("[[Image:a.jpg|thumb|b [[c]] [[:de:d]] [http://e f] [g]]] h", ["h"]),
+        ("[[:Category:a]] and [[Media:b.ogg|c]]", ["Category:a and c"]),
+        ("[[a: b|c: d]] [[e|f: g]] [[2001: h]]", ["c: d f: g 2001: h"]),
+        ("a<ref>b <ref>c</ref> d", ["a"]),
+        ("a<ref>b\nc", ["a c"]),
+        ("a <!-- b\nc", ["a  c"]),
+        ("a <ref name='x'/> b</ref> c", ["a  b c"]),
+        ("<table><tr><td>a<table></table></td></tr></table>b", ["b"]),
+        ("<table><tr><td>a", ["a"]),
+        ("<div class='x'>a</div><div>b</div>", ["a", "b"]),
+        ("x < y and y > z, #include <stdio.h>", ["x < y and y > z, #include <stdio.h>"]),
+        ("a &lt;b&gt; &eacute; &#91;&#91;c&#93;&#93; &amp;lt;", ["a <b> é [[c]] &lt;"]),
+        ("[http://a] b [mailto:c d] http://e", ["b d http://e"]),
+        ("a ({{lang|b}}, ) c", ["a  c"]),
+        ("a\nb\n c\n \nd", ["a b c", "d"]),
+        ("== a ==\nb\n=== c === \nd == e", ["b", "d == e"]),
+        (": * a\n;b: c", ["a", "b: c"]),
+        ("'''''a''''' b's ''c''", ["a b's c"]),
+        ("<pre>\n* a {{b}}\n</pre>", ["* a {{b}}"]),
+        ("...\n\n--\n\na", ["a"]),
+        ("", []),
+    ],
+)
+def test_markup(wikitext, expected):
+    assert paragraphs(wikitext) == expected
+
+
+def test_xml_is_unescaped_once():
+    assert unescape_xml("&amp;lt; &lt;b&gt; &quot;c&quot; &#65;&#x42; &amp;#67;") == '&lt; <b> "c" AB &#67;'
+
+
+WORD = st.sampled_from(
+    ["dog", "cat", "wolf", "a", "File:x", "Image:y.jpg", "fr:z", "Category:w", ": ", " ", "\n", "\n\n"]
+)
+ENCLOSING = [
+    *(("{{", "}}"), ("[[", "]]"), ("\n{|\n", "\n|}\n"), ("<ref>", "</ref>"), ("<b>", "</b>"), ("''", "''")),
+    *(("[http://a ", "]"), ("<!--", "-->"), ("(", ")")),
+]
+BALANCED = st.recursive(
+    WORD,
+    lambda inner: st.one_of(
+        st.tuples(
+            st.sampled_from(ENCLOSING), st.lists(inner, max_size=4), st.sampled_from(["", "|", "\n|", " "])
+        ).map(lambda made: made[0][0] + made[2].join(made[1]) + made[0][1]),
+        st.lists(inner, max_size=4).map(" ".join),
+    ),
+    max_leaves=30,
+)
+TOKENS = [
+    "{{",
+    "}}",
+    "{|",
+    "|}",
+    "[[",
+    "]]",
+    "[",
+    "]",
+    "{",
+    "}",
+    "|",
+    "<ref>",
+    "</ref>",
+    "<ref/>",
+    "<nowiki>",
+    "</nowiki>",
+    "<!--",
+    "-->",
+    "<table>",
+    "</table>",
+    "<br>",
+    "<",
+    ">",
+    "'",
+    "''",
+    "'''",
+    "=",
+    "==",
+    "*",
+    "#",
+    ":",
+    ";",
+    "&",
+    "&lt;",
+    "&#91;",
+    "__TOC__",
+    "Image:",
+    "http://x",
+    "dog",
+]
+PIECES = st.lists(st.sampled_from([*TOKENS, "\n", "\n\n", " "]), max_size=60).map("".join)
+UNITS = [
+    "{{",
+    "}}",
+    "[[",
+    "]]",
+    "{{{|",
+    "[[a|",
+    "[[Image:",
+    "<ref>",
+    "<ref",
+    "<!--",
+    "<nowiki>",
+    "<table>",
+    "<",
+    "&",
+    "''",
+    "=",
+    "(",
+    "[http://",
+    "__A",
+    "[",
+    "{",
+    "<ref><math>",
+    "[[a]][[Image:",
+    "]]]",
+    "&#",
+    "-",
+]
+
+
+@given(BALANCED)
+def test_balanced_markup_never_leaks(wikitext):
+    shown = "\n".join(paragraphs(wikitext))
+    assert not any(mark in shown for mark in ("{{", "}}", "[[", "]]", "''"))
+
+
+@given(st.one_of(PIECES, st.text(max_size=80)))
+def test_nothing_crashes_or_loses_the_next_paragraph_but_one(wikitext):
+    found = paragraphs(wikitext)
+    assert all(line.strip() == line and "\n" not in line and line for line in found)
+    unclosed = (
+        wikitext.replace("-->", "").replace("</", "").replace("}", "").replace("]", "").replace("|", "")
+    )
+    assert paragraphs(unclosed + "\n\n\nthe wolf hunts")[-1:] == ["the wolf hunts"]
+
+
+@pytest.mark.parametrize("unit", [*UNITS, "\n{|", "\n=", "= ", "( ", "\n:", " ", "\n ", "\n", "\n: "])
+def test_time_is_linear(unit):
+    def seconds(size):
+        begun = time.process_time()
+        paragraphs(unit * (size // len(unit)))
+        return time.process_time() - begun
+
+    seconds(1000)
+    assert seconds(200_000) < 2
+
+
+# Files ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.ZstdCompressor().compress]
+)
+def test_compressed_dumps_are_streamed(pack, tmp_path, write):
+    plain = build(write("dump.xml", DUMP), tmp_path / "plain")
+    suffix = {0x1F: ".gz", 0x42: ".bz2", 0xFD: ".xz", 0x28: ".zst"}[pack(b"x")[0]]
+    packed = build(write("dump.xml" + suffix, pack(DUMP.encode())), tmp_path / "packed")
+    assert documents(packed) == documents(plain)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("cut", ["pages", "anywhere", "tags"])
+def test_streams_of_a_multistream_file_are_read_apart(cut, jobs, tmp_path, write):
+    """As Wikipedia makes them (streams of whole pages), and as pbzip2 does (cut anywhere, even within <page>)."""
+    many = [page(f"Number {n}", f"The dog {n} barks. " * (n % 7 + 1)) for n in range(200)]
+    whole = (HEADER + "".join(many) + FOOTER).encode()
+    if cut == "pages":
+        texts = [
+            HEADER.encode(),
+            *("".join(many[k : k + 10]).encode() for k in range(0, 200, 10)),
+            FOOTER.encode(),
+        ]
+    elif cut == "anywhere":
+        texts = [whole[k : k + 997] for k in range(0, len(whole), 997)]
+    else:
+        marks = whole.split(b"age>")
+        texts = [b"ge>" * bool(k) + mark + b"a" * (k < len(marks) - 1) for k, mark in enumerate(marks)]
+    assert b"".join(texts) == whole
+    source = write("dump.xml.bz2", b"".join(map(bz2.compress, texts)))
+    slices = READER.slices(inspect(str(source)), 4096, TextOptions())
+    assert len(slices) > 3
+    assert [part.start for part in slices[1:]] == [part.end for part in slices[:-1]]
+    packed = build(source, tmp_path / "packed", part_bytes=4096, jobs=jobs)
+    plain = build(write("dump.xml", whole), tmp_path / "plain", part_bytes=4096)
+    assert documents(packed) == documents(plain)
+    assert list(documents(plain)) == [f"Number {n}" for n in range(200)]
+
+
+def test_a_large_file_is_cut_before_pages(write):
+    source = inspect(str(write("dump.xml", HEADER + "".join(PAGES * 40) + FOOTER)))
+    data = Path(source.path).read_bytes()
+    slices = READER.slices(source, 10_000, TextOptions())
+    assert len(slices) > 3
+    assert all(data[part.start :].startswith(b"  <page>") for part in slices[1:])
+
+
+@given(st.lists(st.integers(0, len(DUMP.encode())), max_size=12), st.integers(0, len(DUMP.encode())))
+def test_pages_are_found_however_the_text_comes(cuts, limit):
+    data = DUMP.encode()
+    edges = sorted({0, limit, len(data), *cuts})
+    pieces = [(a, data[a:b], a < limit) for a, b in pairwise(edges)]
+    starts = [k for k in range(len(data)) if data.startswith(b"<page>", k)]
+    found = list(find_pages(iter(pieces)))
+    assert [item.offset for item in found] == [start for start in starts if start < limit]
+    assert all(item.whole and item.data.endswith(b"</page>") for item in found)
+
+
+def test_old_dumps_tell_namespaces_by_title(tmp_path, write):
+    """As in the excerpt of 2006 that is known as enwik8: no <ns>, and the end cut off in a page, in a character."""
+    titles = [
+        "Dog",
+        "Image:Dog.jpg",
+        "Category:Dogs",
+        "Wikipedia:Dogs",
+        "User talk:Dog",
+        "Spezial:Hund",
+        "Dog: a life",
+    ]
+    data = (HEADER + "".join(page(title, "It barks.", ns=None) for title in titles)).encode()
+    corpus = build(write("enwik", data + page("Cut", "Nobody é".ljust(80)).encode()[:-70]), tmp_path / "s")
+    assert list(documents(corpus)) == ["Dog", "Dog: a life"]
+    assert corpus.manifest["told"]["skipped_lines"] == 1
+
+
+def test_the_last_revision_counts_and_other_content_does_not(tmp_path, write):
+    two = page("Dog", "Old words.").replace(
+        "</revision>", "</revision>\n<revision><text>New words.</text></revision>"
+    )
+    data = page("Data", "Nobody.").replace("<text", "<model>json</model>\n<text")
+    gone = page("Gone", "").replace('xml:space="preserve"></text>', 'deleted="deleted" />')
+    corpus = build(write("dump.xml", HEADER + two + data + gone + FOOTER), tmp_path / "s")
+    assert documents(corpus) == {"Dog": ["New words ."]}
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        (
+            page("A", "One.").replace("</page>", "") + page("B", "Two."),
+            "begins before the one before it ends",
+        ),
+        (page("A", "One.").replace("title", "name"), "without a <title>"),
+        (page("A", "One.").replace("<text", "<words"), "without a <text>"),
+        (page("A", "One.").replace("</text>", ""), "no end"),
+    ],
+)
+def test_a_damaged_page_is_told_with_its_line_or_left_out(broken, told, tmp_path, write):
+    source = write("dump.xml", HEADER + PAGES[-1] + broken + PAGES[-3] + FOOTER)
+    line = (HEADER + PAGES[-1]).count("\n") + 1
+    with pytest.raises(InputError, match=rf"dump\.xml:{line} has a page .*{told}.*--bad-lines skip"):
+        build(source, tmp_path / "s")
+    corpus = build(source, tmp_path / "s", bad_lines="skip")
+    assert list(documents(corpus))[:1] == ["Wolf"]
+    assert corpus.manifest["told"]["skipped_lines"] == 1
+
+
+def test_damaged_streams_are_told(tmp_path, write):
+    streams = [
+        bz2.compress((HEADER if k == 0 else page(f"Dog {k}", f"It barks {k * 7919}.")).encode())
+        for k in range(40)
+    ]
+    whole = b"".join(streams)
+    with pytest.raises(InputError, match="truncated"):
+        build(write("a.xml.bz2", whole[:-20]), tmp_path / "s", part_bytes=2000)
+    broken = bytearray(whole)
+    broken[len(whole) // 2 + 20 : len(whole) // 2 + 40] = bytes(20)
+    with pytest.raises(InputError, match="damaged in the bz2 streams"):
+        build(write("b.xml.bz2", bytes(broken)), tmp_path / "s", part_bytes=2000)
+    padded = build(write("c.xml.bz2", whole + bytes(100)), tmp_path / "s", part_bytes=2000)
+    assert len(documents(padded)) == 39
+
+
+def test_bad_bytes_and_long_sentences_are_told_in_streams_too(tmp_path, write):
+    bad = page("Bad", "One. caf#.").encode().replace(b"#", b"\xe9")
+    plain = write("a.xml", HEADER.encode() + bad)
+    line = HEADER.count("\n") + 8
+    with pytest.raises(InputError, match=rf"a\.xml:{line} is not utf-8 \(byte 0xe9\)"):
+        build(plain, tmp_path / "s")
+    corpus = build(plain, tmp_path / "s", encoding_errors="skip")
+    assert documents(corpus) == {"Bad": ["One .", "caf ."]}
+    good = page("Dog", "It barks and barks and barks. " * 9).encode()
+    for text, told in ((bad, "is not utf-8"), (page("L", "a " * 99).encode(), "a sentence of 99 tokens")):
+        streams = [HEADER.encode(), *[good] * 40, text]
+        source = write("b.xml.bz2", b"".join(map(bz2.compress, streams)))
+        with pytest.raises(InputError, match=told):
+            build(source, tmp_path / "t", part_bytes=1000, max_sentence=50)
+
+
+def test_what_is_taken_for_a_dump(write):
+    assert recognise(inspect(str(write("a", DUMP))), TextOptions()).format == "mediawiki"
+    assert recognise(inspect(str(write("b.xml", PAGES[0]))), TextOptions()).format == "mediawiki"
+    other = recognise(inspect(str(write("c.xml", "<book><p>Dogs bark.</p></book>"))), TextOptions())
+    assert other.format == "text"
+    with pytest.raises(InputError, match="no MediaWiki export"):
+        READER.slices(other, 1000, TextOptions())
+
+
+def test_costs_are_estimated_from_a_sample(cli, write):
+    source = write("dump.xml", HEADER + "".join(PAGES * 60) + FOOTER)
+    done = cli("plan", source, "--json")
+    assert done.code == 0, done.err
