@@ -38,7 +38,7 @@ from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, read_json, remove_tree, sync_directory, write_json
 
 DEFAULT_MEMORY = 2 << 30
-WORKER_BASE = 350 << 20  # interpreter, numba, numpy and the lemma tables, measured
+WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
 WORKER_TOKEN = 12  # bytes a token of the shard in the making: raw ids while they grow, postings
 APPENDED = "append.done"
 SHAPING = ("level", "case", "punctuation", "annotator", "lang")  # options that all of a store must share

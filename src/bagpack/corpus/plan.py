@@ -15,7 +15,7 @@ from bagpack.corpus.readers import reader_for, recognise
 from bagpack.corpus.sources import Slice, Source, expand, inspect
 
 MIN_PART = 16 << 20
-MAX_PART = 128 << 20
+MAX_PART = 64 << 20
 PARTS_WANTED = 16
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bagpack.corpus.annotate import FormAnnotator, TextAnnotator
 
 TEXT_BATCH = 1 << 20
-SHARD_TOKENS = 1 << 25  # bounds a worker's memory: 4 bytes a token, twice
+SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
 FIRST_TOKENS = 1 << 18
 
 ColumnKernel = Callable[..., int]
