@@ -128,7 +128,8 @@ def _summarise(facts: dict[str, Any], seconds: float, new: int, told: dict[str, 
     screen = io.messages()
     screen.print(
         f"[bold]{facts['path']}[/bold]: {facts['tokens']:,} tokens, {facts['sentences']:,} sentences, "
-        f"{facts['documents']:,} documents, {facts['types']:,} types; {io.show_size(facts['bytes'])} on disk"
+        f"{facts['documents']:,} documents, {facts['types']:,} types; {io.show_size(facts['bytes'])} on disk",
+        soft_wrap=True,
     )
     screen.print(
         f"{new:,} tokens in {io.show_time(seconds)} ({new / max(seconds, 1e-9) / 1e6:.2f} million a second)"
