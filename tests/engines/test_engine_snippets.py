@@ -138,7 +138,6 @@ def test_a_limit_bites_per_query_and_each_query_gives_its_own_order_and_gap(limi
     snippets = fetch_snippets(
         PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c", manners=Manners(limit=limit)
     )
-    matrix = vectors(snippets, Basis(("the",), ()))
     plan = plan_queries([("cat", "lion")])
     cat, lion = plan.targets["cat"], plan.targets["lion"]
     folded = [index_words(sentence) for sentence in sentences]
@@ -160,15 +159,11 @@ def test_a_limit_bites_per_query_and_each_query_gives_its_own_order_and_gap(limi
                     if (b := a + 1 + gap) < len(words)
                 )
         orders.append(found)
-    assert matrix.couples.found[matrix.couples.number[resolved_couple(matrix)]].tolist() == orders
+    couple = tuple(snippets.resolve(["cat", "lion"]))
+    counted = snippets.count_pairs([couple], Basis(("the",), ()), CountSettings(limit=None))
+    assert counted.found.tolist() == counted.taken.tolist() == [orders]
     assert snippets.manifest["queries_capped"] > 0
     assert snippets.contexts("cat", "lion").total == sum(orders)
-
-
-def resolved_couple(matrix):
-    one, two = matrix.resolved["cat"], matrix.resolved["lion"]
-    assert one < two
-    return one, two
 
 
 def test_caps_and_samples_apply_to_snippets(text, tmp_path):
@@ -178,10 +173,11 @@ def test_caps_and_samples_apply_to_snippets(text, tmp_path):
     )
     basis = snippets.pick_basis(20)
     capped = vectors(snippets, basis, limit=5)
-    assert capped.couples.taken[:, 0].max() <= 5 < capped.seen.max()
-    assert "cat" in " ".join(map(str, capped.capped_words))
-    sampled = vectors(snippets, basis, limit=5, sample=1)
-    assert sampled.couples.taken[:, 0].max() <= 5
+    assert "cat" in {word.removeprefix("\ufdd0") for word in capped.capped_words}
+    assert capped.block("v12").max() <= 5 < capped.seen.max()
+    couple = tuple(snippets.resolve(["cat", "lion"]))
+    for settings in (CountSettings(limit=5), CountSettings(limit=5, sample=1)):
+        assert snippets.count_pairs([couple], basis, settings).taken.sum() == 5
 
 
 def test_it_serves_wherever_a_store_does(text, tmp_path, cli):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from bagpack.errors import BagpackError, UsageError
@@ -45,8 +45,7 @@ class BusyError(EngineError):
         self.wait = wait  # seconds that the engine asked for
 
 
-@dataclass(frozen=True)
-class Snippet:
+class Snippet(NamedTuple):
     """A sentence (or window) that a query found."""
 
     document: str

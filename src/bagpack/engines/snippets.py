@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bagpack.basis import Basis
 from bagpack.contexts import counting
-from bagpack.contexts.concordance import Concordance, observations, show
+from bagpack.contexts.concordance import REST, Concordance, observations, show
 from bagpack.contexts.counting import Csr, PairCountsOf
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
@@ -144,13 +144,9 @@ class SnippetCorpus:
         return counting.count_pairs(self.for_pairs, pairs, basis, settings, n_jobs, progress)
 
     def contexts(
-        self,
-        w1: str,
-        w2: str | None = None,
-        *,
-        limit: int | None = DEFAULT_LIMIT,
-        windows: Windows | None = None,
-    ) -> Concordance:
+        self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT, windows: Windows | None = None,
+        rest: int = REST,
+    ) -> Concordance:  # fmt: skip
         """The very places that are counted, as they are written."""
         words = (w1,) if w2 is None else (w1, w2)
         windows = windows or Windows()
@@ -160,7 +156,7 @@ class SnippetCorpus:
             return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
         store = self.for_words if w2 is None else self.for_pairs
         found, total = observations(store, [target for target in targets if target], limit, windows)
-        return Concordance(words, tuple(show(store, item, [1, 1], windows) for item in found), total)
+        return Concordance(words, tuple(show(store, item, [1, 1], windows, rest) for item in found), total)
 
     def verify(self) -> list[str]:
         """Sentences about whatever is damaged, in all three stores and beside them."""
@@ -170,15 +166,9 @@ class SnippetCorpus:
 
     def info(self) -> dict[str, Any]:
         """What `bagpack info` shows."""
-        facts = self.for_basis.info()
         told = {name: value for name, value in self.manifest.items() if name not in ("kind", "checksums")}
-        return {
-            "kind": KIND,
-            "path": str(self.path),
-            **{name: facts[name] for name in ("tokens", "sentences", "documents", "types")},
-            **told,
-            "bytes": sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file()),
-        }
+        on_disk = sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+        return {"kind": KIND, "path": str(self.path), **told, "bytes": on_disk}
 
     def __repr__(self) -> str:
         return f"SnippetCorpus({str(self.path)!r}, pairs={self.manifest['pairs']:,})"
@@ -294,9 +284,14 @@ def _write(
         checksums = {}
         for name, text in tables.items():
             checksums[name] = write_bytes(work / name, text.encode())
+        distinct = Corpus.open(work / "sentences")
         manifest = {
             "kind": KIND,
             "format_version": FORMAT_VERSION,
+            "tokens": distinct.tokens,
+            "sentences": distinct.sentences,
+            "documents": distinct.documents,
+            "types": distinct.types,
             **facts,
             "words": len(assembler.plan.words),
             "pairs": len(assembler.plan.pairs),

@@ -76,15 +76,20 @@ class SentenceFiles:
     """Sentences by number: the bytes of all, where each ends, and at which sentence each document begins."""
 
     def __init__(self, directory: Path) -> None:
-        self._texts = Strings(map_array(directory / "sentences", "|u1"), map_array(directory / "ends", "<i8"))
+        self._bytes = map_array(directory / "sentences", "|u1").data
+        self._ends = map_array(directory / "ends", "<i8")
         self._names = Strings(
             map_array(directory / "documents", "|u1"), map_array(directory / "names", "<i8")
         )
         self._first = map_array(directory / "first", "<i8")
 
-    def __getitem__(self, number: int) -> Snippet:
-        document = int(np.searchsorted(self._first, number, side="right")) - 1
-        return Snippet(self._names[document], self._texts[number])
+    def read(self, numbers: list[int]) -> list[Snippet]:
+        """The sentences of these numbers, looked up together: an answer has up to a thousand."""
+        at = np.array(numbers, np.int64)
+        documents = np.searchsorted(self._first, at, side="right") - 1
+        names = {document: self._names[document] for document in set(documents.tolist())}
+        places = zip(documents.tolist(), self._ends[at].tolist(), self._ends[at + 1].tolist(), strict=True)
+        return [Snippet(names[document], str(self._bytes[a:b], "utf-8")) for document, a, b in places]
 
 
 class TantivyEngine:
@@ -130,7 +135,7 @@ class TantivyEngine:
             raise EngineError(
                 f"the tantivy index could not answer {str(query)!r} ({error}); build it again"
             ) from None
-        return [self._texts[number] for number, _ in found.hits]
+        return self._texts.read([number for number, _ in found.hits])
 
     def _query(self, query: Query) -> Any:
         make, occur = self._tantivy.Query, self._tantivy.Occur
