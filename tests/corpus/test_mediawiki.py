@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import re
 import time
 from html import escape
 from itertools import pairwise
@@ -51,7 +52,8 @@ ARTICLE = """{{Infobox animal
 <!-- a comment
 over lines -->
 The '''dog''' (''Canis familiaris''{{lang|la|nested {{deep}}}}) is a [[domesticated animal|domesticated]]
-[[wolf|wolve]]s&mdash;like descendant&nbsp;of the [[wolf]].<ref name="a">Smith, ''Dogs''.</ref> It barks<ref name="a" /> at AT&amp;T.
+[[wolf|wolve]]s&mdash;like descendant&nbsp;of the [[wolf]].<ref name="a">Smith, ''Dogs''.</ref>
+It barks<ref name="a" /> at AT&amp;T.
 
 == Use ==
 __NOTOC__
@@ -187,76 +189,17 @@ BALANCED = st.recursive(
     ),
     max_leaves=30,
 )
-TOKENS = [
-    "{{",
-    "}}",
-    "{|",
-    "|}",
-    "[[",
-    "]]",
-    "[",
-    "]",
-    "{",
-    "}",
-    "|",
-    "<ref>",
-    "</ref>",
-    "<ref/>",
-    "<nowiki>",
-    "</nowiki>",
-    "<!--",
-    "-->",
-    "<table>",
-    "</table>",
-    "<br>",
-    "<",
-    ">",
-    "'",
-    "''",
-    "'''",
-    "=",
-    "==",
-    "*",
-    "#",
-    ":",
-    ";",
-    "&",
-    "&lt;",
-    "&#91;",
-    "__TOC__",
-    "Image:",
-    "http://x",
-    "dog",
-]
+TOKENS = re.findall(
+    r"\S+",
+    "{{ }} {| |} [[ ]] [ ] { } | <ref> </ref> <ref/> <nowiki> </nowiki> <!-- --> <table> </table> <br> < > ' '' ''' "
+    "= == * # : ; & &lt; &#91; __TOC__ Image: http://x dog",
+)
 PIECES = st.lists(st.sampled_from([*TOKENS, "\n", "\n\n", " "]), max_size=60).map("".join)
-UNITS = [
-    "{{",
-    "}}",
-    "[[",
-    "]]",
-    "{{{|",
-    "[[a|",
-    "[[Image:",
-    "<ref>",
-    "<ref",
-    "<!--",
-    "<nowiki>",
-    "<table>",
-    "<",
-    "&",
-    "''",
-    "=",
-    "(",
-    "[http://",
-    "__A",
-    "[",
-    "{",
-    "<ref><math>",
-    "[[a]][[Image:",
-    "]]]",
-    "&#",
-    "-",
-]
+UNITS = re.findall(
+    r"\S+",
+    "{{ }} [[ ]] {{{| [[a| [[Image: <ref> <ref <!-- <nowiki> <table> < & '' = ( [http:// __A [ { <ref><math> "
+    "[[a]][[Image: ]]] &# -",
+)
 
 
 @given(BALANCED)
