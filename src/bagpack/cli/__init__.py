@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from bagpack.cli import corpus, demo, engines, explaining, learning, vectors
+from bagpack.cli import corpus, demo, engines, explaining, learning, serving, vectors
 
 app = typer.Typer(
     name="bagpack",
@@ -43,6 +43,7 @@ corpus.register(app)
 vectors.register(app)
 learning.register(app)
 explaining.register(app)
+serving.register(app)
 engines.register(app)
 demo.register(app)
 

@@ -95,7 +95,6 @@ class Browser:
         resolved = source.resolve(words)
         self.unknown = tuple(dict.fromkeys(w for w, t in zip(words, resolved, strict=True) if t is None))
         self.targets: list[Target] = [target for target in resolved if target is not None]
-        self._tick = tick
         self._orders: dict[str, list[Observation]] = {}
         if self.unknown:
             self.sizes: list[int] = []
@@ -124,7 +123,7 @@ class Browser:
         item = self._couples[shard]
         return Observation(shard, int(item.firsts[index]), int(item.seconds[index]), int(item.orders[index]))
 
-    def lines(self, start: int = 0, size: int = 50, sort: str = "corpus") -> Lines:
+    def lines(self, start: int = 0, size: int = 50, sort: str = "corpus", tick: Tick = no_tick) -> Lines:
         """`size` lines from number `start` on."""
         if sort not in SORTS or (sort == "between" and len(self.words) == 1):
             raise UsageError(f"sort {sort} is unknown; choose {', '.join(SORTS[: 2 + len(self.words)])}")
@@ -136,27 +135,27 @@ class Browser:
             for number in range(start, stop):
                 shard = int(np.searchsorted(self._ends, number, side="right"))
                 chosen.append(self._observation(shard, number - int(self._ends[shard]) + self.sizes[shard]))
-            return Lines(self.words, self.total, self.total, start, sort, None, self._show(chosen))
-        order = self._sorted(sort)
+            return Lines(self.words, self.total, self.total, start, sort, None, self._show(chosen, tick))
+        order = self._sorted(sort, tick)
         page = order[start : start + size]
-        return Lines(self.words, self.total, len(order), start, sort, len(order), self._show(page))
+        return Lines(self.words, self.total, len(order), start, sort, len(order), self._show(page, tick))
 
-    def _show(self, chosen: Sequence[Observation]) -> tuple[Context, ...]:
+    def _show(self, chosen: Sequence[Observation], tick: Tick) -> tuple[Context, ...]:
         lengths = [len(target.keys) for target in self.targets]
         found = []
         for number, item in enumerate(chosen):
             if number % 100 == 99:
-                self._tick()
+                tick()
             found.append(show(self.corpus, item, lengths, self.windows))
         return tuple(found)
 
-    def _sorted(self, sort: str) -> list[Observation]:
+    def _sorted(self, sort: str, tick: Tick) -> list[Observation]:
         """Observations by the tokens next to them, without regard to case; equal ones in corpus order."""
         if sort in self._orders:
             return self._orders[sort]
         keyed: list[tuple[tuple[str, ...], Observation]] = []
         for number, pick in enumerate(spread(self.sizes, SORTED)):
-            self._tick()
+            tick()
             observed = [self._observation(number, index) for index in pick.tolist()]
             if observed:
                 keyed += zip(self._neighbours(number, observed, sort), observed, strict=True)

@@ -1,0 +1,4 @@
+"""The explorer: pages over a store, a model and data sets, served on one's own machine."""
+
+from bagpack.app.server import create_app as create_app
+from bagpack.app.server import serve as serve

@@ -1,0 +1,322 @@
+"""What is loaded, and the questions pages ask of it. Nothing is computed here: it is asked of `explain` and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from bagpack.app.limits import Limits
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.normalise import fold
+from bagpack.corpus.store import Corpus
+from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.explain.browse import Browser, Lines
+from bagpack.explain.explanation import Explanation, explain_matrix
+from bagpack.explain.judge import Judged, count_in_steps, judge
+from bagpack.explain.lines import FeatureLines, PairEvidence
+from bagpack.explain.similar import SimilarPair, rank_similar
+from bagpack.explain.sketch import PairSketch, WordSketch, background_of, sketch_pair, sketch_word
+from bagpack.explain.telling import Tick, no_tick
+from bagpack.learn.model import LinearModel
+from bagpack.tasks import Dataset, PairList, read_dataset, read_pairs
+from bagpack.tasks.textfile import TextFile, read_text_file
+from bagpack.vectors.coverage import coverage
+from bagpack.vectors.matrix import PairMatrix
+
+T = TypeVar("T")
+
+KEPT = 256  # answers
+KEPT_BROWSERS = 24
+LARGE = 300_000  # couples: a concordance of more is not kept open
+
+
+class Shelf:
+    """The last few answers, by question; safe to use from many threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._items: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T], keep: Callable[[T], bool] = lambda _: True) -> T:
+        """The answer that is kept, or a new one; two visitors who ask at once may both have it made."""
+        with self._lock:
+            if key in self._items:
+                self._items.move_to_end(key)
+                return cast(T, self._items[key])
+        made = make()
+        if keep(made):
+            with self._lock:
+                self._items[key] = made
+                while len(self._items) > self._size:
+                    self._items.popitem(last=False)
+        return made
+
+
+@dataclass(frozen=True)
+class LoadedData:
+    """A data set, named on the command line or uploaded; its id follows from its content."""
+
+    id: str
+    name: str
+    data: Dataset | PairList
+    uploaded: bool
+
+    @property
+    def labels(self) -> list[str] | None:
+        """The rows' labels, if that is what it holds."""
+        return list(self.data.labels) if isinstance(self.data, Dataset) and self.data.labels else None
+
+    @property
+    def kind(self) -> str:
+        """relations, ratings or pairs."""
+        return self.data.kind if isinstance(self.data, Dataset) else "pairs"
+
+
+def read_upload(name: str, content: bytes, limits: Limits) -> LoadedData:
+    """A data set from the bytes of a file; never touches the disk, so compressed files are not opened."""
+    # Only for messages: a name may hold anything, and must not look like a path of this machine.
+    shown = Path(name.replace("\\", "/")).name[:100] or "upload.tsv"
+    if not content.strip():
+        raise InputError(f"{shown} is empty; it needs a header line such as w1<TAB>w2 and one row per pair")
+    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        text = plain.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = plain[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{shown}:{line}: byte 0x{plain[error.start]:02x} is not UTF-8; save the file as UTF-8 text, uncompressed"
+        ) from None
+    if "\0" in text:
+        raise InputError(f"{shown} holds zero bytes, so it is not plain text; save it as tab-separated UTF-8")
+    return load_data(TextFile(shown, text.split("\n")), shown, limits, uploaded=True)
+
+
+def load_data(file: TextFile, name: str, limits: Limits, uploaded: bool = False) -> LoadedData:
+    """A data set with labels or scores, or bare pairs."""
+    pairs = read_pairs(file)
+    has = {"label", "relation", "score", "rating"} & pairs.extra.keys()
+    data = read_dataset(file) if has else pairs
+    if len(data) > limits.rows:
+        raise InputError(
+            f"{name} has {len(data):,} rows, and the explorer takes {limits.rows:,}; use bagpack check and predict"
+        )
+    content = "\n".join(file.lines)
+    return LoadedData(hashlib.sha256(f"{name}\n{content}".encode()).hexdigest()[:16], name, data, uploaded)
+
+
+class Library:
+    """A source, perhaps a model, and data sets."""
+
+    def __init__(
+        self, source: ContextSource, model: LinearModel | None = None, data: Iterable[str] = (),
+        limits: Limits | None = None, model_name: str = "",
+    ) -> None:  # fmt: skip
+        self.source = source
+        self.model = model
+        self.model_name = model_name
+        self.limits = limits or Limits()
+        self.settings = CountSettings()
+        self.basis: Basis | None = None
+        if model is not None:
+            from bagpack.experiments.training import model_basis
+
+            self.basis = model_basis(model)
+            self.settings = CountSettings.from_dict(dict(model.manifest["counting"]))
+        self._answers = Shelf(KEPT)
+        self._browsers = Shelf(KEPT_BROWSERS)
+        self._lock = threading.Lock()
+        self.data: OrderedDict[str, LoadedData] = OrderedDict()
+        for path in data:
+            loaded = load_data(
+                read_text_file(path), Path(path).name, replace(self.limits, rows=10 * self.limits.rows)
+            )
+            self.data[loaded.id] = loaded
+
+    @cached_property
+    def background(self) -> Corpus:
+        """The corpus whose numbers are shown as the corpus's."""
+        return background_of(self.source)
+
+    def warm_up(self) -> None:
+        """Load what the first visitor would wait for: kernels and the commonest word's pages."""
+        lexicon = self.background.lexicon
+        if not len(lexicon.keys) or not isinstance(self.source, CorpusSource):
+            return
+        order = np.argsort(-lexicon.counts, kind="stable")
+        middle = [lexicon.keys[int(order[min(i, len(order) - 1)])] for i in (1000, 1200)]
+        self.pair(middle[0], middle[1], no_tick)
+        self.word(middle[0], no_tick)
+        for sort in ("corpus", "left", "right", "between"):
+            self.browser(middle, no_tick).lines(0, 1, sort)
+        self.explanation(middle[0], middle[1], no_tick)
+
+    def frequent(self, most: int = 12) -> list[dict[str, Any]]:
+        """A few words to begin with: frequent, but none of the very commonest."""
+        lexicon = self.background.lexicon
+        order = self._answers.get(("order",), lambda: np.argsort(-lexicon.counts, kind="stable")[:2000])
+        step = max(1, min(60, len(order) // (2 * most)))
+        words = [lexicon.keys[int(i)] for i in order[min(len(order) // 4, 300) :: step]]
+        chosen = [word for word in words if word.isalpha() and len(word) > 2][:most]
+        return [{"word": word, "count": self.background.count(word)} for word in chosen]
+
+    # Words and pairs --------------------------------------------------------------------------------------------
+
+    def complete(self, start: str, most: int = 12) -> list[dict[str, Any]]:
+        """The most frequent words that begin so."""
+        lexicon = self.background.lexicon
+        wanted = fold(start, self.background.options).encode()
+        if not wanted:
+            return []
+        low = _first_from(lexicon.keys.bytes_at, len(lexicon.keys), wanted)
+        high = _first_from(
+            lambda i: lexicon.keys.bytes_at(i)[: len(wanted)], len(lexicon.keys), wanted + b"\xff", low
+        )
+        counts = np.asarray(lexicon.counts[low:high])
+        best = (
+            np.argpartition(-counts, min(most, counts.size - 1))[:most]
+            if counts.size
+            else np.empty(0, np.int64)
+        )
+        best = best[np.lexsort((best, -counts[best]))]
+        return [{"word": lexicon.keys[low + int(i)], "count": int(counts[i])} for i in best.tolist()]
+
+    def word(self, word: str, tick: Tick) -> WordSketch:
+        """A word's sketch."""
+        return self._answers.get(("word", word), lambda: sketch_word(self.source, word, tick=tick))
+
+    def pair(self, w1: str, w2: str, tick: Tick) -> PairSketch:
+        """A pair's sketch."""
+        windows = self.settings.windows
+        return self._answers.get(
+            ("pair", w1, w2), lambda: sketch_pair(self.source, w1, w2, windows=windows, tick=tick)
+        )
+
+    def matrix(self, pairs: Sequence[tuple[str, str]], tick: Tick) -> PairMatrix:
+        """The pairs counted as the model's were."""
+        if self.basis is None:
+            raise UsageError("no model is loaded; start the explorer with --model")
+        return count_in_steps(self.source, list(pairs), self.basis, self.settings, tick)
+
+    def explanation(self, w1: str, w2: str, tick: Tick, top: int = 8) -> Explanation | None:
+        """Why the model decides as it does, without lines; None without a model."""
+        model = self.model
+        if model is None:
+            return None
+
+        def make() -> Explanation:
+            return explain_matrix(model, self.source, self.matrix([(w1, w2)], tick), top=top, lines=0)
+
+        return self._answers.get(("explanation", w1, w2, top), make)
+
+    def feature_lines(self, w1: str, w2: str, feature: str, most: int) -> FeatureLines:
+        """The lines that make a feature's count."""
+        first, second = self.source.resolve([w1, w2])
+        if first is None or second is None:
+            raise UsageError(f"the corpus does not know {w1 if first is None else w2}")
+        if len(feature) > 2 * self.limits.word:
+            raise UsageError("the feature's name is too long")
+        return PairEvidence(self.source, first, second, self.settings).lines(feature, most)
+
+    def browser(self, words: Sequence[str], tick: Tick) -> Browser:
+        """A concordance to page through."""
+        return self._browsers.get(
+            tuple(words),
+            lambda: Browser(self.source, words, self.settings.windows, tick),
+            lambda made: len(made.words) == 1 or made.total < LARGE,
+        )
+
+    def lines(self, words: Sequence[str], start: int, size: int, sort: str, tick: Tick) -> Lines:
+        """A page of a concordance."""
+        return self.browser(words, tick).lines(start, size, sort, tick)
+
+    def likeness(self, first: tuple[str, str], second: tuple[str, str], tick: Tick) -> SimilarPair | None:
+        """How similar two pairs are, over the model's basis; None without a model or without anything shared."""
+        if self.basis is None or first == second:
+            return None
+        found = rank_similar(self.matrix([first, second], tick), self.background.tokens, "the list", 1, 10)
+        return found.ranked["all"][0] if found.ranked["all"] else None
+
+    # Data sets --------------------------------------------------------------------------------------------------
+
+    def add_upload(self, loaded: LoadedData) -> None:
+        """Keep an upload in memory; the oldest one goes when there are too many."""
+        with self._lock:
+            self.data[loaded.id] = loaded
+            uploaded = [key for key, item in self.data.items() if item.uploaded]
+            for key in uploaded[: max(0, len(uploaded) - self.limits.uploads)]:
+                del self.data[key]
+
+    def dataset(self, key: str) -> LoadedData:
+        """A data set by its id."""
+        found = self.data.get(key)
+        if found is None:
+            raise StoreError("there is no such data set here; uploads are forgotten when the explorer ends")
+        return found
+
+    def coverage(self, loaded: LoadedData) -> dict[str, Any]:
+        """What the corpus knows of a data set."""
+        return self._answers.get(
+            ("coverage", loaded.id),
+            lambda: coverage(
+                self.source, loaded.data.pairs, loaded.labels, self.settings.limit, self.settings.windows
+            ),
+        )
+
+    def judged(self, loaded: LoadedData, tick: Tick) -> Judged | None:
+        """What the model says of a data set; None without a model."""
+        model = self.model
+        if model is None:
+            return None
+        return self._answers.get(
+            ("judged", loaded.id), lambda: judge(model, self.matrix(loaded.data.pairs, tick), loaded.data)
+        )
+
+    def was_trained_on(self, loaded: LoadedData) -> bool:
+        """Whether the model was trained on a file of this name and size: then its scores here are flattering."""
+        if self.model is None:
+            return False
+        trained = dict(self.model.manifest.get("data", {}))
+        return Path(str(trained.get("path", ""))).name == loaded.name and trained.get("rows") == len(
+            loaded.data
+        )
+
+
+def _first_from(get: Callable[[int], bytes], size: int, wanted: bytes, low: int = 0) -> int:
+    """The first index from `low` on whose string is not below `wanted`."""
+    high = size
+    while low < high:
+        middle = (low + high) // 2
+        if get(middle) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def open_library(
+    store: str, model: str | None = None, data: Sequence[str] = (), limits: Limits | None = None,
+    any_store: bool = False,
+) -> Library:  # fmt: skip
+    """Open everything; whatever does not fit is an error now, not for the first visitor."""
+    from bagpack.contexts.source import open_source
+    from bagpack.learn import load_model
+
+    source = open_source(store)
+    opened = None
+    if model is not None:
+        from bagpack.experiments.training import model_source
+
+        opened = load_model(model)
+        source = model_source(opened, store, any_store)
+    return Library(source, opened, data, limits, Path(model).name if model else "")

@@ -1,0 +1,97 @@
+"""Templates and the URLs in them. Everything from the corpus is escaped; no style or script stands in a page."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from bagpack.report.wording import show_count, show_score, show_share, show_value
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+ASSETS = {
+    "report.css": ("bagpack.report", "templates/report.css", "text/css; charset=utf-8"),
+    "app.css": ("bagpack.app", "static/app.css", "text/css; charset=utf-8"),
+    "app.js": ("bagpack.app", "static/app.js", "text/javascript; charset=utf-8"),
+    "icon.svg": ("bagpack.app", "static/icon.svg", "image/svg+xml"),
+}
+
+
+@cache
+def asset(name: str) -> tuple[bytes, str]:
+    """One of the few files that pages use, and its type."""
+    package, path, kind = ASSETS[name]
+    return files(package).joinpath(path).read_bytes(), kind
+
+
+def _plain(word: str) -> bool:
+    """Whether a word can stand in a path: browsers take . and .. for folders, and .json names the twin."""
+    return (
+        bool(word)
+        and "/" not in word
+        and "\\" not in word
+        and word not in (".", "..")
+        and not word.endswith(".json")
+    )
+
+
+def word_url(word: str, ending: str = "") -> str:
+    """The page of a word."""
+    return (
+        f"/word/{quote(word, safe='')}{ending}" if _plain(word) else f"/word{ending}?{urlencode({'w': word})}"
+    )
+
+
+def pair_url(w1: str, w2: str, ending: str = "") -> str:
+    """The page of a pair."""
+    if _plain(w1) and _plain(w2):
+        return f"/pair/{quote(w1, safe='')}/{quote(w2, safe='')}{ending}"
+    return f"/pair{ending}?{urlencode({'w1': w1, 'w2': w2})}"
+
+
+def lines_url(w1: str, w2: str, feature: str, ending: str = "") -> str:
+    """The lines of a feature."""
+    return f"/lines{ending}?{urlencode({'w1': w1, 'w2': w2, 'feature': feature})}"
+
+
+def with_query(path: str, **values: Any) -> str:
+    """A URL with parameters; those that are None are left out."""
+    kept = {name: value for name, value in values.items() if value is not None}
+    return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def signed(value: float) -> str:
+    """+0.123, or −0.123."""
+    return f"{value:+.3f}".replace("-", "−")
+
+
+def short(value: float) -> str:
+    """A number with as many digits as say something."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+@cache
+def environment() -> Environment:
+    """The templates."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from bagpack import __version__
+
+    made = Environment(
+        loader=PackageLoader("bagpack.app"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )  # fmt: skip
+    made.filters |= {"count": show_count, "signed": signed, "short": short, "value": show_value}
+    made.globals |= {
+        "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
+        "share": show_share, "score": show_score, "version": __version__,
+    }  # fmt: skip
+    return made
+
+
+def render(template: str, **values: Any) -> str:
+    """A page, or a part of one."""
+    return environment().get_template(template).render(**values)
