@@ -98,8 +98,8 @@ class _OpenSearch:
             import opensearchpy
         except ImportError:
             raise missing_extra("opensearch-py", "opensearch", "an opensearch+http: engine") from None
-        self._library = opensearchpy
-        self._client = opensearchpy.OpenSearch(
+        self._library: Any = opensearchpy
+        self._client: Any = opensearchpy.OpenSearch(
             hosts=[_host(address)],
             headers=_authorization(address),
             timeout=timeout,
@@ -117,7 +117,7 @@ class _OpenSearch:
         self._client.close()
 
 
-class _Elasticsearch:
+class _Elasticsearch(_OpenSearch):
     def __init__(self, address: Address, timeout: float) -> None:
         try:
             import elasticsearch
@@ -136,12 +136,6 @@ class _Elasticsearch:
             {"content-type": "application/json"} if body is not None else {}
         )
         return self._client.perform_request(method, path, headers=headers, body=body).body
-
-    def bulk(self, actions: Iterable[dict[str, Any]]) -> None:
-        self._library.helpers.bulk(self._client, actions, chunk_size=BULK, refresh=False)
-
-    def close(self) -> None:
-        self._client.close()
 
 
 def _host(address: Address) -> str:
