@@ -151,12 +151,12 @@ class Basis:
             tuple(unigrams), tuple(bigrams), tuple(unigram_counts), tuple(bigram_counts), corpus.content_hash
         )
 
-    def check_corpus(self, corpus: Corpus, path: str) -> None:
+    def check_corpus(self, source: Any, path: str) -> None:
         """A basis of another corpus is refused: its terms would be the wrong ones, silently."""
-        if self.corpus_hash and self.corpus_hash != corpus.content_hash:
+        if self.corpus_hash and self.corpus_hash != source.content_hash:
             raise StoreError(
-                f"the basis {path} was picked from another corpus than {corpus.path}; pick one with bagpack basis "
-                f"{corpus.path}, or delete its '# corpus' line to use it on purpose"
+                f"the basis {path} was picked from another corpus than {source.path}; pick one with bagpack basis "
+                f"{source.path}, or delete its '# corpus' line to use it on purpose"
             )
 
 

@@ -9,6 +9,14 @@ from bagpack.errors import StoreError
 from bagpack.files import read_json
 
 
+def damages(path: Path) -> list[str]:
+    """Sentences about damaged files of a store or a matrix; none if it is whole."""
+    from bagpack.corpus.store import Corpus, read_manifest
+    from bagpack.vectors.storage import is_matrix, verify_matrix
+
+    return list(verify_matrix(path)) if is_matrix(path) else Corpus(path, read_manifest(path)).verify()
+
+
 def describe(path: Path) -> dict[str, Any]:
     """Facts about a store or another artefact."""
     if not path.exists():

@@ -171,18 +171,19 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {inner}" for name, inner in value.items())
+        shown = [f"{name} {inner}" for name, inner in list(value.items())[:20]]
+        return ", ".join([*shown, *([f"and {len(value) - 20:,} more"] if len(value) > 20 else [])])
     if isinstance(value, list):
         shown = [_cell(inner) for inner in value[:5]]
         return "\n".join([*shown, *([f"… and {len(value) - 5:,} more"] if len(value) > 5 else [])])
     return str(value)
 
 
-def verify(store: Annotated[Path, typer.Argument(help="A store.")], json: Json = False) -> None:
-    """Check every file of a store against its checksum; exit 1 if anything is damaged."""
-    from bagpack.corpus.store import Corpus, read_manifest
+def verify(store: Annotated[Path, typer.Argument(help="A store or a matrix.")], json: Json = False) -> None:
+    """Check every file of a store or a matrix against its checksum; exit 1 if anything is damaged."""
+    from bagpack.info import damages
 
-    problems = Corpus(store, read_manifest(store)).verify()
+    problems = damages(store)
     if json:
         io.print_json({"path": str(store), "whole": not problems, "problems": problems})
     elif not problems:
@@ -190,7 +191,7 @@ def verify(store: Annotated[Path, typer.Argument(help="A store.")], json: Json =
     else:
         for problem in problems:
             io.messages().print(f"bagpack: {problem}", soft_wrap=True)
-        io.messages().print("restore the damaged files from a copy, or index the corpus again")
+        io.messages().print("restore the damaged files from a copy, or make it again")
     if problems:
         raise typer.Exit(1)
 

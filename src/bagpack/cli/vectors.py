@@ -54,13 +54,14 @@ def contexts(
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV to standard output.")] = False,
 ) -> None:
     """Show every place where a word stands or two words meet, as written, with the segments marked."""
-    from bagpack.contexts.concordance import find_contexts
+    from bagpack.contexts.source import open_source
     from bagpack.contexts.windows import Windows, parse_limit
-    from bagpack.corpus.store import Corpus
 
-    found = find_contexts(
-        Corpus.open(store), w1, w2, limit=parse_limit(limit), windows=Windows.parse(windows)
-    )
+    for word in (w1, w2):
+        if word is not None and not word.strip():
+            raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")
+    source = open_source(store)
+    found = source.contexts(w1, w2, limit=parse_limit(limit), windows=Windows.parse(windows))
     if json:
         io.print_json(found.to_dict())
         return
@@ -115,6 +116,7 @@ def basis(
 
 
 def vectors(
+    context: typer.Context,
     store: Store,
     pairs: Annotated[str, typer.Argument(help="TSV with a header and columns w1, w2; - for standard input.")],
     out: Annotated[
@@ -141,30 +143,39 @@ def vectors(
 ) -> None:
     """Count v1, v2 and v12 of all pairs, once, for every task."""
     from bagpack.basis import Basis
-    from bagpack.contexts.source import CorpusSource, open_source
+    from bagpack.contexts.source import open_source
+    from bagpack.contexts.warmup import warm_up
     from bagpack.contexts.windows import CountSettings, Windows, parse_limit
     from bagpack.tasks import read_pairs
-    from bagpack.vectors.export import SUFFIXES, export
+    from bagpack.vectors.export import SUFFIXES, check_export, export
     from bagpack.vectors.matrix import PairMatrix
+    from bagpack.vectors.storage import check_place
 
+    settings = CountSettings(Windows.parse(windows), parse_limit(limit), sample, count)
     exporting = out.suffix in SUFFIXES
     if append and exporting:
         raise UsageError(f"--append adds to a matrix, and {out} is an export; leave --append out")
     if out.exists() and not (overwrite or append):
         raise UsageError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
+    (check_export if exporting else check_place)(out)
+    old = PairMatrix.open(out) if append else None
     source = open_source(store)
+    if old is not None:
+        _refuse_options(context)
+        old.check_source(source)
     listed = read_pairs(pairs, parse_columns(columns))
+    if old is not None:
+        picked = old.basis
+    elif basis is not None:
+        picked = Basis.open(basis)
+        picked.check_corpus(source, str(basis))
+    else:
+        picked = source.pick_basis(b, jobs)
+    warm_up(source, picked, None if quiet else lambda text: io.messages().print(text, style="dim"))
     with _progress(quiet or json) as tell:
-        if append:
-            matrix = PairMatrix.open(out).grow(source, listed.pairs, jobs, tell)
+        if old is not None:
+            matrix = old.grow(source, listed.pairs, jobs, tell)
         else:
-            settings = CountSettings(Windows.parse(windows), parse_limit(limit), sample, count)
-            if basis is not None:
-                picked = Basis.open(basis)
-                if isinstance(source, CorpusSource):
-                    picked.check_corpus(source.corpus, str(basis))
-            else:
-                picked = source.pick_basis(b, jobs)
             matrix = PairMatrix.count(source, listed.pairs, picked, settings, jobs, tell)
     if exporting:
         export(matrix, out)
@@ -175,6 +186,19 @@ def vectors(
         io.print_json(facts)
     elif not quiet:
         _tell_matrix(facts)
+
+
+COUNTING = ("b", "basis", "limit", "sample", "windows", "count")
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """With --append everything is counted as the matrix was."""
+    for name in COUNTING:
+        if str(context.get_parameter_source(name)).endswith("COMMANDLINE"):
+            option = "-b" if name == "b" else f"--{name}"
+            raise UsageError(
+                f"--append counts as the matrix was counted, so {option} has no place; leave it out"
+            )
 
 
 class _progress:  # noqa: N801 (used as a function)
@@ -204,7 +228,7 @@ def _matrix_facts(matrix: PairMatrix, out: Path, duplicates: int) -> dict[str, A
         "path": str(out),
         "pairs": len(matrix),
         "duplicate_rows": duplicates,
-        "words": len(matrix.words.targets),
+        "words": len(matrix.words.keys),
         "terms": len(matrix.basis),
         "features": 10 * len(matrix.basis),
         "pairs_seen_together": together,

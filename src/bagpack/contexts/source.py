@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from bagpack.basis import Basis
 from bagpack.contexts import counting
+from bagpack.contexts.concordance import Concordance, find_contexts
 from bagpack.contexts.counting import Csr, PairCountsOf
 from bagpack.contexts.targets import Target, resolve_targets
-from bagpack.contexts.windows import CountSettings
+from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store import Corpus
 from bagpack.errors import StoreError
 from bagpack.files import read_json
@@ -48,6 +49,12 @@ class ContextSource(Protocol):
         n_jobs: int | None = None, progress: Progress | None = None,
     ) -> PairCountsOf:  # fmt: skip
         """Rows of each pair, with how many couples were found and counted."""
+
+    def contexts(
+        self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,
+        windows: Windows | None = None,
+    ) -> Concordance:  # fmt: skip
+        """The places that are counted, as they are written."""
 
 
 class CorpusSource:
@@ -83,6 +90,13 @@ class CorpusSource:
     ) -> PairCountsOf:  # fmt: skip
         """Over all shards."""
         return counting.count_pairs(self.corpus, pairs, basis, settings, n_jobs, progress)
+
+    def contexts(
+        self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,
+        windows: Windows | None = None,
+    ) -> Concordance:  # fmt: skip
+        """From the corpus."""
+        return find_contexts(self.corpus, w1, w2, limit=limit, windows=windows)
 
 
 @lru_cache(maxsize=8)

@@ -64,14 +64,10 @@ def write_svmlight(
 
 def write_parquet(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
     """The long table as Parquet."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise missing_extra("pyarrow", "parquet", "writing Parquet") from error
+    pa = _pyarrow()
     kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with pq.ParquetWriter(path, schema) as writer:
+    with pa.parquet.ParquetWriter(path, schema) as writer:
         for batch in long_rows(matrix, condition):
             writer.write_table(pa.table(batch, schema=schema))
 
@@ -96,6 +92,28 @@ def to_frame(matrix: PairMatrix, library: str = "pandas", condition: str = "v1v2
         raise missing_extra(library, library, f"a {library} data frame") from error
 
 
+def check_export(path: Path) -> None:
+    """Whether the file can be put here; told before the counting, not after it."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory; name a file to export to")
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(path.name + ".new")
+        beside.touch()
+        beside.unlink()
+    if path.suffix == ".parquet":
+        _pyarrow()
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError as error:
+        raise missing_extra("pyarrow", "parquet", "writing Parquet") from error
+    return pa
+
+
 def export(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
     """Write by the suffix of `path`, beside and renamed."""
     kind = SUFFIXES[path.suffix]
@@ -110,4 +128,5 @@ def export(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
                     writer(matrix, out, condition)
             os.replace(beside, path)
     finally:
-        beside.unlink(missing_ok=True)
+        if beside.exists():
+            beside.unlink()

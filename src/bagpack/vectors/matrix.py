@@ -21,7 +21,9 @@ from bagpack.contexts.counting import Csr, no_rows
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
+from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.names import blocks_of, feature_names
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 I64 = NDArray[np.int64]
 Pair = tuple[str, str]
+
+KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
 Progress = Callable[[str, int, int], None]  # what is counted, how many more are done, how many there are
 
 
@@ -36,9 +40,14 @@ Progress = Callable[[str, int, int], None]  # what is counted, how many more are
 class WordTable:
     """Counts of distinct targets: rows of 2T columns, and how often each target occurs in the corpus."""
 
-    targets: tuple[Target, ...]
+    keys: Strings  # of each target, a multi-word target's joined by KEY_SEPARATOR
     rows: Csr
     found: I64
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """The targets, row by row."""
+        return tuple(Target(tuple(item.decode().split(KEY_SEPARATOR))) for item in self.keys)
 
     @cached_property
     def number(self) -> dict[Target, int]:
@@ -50,23 +59,34 @@ class WordTable:
 class PairTable:
     """Counts of distinct unordered pairs of targets: rows of 6T columns; found and taken couples per order."""
 
-    pairs: tuple[tuple[Target, Target], ...]  # the smaller target first
+    members: I64  # the pairs as rows of the word table, the smaller target first
     rows: Csr
     found: I64
     taken: I64
 
     @cached_property
-    def number(self) -> dict[tuple[Target, Target], int]:
-        """Row of each pair."""
-        return {pair: i for i, pair in enumerate(self.pairs)}
+    def by_code(self) -> tuple[I64, I64]:
+        """Codes of the pairs in ascending order, and the row of each."""
+        codes = pair_codes(self.members[:, 0], self.members[:, 1])
+        order = np.argsort(codes)
+        return codes[order], order
+
+
+def pair_codes(one: I64, two: I64) -> I64:
+    """One number for each unordered pair of row numbers."""
+    return (np.minimum(one, two).astype(np.int64) << 32) | np.maximum(one, two)
 
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """Pair vectors over one basis; see `PairVectorizer` and `bagpack vectors`."""
+    """Pair vectors over one basis; see `PairVectorizer` and `bagpack vectors`.
 
-    pairs: tuple[Pair, ...]
-    resolved: dict[str, Target | None] = field(repr=False)  # each distinct word's target, None if unknown
+    What Python objects there are for words and pairs is made when it is asked for, so that opening is instant.
+    """
+
+    names: Strings = field(repr=False)  # distinct words as they were given
+    name_targets: I64 = field(repr=False)  # each name's row of the word table, -1 if it is unknown
+    rows: I64 = field(repr=False)  # the pairs, two names each
     words: WordTable = field(repr=False)
     couples: PairTable = field(repr=False)
     basis: Basis = field(repr=False)
@@ -82,12 +102,11 @@ class PairMatrix:
         n_jobs: int | None = None, progress: Progress | None = None,
     ) -> PairMatrix:  # fmt: skip
         """Count all pairs in a source."""
-        width = len(basis)
-        nothing = np.zeros((0, 2), np.int64)
+        none, nothing = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
         empty = cls(
-            (), {},
-            WordTable((), no_rows(0, 2 * width), np.zeros(0, np.int64)),
-            PairTable((), no_rows(0, 6 * width), nothing, nothing),
+            Strings.of([]), none, nothing,
+            WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
+            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing),
             basis, settings, str(source.path), source.content_hash,
         )  # fmt: skip
         return empty.grow(source, pairs, n_jobs, progress)
@@ -101,38 +120,59 @@ class PairMatrix:
     ) -> PairMatrix:
         """A matrix with more rows; words and pairs that it has already are not counted again."""
         self.check_source(source)
-        added = tuple((str(w1), str(w2)) for w1, w2 in pairs)
-        new_words = [
-            word for word in dict.fromkeys(w for pair in added for w in pair) if word not in self.resolved
-        ]
-        resolved = {**self.resolved, **dict(zip(new_words, source.resolve(new_words), strict=True))}
-        targets = sorted(
-            {target for word in new_words if (target := resolved[word])} - self.words.number.keys()
-        )
+        added = [str(word) for pair in pairs for word in pair]
+        names = {name: i for i, name in enumerate(self._names)}
+        new_names = [name for name in dict.fromkeys(added) if name not in names]
+        names |= {name: i for i, name in enumerate(new_names, len(names))}
+        resolved = source.resolve(new_names)
+
+        targets = sorted({target for target in resolved if target} - self.words.number.keys())
         rows, found = source.count_words(
             targets, self.basis, self.settings, n_jobs, _tell(progress, "words", targets)
         )
-        unseen = {target for target, count in zip(targets, found.tolist(), strict=True) if count == 0}
-        if unseen:  # a multi-word target whose words never stand together: the corpus does not know it
-            resolved = {word: None if target in unseen else target for word, target in resolved.items()}
-            kept = [i for i, target in enumerate(targets) if target not in unseen]
-            targets, rows, found = [targets[i] for i in kept], rows[kept], found[kept]
+        # A multi-word target whose words never stand together is one that the corpus does not know.
+        absent = (found == 0) & np.fromiter((len(t.keys) > 1 for t in targets), np.bool_, len(targets))
+        if absent.any():
+            kept = np.flatnonzero(~absent)
+            targets, rows, found = [targets[i] for i in kept.tolist()], rows[kept], found[kept]
+        all_targets = [*self.words.targets, *targets]
+        number: dict[Target | None, int] = {target: i for i, target in enumerate(all_targets)}
         words = WordTable(
-            (*self.words.targets, *targets),
+            Strings.of(KEY_SEPARATOR.join(target.keys) for target in all_targets),
             _stack(self.words.rows, rows),
             np.concatenate([self.words.found, found]),
         )
-        couples = sorted({c for pair in added if (c := _couple(resolved, pair))} - self.couples.number.keys())
+        new_targets = np.fromiter((number.get(target, -1) for target in resolved), np.int64, len(resolved))
+        name_targets = np.concatenate([self.name_targets, new_targets])
+        new_rows = np.fromiter((names[word] for word in added), np.int64, len(added)).reshape(-1, 2)
+
+        couples = self._new_couples(all_targets, name_targets[new_rows])
+        asked = [(all_targets[one], all_targets[two]) for one, two in couples.tolist()]
         counted = source.count_pairs(
-            couples, self.basis, self.settings, n_jobs, _tell(progress, "pairs", couples)
+            asked, self.basis, self.settings, n_jobs, _tell(progress, "pairs", asked)
         )
         table = PairTable(
-            (*self.couples.pairs, *couples),
+            np.concatenate([self.couples.members, couples]),
             _stack(self.couples.rows, counted.rows),
             np.concatenate([self.couples.found, counted.found]),
             np.concatenate([self.couples.taken, counted.taken]),
         )
-        return replace(self, pairs=self.pairs + added, resolved=resolved, words=words, couples=table)
+        return replace(
+            self, names=Strings.of(names), name_targets=name_targets,
+            rows=np.concatenate([self.rows, new_rows]), words=words, couples=table,
+        )  # fmt: skip
+
+    def _new_couples(self, targets: Sequence[Target], asked: I64) -> I64:
+        """Pairs of known targets that the table does not have, each once, the smaller target first, sorted."""
+        known = asked[(asked >= 0).all(axis=1)]
+        codes = np.unique(pair_codes(known[:, 0], known[:, 1]))
+        codes = codes[~np.isin(codes, self.couples.by_code[0])]
+        rank = np.empty(len(targets), np.int64)
+        rank[sorted(range(len(targets)), key=targets.__getitem__)] = np.arange(len(targets))
+        one, two = codes >> 32, codes & 0xFFFFFFFF
+        swapped = rank[one] > rank[two]
+        smaller, larger = np.where(swapped, two, one), np.where(swapped, one, two)
+        return np.stack([smaller, larger], axis=1)[np.lexsort((rank[larger], rank[smaller]))]
 
     def check_source(self, source: ContextSource) -> None:
         """The counts of another corpus, or of the same one before it changed, must not be mixed in."""
@@ -145,35 +185,52 @@ class PairMatrix:
     # Rows -------------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return int(self.rows.shape[0])
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [name.decode() for name in self.names]
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs as they were given, row by row."""
+        names = self._names
+        return tuple((names[one], names[two]) for one, two in self.rows.tolist())
+
+    @cached_property
+    def resolved(self) -> dict[str, Target | None]:
+        """The target of each word; None if it is unknown."""
+        targets = (*self.words.targets, None)
+        return dict(zip(self._names, (targets[i] for i in self.name_targets.tolist()), strict=True))
+
+    @cached_property
+    def _row_numbers(self) -> dict[Pair, int]:
+        return {pair: i for i, pair in enumerate(self.pairs)}
 
     @cached_property
     def _word_rows(self) -> tuple[I64, I64]:
         """Row of the word table for each pair's first and second word; -1 if unknown."""
-        number = {
-            word: -1 if target is None else self.words.number[target]
-            for word, target in self.resolved.items()
-        }
-        first = np.fromiter((number[w1] for w1, _ in self.pairs), np.int64, len(self))
-        second = np.fromiter((number[w2] for _, w2 in self.pairs), np.int64, len(self))
-        return first, second
+        return self.name_targets[self.rows[:, 0]], self.name_targets[self.rows[:, 1]]
 
     @cached_property
     def _couple_rows(self) -> tuple[I64, NDArray[np.bool_]]:
         """Row of the pair table for each pair (-1: a word is unknown), and whether it stands there swapped."""
-        row = np.full(len(self), -1, np.int64)
+        first, second = self._word_rows
+        codes, order = self.couples.by_code
+        known = (first >= 0) & (second >= 0)
+        if not known.any():
+            return np.full(len(self), -1, np.int64), known
+        row = order[np.searchsorted(codes, pair_codes(first[known], second[known]))]
+        rows = np.full(len(self), -1, np.int64)
+        rows[known] = row
         swapped = np.zeros(len(self), np.bool_)
-        for i, (w1, w2) in enumerate(self.pairs):
-            couple = _couple(self.resolved, (w1, w2))
-            if couple is not None:
-                row[i] = self.couples.number[couple]
-                swapped[i] = self.resolved[w1] != couple[0]
-        return row, swapped
+        swapped[known] = self.couples.members[row, 0] != first[known]
+        return rows, swapped
 
     def select(self, rows: Sequence[int] | NDArray[Any]) -> PairMatrix:
         """Some of the rows, in the given order; the tables are shared."""
-        index = np.arange(len(self))[np.asarray(rows)] if len(self) else np.asarray(rows, np.int64)
-        return replace(self, pairs=tuple(self.pairs[i] for i in index.tolist()))
+        index = np.asarray(rows)
+        return replace(self, rows=self.rows[index if index.size else np.zeros(0, np.int64)])
 
     # Counts -----------------------------------------------------------------------------------------------------
 
@@ -186,26 +243,15 @@ class PairMatrix:
         """Names of the columns of `block(condition)`."""
         return feature_names(self.terms, condition)
 
-    def _words_of(self, which: int) -> Csr:
-        rows = self._word_rows[which]
-        return _pick_rows(self.words.rows, rows)
-
-    def _pairs_of(self) -> Csr:
-        row, swapped = self._couple_rows
-        straight = _pick_rows(self.couples.rows, row)
-        if swapped.any():
-            half = 3 * len(self.basis)
-            shift = np.where(np.repeat(swapped, np.diff(straight.indptr)), half, 0)
-            indices = (straight.indices + shift) % (2 * half)
-            straight = sparse.csr_array((straight.data, indices, straight.indptr), shape=straight.shape)
-            straight.sort_indices()
-        return straight
-
     def block(self, condition: str = "v1v2v12") -> Csr:
         """Counts as pairs × features: `v1`, `v2`, `v12`, `v1v2` or `v1v2v12`."""
-        parts = {"v1": lambda: self._words_of(0), "v2": lambda: self._words_of(1), "v12": self._pairs_of}
-        found = [parts[name]() for name in blocks_of(condition)]
-        return found[0] if len(found) == 1 else sparse.hstack(found, format="csr", dtype=np.int32)
+        first, second = self._word_rows
+        parts = {
+            "v1": lambda: Part(self.words.rows, first),
+            "v2": lambda: Part(self.words.rows, second),
+            "v12": lambda: Part(self.couples.rows, *self._couple_rows),
+        }
+        return assemble([parts[name]() for name in blocks_of(condition)])
 
     def counts(self, pairs: Iterable[Pair] | None = None) -> PairCounts:
         """What the learners take: all rows, or those of the given pairs, which the matrix must hold."""
@@ -217,13 +263,13 @@ class PairMatrix:
         zero = self.words.rows.shape[0]  # unknown words share one row of zeros, the last
         words = _stack(self.words.rows, no_rows(1, self.words.rows.shape[1]))
         return PairCounts(
-            words, np.where(first < 0, zero, first), np.where(second < 0, zero, second), self._pairs_of(),
+            words, np.where(first < 0, zero, first), np.where(second < 0, zero, second), self.block("v12"),
             lambda: self.terms, self.seen,
         )  # fmt: skip
 
     def rows_of(self, pairs: Iterable[Pair]) -> PairMatrix:
         """The rows of these pairs, in their order."""
-        number = {pair: i for i, pair in enumerate(self.pairs)}
+        number = self._row_numbers
         try:
             return self.select([number[(str(w1), str(w2))] for w1, w2 in pairs])
         except KeyError as error:
@@ -234,8 +280,17 @@ class PairMatrix:
 
     @property
     def seen(self) -> I64:
-        """Couples of each pair that were counted, both orders together."""
-        plus, minus = self.n_plus, self.n_minus
+        """How often each pair is seen together in the corpus, in either order, whether or not a cap bit."""
+        return self._both_orders(self.n_plus, self.n_minus)
+
+    @property
+    def counted(self) -> I64:
+        """How many of the pair's observations were counted: `seen`, unless a cap bit."""
+        taken = self.couples.taken
+        return self._both_orders(self._couple_column(taken, 0), self._couple_column(taken, 1))
+
+    def _both_orders(self, plus: I64, minus: I64) -> I64:
+        """Observations: one of a word with itself is of both orders."""
         first, second = self._word_rows
         return np.where((first == second) & (first >= 0), plus, plus + minus)
 
@@ -274,29 +329,32 @@ class PairMatrix:
 
     @property
     def unknown_words(self) -> list[str]:
-        """Words that the corpus knows neither as a lemma nor as a form."""
-        used = {word for pair in self.pairs for word in pair}
-        return sorted(word for word, target in self.resolved.items() if target is None and word in used)
+        """Words of the pairs that the corpus knows neither as a lemma nor as a form."""
+        used = np.unique(self.rows)
+        return sorted(self.names[i] for i in used[self.name_targets[used] < 0].tolist())
 
     @property
     def capped_words(self) -> dict[str, int]:
-        """Targets that occur more often than the limit, with how often."""
-        return self._over_limit(
-            (str(t), int(n)) for t, n in zip(self.words.targets, self.words.found, strict=True)
-        )
+        """Targets of the pairs that occur more often than the limit, with how often."""
+        over = self._over_limit(np.concatenate(self._word_rows), self.words.found)
+        return {str(self.words.targets[i]): int(self.words.found[i]) for i in over}
 
     @property
     def capped_pairs(self) -> dict[str, int]:
         """Pairs that are seen together more often than the limit, with how often."""
-        totals = (
-            (f"{one} {two}", int(found[0] if one == two else found.sum()))
-            for (one, two), found in zip(self.couples.pairs, self.couples.found, strict=True)
-        )
-        return self._over_limit(totals)
+        one, two = self.couples.members.T
+        found = self.couples.found
+        totals = np.where(one == two, found[:, 0], found.sum(axis=1))
+        over = self._over_limit(self._couple_rows[0], totals)
+        targets = self.words.targets
+        return {f"{targets[one[i]]} {targets[two[i]]}": int(totals[i]) for i in over}
 
-    def _over_limit(self, totals: Iterable[tuple[str, int]]) -> dict[str, int]:
-        limit = self.settings.limit
-        return {} if limit is None else {name: total for name, total in totals if total > limit}
+    def _over_limit(self, rows: I64, totals: I64) -> list[int]:
+        """Which of the rows have a total over the limit, each once."""
+        if self.settings.limit is None:
+            return []
+        used = np.unique(rows[rows >= 0])
+        return [int(row) for row in used[totals[used] > self.settings.limit]]
 
     # On disk ----------------------------------------------------------------------------------------------------
 
@@ -317,32 +375,13 @@ class PairMatrix:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
     def __repr__(self) -> str:
-        return (
-            f"PairMatrix({len(self):,} pairs, {len(self.words.targets):,} words, {len(self.basis):,} terms)"
-        )
-
-
-def _couple(resolved: dict[str, Target | None], pair: Pair) -> tuple[Target, Target] | None:
-    """The pair of targets, the smaller first; None if a word is unknown."""
-    one, two = resolved[pair[0]], resolved[pair[1]]
-    if one is None or two is None:
-        return None
-    return (one, two) if one <= two else (two, one)
+        return f"PairMatrix({len(self):,} pairs, {len(self.words.keys):,} words, {len(self.basis):,} terms)"
 
 
 def _stack(first: Csr, second: Csr) -> Csr:
     if not second.shape[0]:
         return first
     return second if not first.shape[0] else sparse.vstack([first, second], format="csr")
-
-
-def _pick_rows(table: Csr, rows: I64) -> Csr:
-    """Rows of a table; -1 gives a row of zeros."""
-    if not table.shape[0]:
-        return no_rows(rows.size, table.shape[1])
-    if (rows >= 0).all():
-        return table[rows]
-    return _stack(table, no_rows(1, table.shape[1]))[np.where(rows < 0, table.shape[0], rows)]
 
 
 def _tell(progress: Progress | None, what: str, items: Sequence[Any]) -> Callable[[int], None] | None:

@@ -15,8 +15,8 @@ from scipy import sparse
 from bagpack._version import __version__
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
-from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store import manifest_seal
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.files import (
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 KIND = "pair-matrix"
-KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
 
 ARRAYS = {
     "words.indptr": "<i8",
@@ -50,6 +49,10 @@ ARRAYS = {
     "pairs.targets": "<i8",
     "names.target": "<i8",
     "rows": "<i8",
+    "names.blob": "|u1",
+    "names.offsets": "<i8",
+    "targets.blob": "|u1",
+    "targets.offsets": "<i8",
 }
 LISTS = ("names", "targets")
 
@@ -58,41 +61,58 @@ def save_matrix(matrix: PairMatrix, path: Path, overwrite: bool = False) -> None
     """Write a matrix as a directory; it gets its name when it is whole."""
     if path.exists() and not overwrite:
         raise StoreError(f"{path} exists already; choose another --out, or --overwrite it")
-    if path.exists() and not (path / "manifest.json").exists():
-        raise StoreError(f"{path} is not a BagPack artefact, so it is left alone; choose another --out")
+    check_place(path)
     beside = path.with_name(path.name + ".new")
-    remove_tree(beside)
-    with disk_errors(beside):
-        beside.mkdir(parents=True)
-    names = list(matrix.resolved)
-    number = {name: i for i, name in enumerate(names)}
-    target_number = matrix.words.number
+    try:
+        with disk_errors(path):
+            remove_tree(beside)
+            beside.mkdir(parents=True)
+            _write(matrix, beside)
+            _rename(beside, path)
+    finally:
+        if beside.is_dir():
+            remove_tree(beside)
+
+
+def check_place(path: Path) -> None:
+    """Whether a matrix can be put here; told before the counting, not after it."""
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(path.parent, os.W_OK):
+        raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another --out")
+    if path.exists() and not is_matrix(path):
+        raise StoreError(f"{path} is not a matrix, so it is left alone; choose another --out")
+
+
+def is_matrix(path: Path) -> bool:
+    """Whether a matrix, whole or damaged, stands here."""
+    manifest = path / "manifest.json"
+    found = read_json(manifest) if manifest.is_file() else None
+    return isinstance(found, dict) and found.get("kind") == KIND
+
+
+def _write(matrix: PairMatrix, directory: Path) -> None:
     arrays: dict[str, NDArray[Any]] = {
         **_csr_arrays("words", matrix.words.rows),
         "words.found": matrix.words.found,
         **_csr_arrays("pairs", matrix.couples.rows),
         "pairs.found": matrix.couples.found,
         "pairs.taken": matrix.couples.taken,
-        "pairs.targets": _numbers(target_number[t] for pair in matrix.couples.pairs for t in pair),
-        "names.target": _numbers(
-            -1 if (t := matrix.resolved[name]) is None else target_number[t] for name in names
-        ),
-        "rows": _numbers(number[word] for pair in matrix.pairs for word in pair),
+        "pairs.targets": matrix.couples.members,
+        "names.target": matrix.name_targets,
+        "rows": matrix.rows,
     }
-    checksums = {name: write_array(beside / name, array, ARRAYS[name]) for name, array in arrays.items()}
-    targets = [KEY_SEPARATOR.join(target.keys) for target in matrix.words.targets]
-    for name, items in zip(LISTS, (names, targets), strict=True):
-        strings = Strings.of(items)
-        checksums[f"{name}.blob"] = write_array(beside / f"{name}.blob", strings.blob, "|u1")
-        checksums[f"{name}.offsets"] = write_array(beside / f"{name}.offsets", strings.offsets, "<i8")
-    matrix.basis.save(beside / "basis.tsv")
-    checksums["basis.tsv"] = digest_file(beside / "basis.tsv")
+    for name, strings in zip(LISTS, (matrix.names, matrix.words.keys), strict=True):
+        arrays |= {f"{name}.blob": strings.blob, f"{name}.offsets": strings.offsets}
+    checksums = {name: write_array(directory / name, array, ARRAYS[name]) for name, array in arrays.items()}
+    matrix.basis.save(directory / "basis.tsv")
+    checksums["basis.tsv"] = digest_file(directory / "basis.tsv")
     manifest = {
         "kind": KIND,
         "format_version": FORMAT_VERSION,
         "pairs": len(matrix),
-        "words": len(matrix.words.targets),
-        "distinct_pairs": len(matrix.couples.pairs),
+        "words": len(matrix.words.keys),
+        "distinct_pairs": len(matrix.couples.members),
         "terms": len(matrix.basis),
         "unigrams": len(matrix.basis.unigrams),
         "basis_hash": matrix.basis.hash,
@@ -104,19 +124,18 @@ def save_matrix(matrix: PairMatrix, path: Path, overwrite: bool = False) -> None
         "bagpack": __version__,
         "checksums": checksums,
     }
-    write_json(beside / "manifest.json", manifest)
-    if path.exists():
-        old = path.with_name(path.name + ".old")
-        remove_tree(old)
-        os.replace(path, old)
-        os.replace(beside, path)
-        remove_tree(old)
-    else:
-        os.replace(beside, path)
+    write_json(directory / "manifest.json", {**manifest, "seal": manifest_seal(manifest)})
 
 
-def _numbers(items: Any) -> NDArray[np.int64]:
-    return np.fromiter(items, np.int64)
+def _rename(beside: Path, path: Path) -> None:
+    if not path.exists():
+        os.replace(beside, path)
+        return
+    old = path.with_name(path.name + ".old")
+    remove_tree(old)
+    os.replace(path, old)
+    os.replace(beside, path)
+    remove_tree(old)
 
 
 def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
@@ -129,12 +148,17 @@ def read_matrix_manifest(path: Path) -> dict[str, Any]:
         state = "is not a BagPack artefact" if path.exists() else "does not exist"
         raise StoreError(f"{path} {state}; make a matrix with bagpack vectors STORE PAIRS.tsv --out {path}")
     manifest: dict[str, Any] = read_json(path / "manifest.json")
-    if manifest.get("kind") != KIND:
-        raise StoreError(f"{path} is a BagPack {manifest.get('kind')}, not a {KIND}; name a matrix")
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    if kind != KIND:
+        raise StoreError(f"{path} is a BagPack {kind}, not a {KIND}; name a matrix that bagpack vectors made")
     if manifest.get("format_version") != FORMAT_VERSION:
         raise StoreError(
             f"{path} has format version {manifest.get('format_version')}, this BagPack reads {FORMAT_VERSION}; update "
             f"BagPack, or count the pairs again"
+        )
+    if manifest_seal(manifest) != manifest.get("seal"):
+        raise StoreError(
+            f"{path / 'manifest.json'} does not match its own seal; restore it from a copy, or count the pairs again"
         )
     return manifest
 
@@ -147,23 +171,23 @@ def open_matrix(path: Path) -> PairMatrix:
     arrays = {name: map_array(path / name, dtype) for name, dtype in ARRAYS.items()}
     basis = Basis.open(path / "basis.tsv")
     if basis.hash != manifest["basis_hash"]:
-        raise StoreError(f"{path / 'basis.tsv'} was changed after the matrix was counted; count it again")
-    names, targets = (_list(path, name) for name in LISTS)
-    known = tuple(Target(tuple(target.split(KEY_SEPARATOR))) for target in targets)
-    resolved = {
-        name: None if number < 0 else known[number]
-        for name, number in zip(names, arrays["names.target"].tolist(), strict=True)
-    }
-    couples = arrays["pairs.targets"].reshape(-1, 2).tolist()
-    rows = arrays["rows"].reshape(-1, 2).tolist()
-    width = len(basis)
+        raise StoreError(
+            f"{path / 'basis.tsv'} was changed after the matrix was counted; count the pairs again, with --basis"
+        )
+    names, targets = (Strings(arrays[f"{name}.blob"], arrays[f"{name}.offsets"]) for name in LISTS)
+    if not _fits(arrays, manifest):
+        raise StoreError(
+            f"the files of {path} do not fit each other; bagpack verify {path} tells which is damaged"
+        )
+    terms = len(basis)
     return PairMatrix(
-        tuple((names[one], names[two]) for one, two in rows),
-        resolved,
-        WordTable(known, _csr(arrays, "words", len(known), 2 * width), arrays["words.found"]),
+        names,
+        arrays["names.target"],
+        arrays["rows"].reshape(-1, 2),
+        WordTable(targets, _csr(arrays, "words", len(targets), 2 * terms), arrays["words.found"]),
         PairTable(
-            tuple((known[one], known[two]) for one, two in couples),
-            _csr(arrays, "pairs", len(couples), 6 * width),
+            arrays["pairs.targets"].reshape(-1, 2),
+            _csr(arrays, "pairs", manifest["distinct_pairs"], 6 * terms),
             arrays["pairs.found"].reshape(-1, 2),
             arrays["pairs.taken"].reshape(-1, 2),
         ),
@@ -174,18 +198,39 @@ def open_matrix(path: Path) -> PairMatrix:
     )
 
 
+def _fits(arrays: dict[str, NDArray[Any]], manifest: dict[str, Any]) -> bool:
+    """Whether the sizes are right: what works with the arrays does not check bounds."""
+    words, pairs = manifest["words"], manifest["distinct_pairs"]
+    names = arrays["names.target"].size
+    sizes = {
+        "rows": 2 * manifest["pairs"],
+        "names.offsets": names + 1,
+        "targets.offsets": words + 1,
+        "words.found": words,
+        "words.indptr": words + 1,
+        "words.data": arrays["words.indices"].size,
+        "pairs.found": 2 * pairs,
+        "pairs.taken": 2 * pairs,
+        "pairs.targets": 2 * pairs,
+        "pairs.indptr": pairs + 1,
+        "pairs.data": arrays["pairs.indices"].size,
+    }
+    last = {"names.offsets": "names.blob", "targets.offsets": "targets.blob"} | {
+        f"{table}.indptr": f"{table}.indices" for table in ("words", "pairs")
+    }
+    return all(arrays[name].size == size for name, size in sizes.items()) and all(
+        arrays[name][-1] == arrays[other].size for name, other in last.items()
+    )
+
+
 def _csr(arrays: dict[str, NDArray[Any]], name: str, rows: int, width: int) -> Csr:
-    parts = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
-    if parts[2].size != rows + 1 or parts[0].size != parts[1].size:
-        raise StoreError(
-            f"the {name} of the matrix do not fit each other; it is damaged: count the pairs again"
-        )
-    return sparse.csr_array(parts, shape=(rows, width), copy=False)
-
-
-def _list(path: Path, name: str) -> list[str]:
-    strings = Strings(map_array(path / f"{name}.blob", "|u1"), map_array(path / f"{name}.offsets", "<i8"))
-    return [item.decode() for item in strings]
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    if data.size < 1 << 31:  # scipy wants one type for both, and would read and copy all indices
+        indptr = indptr.astype(np.int32)
+    table = sparse.csr_array((data, indices, indptr), shape=(rows, width), copy=False)
+    table.has_sorted_indices = True
+    table.has_canonical_format = True
+    return table
 
 
 def describe_matrix(path: Path) -> dict[str, Any]:
