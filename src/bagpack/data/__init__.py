@@ -4,6 +4,10 @@
 common English words that meet in encyclopedic prose. Reading left to right, a pair says: w1 is a kind of w2
 (`hypernym`), a part of it, a member of it, made of it, found in it (`location`), does it (`agent-action`), and so on.
 `random` pairs words of the others without a relation, so that their words alone do not give them away.
+
+Candidates were kept for being seen together in encyclopedic text, the more often the better, so scores on this set
+flatter any corpus of that kind: it is for trying things out, not for comparing with published results. Random pairs
+meet less often than related ones, so that on a small corpus "never seen together" already hints at `random`.
 """
 
 from __future__ import annotations
