@@ -31,7 +31,7 @@ Preset = Annotated[str, typer.Option("--preset", help="How counts become feature
 Condition = Annotated[str, typer.Option("--condition", help="all, or one of v1v2, v12, v1v2v12.")]
 Folds = Annotated[int | None, typer.Option("--folds", help="How many folds (10; one per group).")]
 Seed = Annotated[int, typer.Option("--seed", help="For every random choice.")]
-Cost = Annotated[float, typer.Option("-C", help="The cost parameter of the SVM.")]
+Cost = Annotated[float | None, typer.Option("-C", help="The cost of the SVM; the preset's own if not given.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The width of the regression's tube.")]
 Transductive = Annotated[
     bool, typer.Option("--transductive", help="Fit weighting and scaling on all rows, as the paper seems to.")
@@ -93,7 +93,7 @@ def evaluate(
     folds: Folds = None,
     seed: Seed = 0,
     transductive: Transductive = False,
-    cost: Cost = 1.0,
+    cost: Cost = None,
     epsilon: Epsilon = 0.2,
     leave_out: Annotated[
         list[str] | None,
@@ -169,7 +169,7 @@ def train(
     condition: Annotated[str, typer.Option("--condition", help="v1v2, v12 or v1v2v12.")] = "v1v2v12",
     folds: Folds = None,
     seed: Seed = 0,
-    cost: Cost = 1.0,
+    cost: Cost = None,
     epsilon: Epsilon = 0.2,
     no_scores: Annotated[
         bool, typer.Option("--no-scores", help="Do not cross-validate for the model card.")

@@ -21,6 +21,7 @@ from bagpack.experiments.counting import (
 from bagpack.learn import Targets, encode_targets, fit_counts
 from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import Machine
+from bagpack.learn.presets import get_preset
 from bagpack.report.model import EvaluationResult, without_nan
 from bagpack.tasks import Dataset, read_dataset
 from bagpack.vectors.matrix import PairMatrix, Progress
@@ -42,7 +43,7 @@ class EvaluateOptions:
     folds: int | None = None
     seed: int = 0
     transductive: bool = False
-    C: float = 1.0
+    C: float | None = None  # the preset's own
     epsilon: float = 0.2
     left_out: tuple[str, ...] = ()
     drop_unseen: bool = False
@@ -50,6 +51,10 @@ class EvaluateOptions:
     task: str | None = None
     columns: dict[str, str] | None = None
     features: bool = True
+
+    def cost(self, data: Dataset) -> float:
+        """C as given, or the preset's for this kind of data."""
+        return self.C if self.C is not None else get_preset(self.preset).cost(data.kind == "ratings")
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,7 @@ def _evaluate(rows: Rows, options: EvaluateOptions, n_jobs: int | None) -> dict[
     groups = rows.data.column(column) if ratings and column else None
     found: Evaluation = cross_validate(
         rows.counts, rows.answers, _splits(rows, options), options.conditions, options.preset,
-        kind="rating" if ratings else "labels", C=options.C, epsilon=options.epsilon,
+        kind="rating" if ratings else "labels", C=options.cost(rows.data), epsilon=options.epsilon,
         transductive=options.transductive, left_out=options.left_out, groups=groups, group_column=column or "",
         n_jobs=n_jobs,
     )  # fmt: skip
@@ -279,7 +284,11 @@ def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[d
     """What speaks most for each label, in a model of all rows."""
     condition = options.conditions[-1]
     model = fit_counts(
-        rows.counts, rows.targets, condition, options.preset, Machine(options.C, options.epsilon)
+        rows.counts,
+        rows.targets,
+        condition,
+        options.preset,
+        Machine(options.cost(rows.data), options.epsilon),
     )
     labels = model.classes or (None,)
     return {

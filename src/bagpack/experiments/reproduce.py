@@ -85,7 +85,13 @@ def _relations(
     counts = rows.data.label_counts
     chosen = wanted or tuple(counts)[:RELATIONS_WANTED]
     found = relation_rounds(
-        rows.counts, rows.answers, chosen, preset=preset, seed=seed, n_jobs=counting.n_jobs
+        rows.counts,
+        rows.answers,
+        chosen,
+        preset=preset,
+        seed=seed,
+        C=options.cost(rows.data),
+        n_jobs=counting.n_jobs,
     ).to_dict()
     notes = list(found["notes"])
     if not wanted and len(counts) > RELATIONS_WANTED:

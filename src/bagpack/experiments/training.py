@@ -39,7 +39,7 @@ def train_file(
     if evaluate:
         result = dict(evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs))
     ratings = rows.data.kind == "ratings"
-    machine = Machine(options.C, options.epsilon)
+    machine = Machine(options.cost(rows.data), options.epsilon)
     model = fit_counts(rows.counts, rows.targets, condition, options.preset, machine)
     matrix = rows.matrix
     facts = data_facts(matrix, path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
 from bagpack.learn.blocks import CONDITIONS
+from bagpack.learn.modern import PRODUCT, modern_steps
 from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
 
 
@@ -28,6 +29,8 @@ class Preset:
         Blocks of each condition; they must be known to `bagpack.learn.blocks.BLOCKS`.
     block_weights
         Factor on a block's features; 1 where a block is not named.
+    cost_of_labels, cost_of_ratings
+        C where the user gives none.
     """
 
     name: str
@@ -35,6 +38,12 @@ class Preset:
     steps: Callable[[str], list[Step]]
     conditions: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: CONDITIONS)
     block_weights: Mapping[str, float] = field(default_factory=dict)
+    cost_of_labels: float = 1.0
+    cost_of_ratings: float = 1.0
+
+    def cost(self, ratings: bool) -> float:
+        """The C that is used where none is given."""
+        return self.cost_of_ratings if ratings else self.cost_of_labels
 
     def blocks_of(self, condition: str) -> tuple[str, ...]:
         """Names of the blocks that ``condition`` is made of."""
@@ -49,6 +58,17 @@ PRESETS: dict[str, Preset] = {
         "paper",
         "Herdağdelen & Baroni 2009: TF-IDF, [μ−2σ, μ+2σ] to [0, 1], linear SVM with C = 1",
         lambda block: [TfidfWeighter(), TwoSigmaScaler()],
+    ),
+    "modern": Preset(
+        "modern",
+        "Log counts, rows of unit length, the product of v1 and v2; linear SVM",
+        modern_steps,
+        conditions={
+            "v1v2": ("v1", "v2", PRODUCT),
+            "v12": ("v12",),
+            "v1v2v12": ("v1", "v2", "v12", PRODUCT),
+        },
+        cost_of_labels=10.0,
     ),
     "words": Preset(
         "words",

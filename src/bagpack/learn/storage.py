@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import bagpack.learn.modern  # noqa: F401 (registers the steps and blocks that its models name)
 from bagpack._version import __version__
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.blocks import BLOCKS, feature_names
