@@ -1,7 +1,6 @@
 """Every count equals the brute-force oracle's, on hypothesis-made corpora cut into shards anywhere."""
 
 import tempfile
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from bagpack.corpus.index import index_corpus
 from bagpack.corpus.store import Corpus
 from bagpack.vectors import PairVectorizer
 from tests.contexts import oracle
+from tests.contexts.stores import make_store
 
 WORDS = ["a", "b", "c", "d", "e", "é"]
 sentences_of_words = st.lists(
@@ -22,20 +22,6 @@ targets = st.one_of(
     st.sampled_from(WORDS),
     st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)).map(" ".join),
 )
-
-
-def make_store(folder: Path, sentences, cuts=()):
-    """One shard per run of sentences between cuts, made by appending, which leaves old shards alone."""
-    bounds = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
-    store = folder / "store.bp"
-    for number, (start, end) in enumerate(pairwise(bounds)):
-        lines = []
-        for sentence in sentences[start:end]:
-            lines += ["<s>", *(f"{w.upper()}\tX\t{w}" for w in sentence), "</s>"]
-        source = folder / f"part{number}.vert"
-        source.write_text("\n".join([f'<text id="t{number}">', *lines, "</text>", ""]), encoding="utf-8")
-        index_corpus([str(source)], store, append=number > 0)
-    return Corpus.open(store)
 
 
 def features(corpus, pair, terms, **options):

@@ -1,0 +1,21 @@
+"""Small stores for tests: sentences given as lists of lemmas, cut into shards where wanted."""
+
+from itertools import pairwise
+from pathlib import Path
+
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.store import Corpus
+
+
+def make_store(folder: Path, sentences, cuts=(), name="store.bp"):
+    """One shard per run of sentences between cuts, made by appending, which leaves old shards alone."""
+    bounds = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
+    store = folder / name
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        lines = []
+        for sentence in sentences[start:end]:
+            lines += ["<s>", *(f"{w.upper()}\tX\t{w}" for w in sentence), "</s>"]
+        source = folder / f"{name}-part{number}.vert"
+        source.write_text("\n".join([f'<text id="t{number}">', *lines, "</text>", ""]), encoding="utf-8")
+        index_corpus([str(source)], store, append=number > 0)
+    return Corpus.open(store)

@@ -1,0 +1,182 @@
+"""Caps, samples, workers and shards: the same integers, whichever way the work is cut."""
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bagpack.basis import Basis
+from bagpack.contexts import counting, kernels, warmup
+from bagpack.contexts.source import CorpusSource
+from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.vectors import PairMatrix
+from tests.contexts import oracle
+from tests.contexts.stores import make_store
+
+NUMBERED = [[f"u{i}", "cat", f"m{i}", "lion", f"x{i}"] if i % 3 else [f"u{i}", "lion", "cat"] for i in range(60)]
+MARKS = Basis(tuple(f"u{i}" for i in range(60)), (("cat", "m1"),))
+
+
+@pytest.fixture(scope="module")
+def random_sentences():
+    """A Zipf-like corpus with long sentences, so that words lie many blocks apart."""
+    rng = random.Random(4)
+    words = [f"w{i}" for i in range(300)]
+    weights = [1 / (i + 1) for i in range(300)]
+    return [rng.choices(words, weights, k=rng.choice([1, 5, 30, 200])) for _ in range(300)]
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory, random_sentences):
+    folder = tmp_path_factory.mktemp("corpora")
+    return [
+        make_store(folder, random_sentences, cuts, f"store{n}.bp")
+        for n, cuts in enumerate([(), (40, 41, 150), (299,)])
+    ]
+
+
+def count(corpus, pairs, basis, n_jobs=None, **settings):
+    return PairMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(**settings), n_jobs)
+
+
+def assert_equal(one, two):
+    for condition in ("v1v2v12", "v12"):
+        first, second = one.block(condition), two.block(condition)
+        np.testing.assert_array_equal(first.indptr, second.indptr)
+        np.testing.assert_array_equal(first.indices, second.indices)
+        np.testing.assert_array_equal(first.data, second.data)
+    for name in ("seen", "counted", "n_plus", "n_minus", "n_w1", "n_w2"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def drawn(matrix, row=0, block="v12"):
+    """Numbers of the observations behind a row, by the token that only each of them has."""
+    names = np.array(matrix.feature_names(block))
+    counts = matrix.block(block)[[row]].toarray()[0]
+    assert counts.max() <= 1
+    return sorted({int(name.rpartition(":u")[2]) for name in names[counts > 0] if ":u" in name})
+
+
+@pytest.mark.parametrize("between", [5, 100])  # 100: more than a block, so nothing is marked
+def test_many_pairs_of_a_larger_corpus_equal_the_oracle(corpora, random_sentences, between):
+    words = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
+    pairs = [(one, two) for one in words for two in words]
+    terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
+    basis = Basis(("w0", "w2", "w9"), (("w1", "w0"),))
+    matrices = [count(corpus, pairs, basis, limit=150, windows=Windows(between=between)) for corpus in corpora]
+    for other in matrices[1:]:
+        assert_equal(matrices[0], other)
+    names = np.array(matrices[0].feature_names())
+    rows = matrices[0].block().toarray()
+    for row, (one, two) in zip(rows, pairs, strict=True):
+        expected = oracle.vector(
+            random_sentences, tuple(one.split()), tuple(two.split()), terms, 150, pair=(2, between, 2)
+        )
+        assert {names[i]: int(row[i]) for i in np.flatnonzero(row)} == expected, (one, two)
+
+
+@pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}, {"limit": 30, "sample": 3}])
+def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
+    monkeypatch.setattr(counting, "CHUNK_WORDS", 7)
+    monkeypatch.setattr(counting, "CHUNK_PAIRS", 5)
+    monkeypatch.setattr(counting, "COUPLES_PER_TASK", 100)
+    monkeypatch.setattr(counting, "COUPLES_AT_ONCE", 20)
+    pairs = [(f"w{i}", f"w{i * 7 % 100}") for i in range(60)]
+    basis = Basis.of(corpora[0], 20)
+    first = count(corpora[0], pairs, basis, 1, **settings)
+    assert first.block().nnz > 1000
+    for corpus in corpora:
+        for n_jobs in (1, 2, 3):  # 2 and 3: real loky workers
+            assert_equal(first, count(corpus, pairs, basis, n_jobs, **settings))
+    swapped = count(corpora[1], [pair[::-1] for pair in pairs], basis, **settings)
+    np.testing.assert_array_equal(first.n_plus, swapped.n_minus)
+    half = 3 * len(basis)
+    turned = swapped.block("v12").toarray()
+    np.testing.assert_array_equal(first.block("v12").toarray(), np.hstack([turned[:, half:], turned[:, :half]]))
+
+
+@pytest.mark.parametrize("cuts", [(), (1, 2, 3), (10, 30, 59)])
+@pytest.mark.parametrize("limit", [1, 7, 59, 60, 61])
+def test_the_cap_takes_the_first_of_the_corpus(tmp_path, cuts, limit):
+    matrix = count(make_store(tmp_path, NUMBERED, cuts), [("cat", "lion")], MARKS, limit=limit)
+    assert drawn(matrix) == drawn(matrix, block="v1") == list(range(min(limit, 60)))
+    assert matrix.seen.tolist() == [60]
+    assert matrix.counted.tolist() == [min(limit, 60)]
+    assert matrix.capped_pairs == ({"cat lion": 60} if limit < 60 else {})
+    assert matrix.capped_words == ({"cat": 60, "lion": 60} if limit < 60 else {})
+
+
+def test_a_sample_is_drawn_from_all_observations(tmp_path):
+    stores = [make_store(tmp_path, NUMBERED, cuts, f"s{cuts}.bp") for cuts in ((), (1, 20, 21))]
+    seen = np.zeros(60)
+    for seed in range(60):
+        samples = [
+            drawn(count(store, pairs, MARKS, limit=20, sample=seed))
+            for store in stores
+            for pairs in ([("cat", "lion")], [("lion", "cat")])
+        ]
+        assert len(samples[0]) == 20
+        assert all(sample == samples[0] for sample in samples)
+        beside_others = count(stores[0], [("lion", "u3"), ("cat", "lion")], MARKS, limit=20, sample=seed)
+        assert drawn(beside_others, 1) == samples[0]
+        assert len(drawn(beside_others, 1, "v1")) == 20
+        seen[samples[0]] += 1
+    # Each is drawn 20 times of 60 on average, with a standard deviation of 3.65.
+    assert abs(seen - 20).max() < 5 * 3.65
+    assert seen.sum() == 60 * 20
+
+
+def test_a_sample_of_fewer_observations_than_the_limit_takes_all(tmp_path):
+    store = make_store(tmp_path, NUMBERED, (9,))
+    assert drawn(count(store, [("cat", "lion")], MARKS, limit=100, sample=1)) == list(range(60))
+
+
+def test_couples_of_words_that_start_at_one_token(tmp_path):
+    """`ice` and `ice cream` at one place: the shorter comes first, and overlapping targets are no couple."""
+    sentences = [["ice", "cream", "with", "ice"], ["ice", "ice", "cream"]]
+    store = make_store(tmp_path, sentences)
+    matrix = count(store, [("ice", "ice cream")], Basis(("with",), ()))
+    assert (matrix.n_plus[0], matrix.n_minus[0]) == (0, 1)
+
+
+def test_galloping_equals_a_plain_search():
+    rng = random.Random(1)
+    positions = np.array(sorted(rng.sample(range(1000), 100)), np.uint32)
+    for _ in range(300):
+        low = rng.randrange(100)
+        wanted = rng.randrange(1010)
+        expected = low + int(np.searchsorted(positions[low:], wanted))
+        assert kernels.gallop(positions, low, 100, wanted) == expected
+
+
+def test_the_first_use_says_that_it_compiles(tmp_path):
+    make_store(tmp_path, NUMBERED[:5])
+    (tmp_path / "pairs.tsv").write_text("w1\tw2\ncat\tlion\n")
+    script = """
+import sys
+from bagpack.contexts import warmup
+from bagpack.cli import main
+warmup.is_compiled = lambda: False
+sys.argv = ["bagpack", "vectors", "store.bp", "pairs.tsv", "--out", "m.bpm", "--jobs", "1", "-b", "5"]
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "compiling the counting kernels for the first run here" in " ".join(done.stderr.split())
+
+
+def test_warming_up_compiles_what_counting_needs(tmp_path, monkeypatch):
+    store = make_store(tmp_path, NUMBERED)
+    basis = Basis.of(store, 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(warmup, "is_compiled", lambda: False)
+        warmup.warm_up(CorpusSource(store), basis)
+    needed = (kernels.count_words, kernels.emit_rows, kernels.find_all_couples, kernels.list_columns)
+    before = [len(kernel.signatures) for kernel in needed]
+    count(store, [("cat", "lion"), ("cat", "m1 lion"), ("cat", "cat")], basis, sample=1)
+    assert warmup.is_compiled()
+    assert [len(kernel.signatures) for kernel in needed] == before

@@ -1,0 +1,34 @@
+"""A small corpus in two shards, and the vectors of a few pairs in it."""
+
+import pytest
+
+from bagpack import Corpus, PairVectorizer
+from tests.contexts.stores import make_store
+
+SENTENCES = [
+    "lion be the only cat that live in large social group .".split(),
+    "a cat chase the lion and the cat sleep .".split(),
+    "cat and cat .".split(),
+    "ice cream be the best ice in town .".split(),
+    "the dog chase the cat .".split(),
+    "hammer and nail .".split(),
+] * 3
+PAIRS = [
+    ("cat", "lion"), ("lion", "cat"), ("cat", "cat"), ("ice cream", "town"), ("unicorn", "cat"),
+    ("hammer", "nail"), ("cat", "lion"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("vectors"), SENTENCES, (7,)).path
+
+
+@pytest.fixture
+def corpus(store):
+    return Corpus.open(store)
+
+
+@pytest.fixture
+def matrix(corpus):
+    return PairVectorizer(corpus, b=4).matrix(PAIRS)
