@@ -23,6 +23,7 @@ WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)] + [
 
 
 def vertical(documents=40, tagged=True):
+    RANDOM.seed(documents)  # the same whatever was made before
     lines = []
     for number in range(documents):
         if tagged:
@@ -39,6 +40,7 @@ def vertical(documents=40, tagged=True):
 
 
 def conllu(documents=30, tagged=True):
+    RANDOM.seed(documents)
     lines = []
     for number in range(documents):
         if tagged:
@@ -52,6 +54,7 @@ def conllu(documents=30, tagged=True):
 
 
 def prose(paragraphs=300):
+    RANDOM.seed(paragraphs)
     return "\n".join(
         " ".join(" ".join(RANDOM.choices(WORDS, k=8)).capitalize() + "." for _ in range(RANDOM.randint(1, 9)))
         for _ in range(paragraphs)

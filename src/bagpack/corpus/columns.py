@@ -13,7 +13,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.interning import FULL, intern_two
+from bagpack.corpus.interning import FULL, ONE, intern_two
 
 SENTENCE_START = np.uint32(1 << 31)  # the token opens a sentence
 GLUED = np.uint32(1 << 30)  # no white space before the token in the text
@@ -113,6 +113,7 @@ def read_vertical(  # type: ignore[no-untyped-def]
     POSITION is the start of the first line not yet consumed (for the error codes: of the offending line).
     """
     size = buffer.size
+    stop = np.uint64(size)
     needed = max(form_column, lemma_column)
     line = state[POSITION]
     while line < size:
@@ -121,16 +122,21 @@ def read_vertical(  # type: ignore[no-untyped-def]
         start1, end1, start2, end2 = -1, -1, -1, -1
         column = 0
         field = line
-        at = line
-        while at < size and buffer[at] != NEWLINE:
-            if buffer[at] == TAB:
-                if column == form_column:
-                    start1, end1 = field, at
-                if column == lemma_column:
-                    start2, end2 = field, at
-                column += 1
-                field = at + 1
-            at += 1
+        byte = np.uint64(line)  # unsigned, so that no access is checked for wrapping around
+        while byte < stop:
+            if buffer[byte] <= NEWLINE:
+                at = np.int64(byte)
+                if buffer[byte] == NEWLINE:
+                    break
+                if buffer[byte] == TAB:
+                    if column == form_column:
+                        start1, end1 = field, at
+                    if column == lemma_column:
+                        start2, end2 = field, at
+                    column += 1
+                    field = at + 1
+            byte += ONE
+        at = np.int64(byte)
         following = at + 1
         end = at
         if end > line and buffer[end - 1] == RETURN:

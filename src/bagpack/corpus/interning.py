@@ -22,6 +22,7 @@ I64 = NDArray[np.int64]
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
 FULL = -1
+ONE = np.uint64(1)
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -40,56 +41,61 @@ def intern_two(  # type: ignore[no-untyped-def]
 
     `sizes` is [ids in use]. New strings are appended to `blob`; `offsets` has one entry more than ids.
     """
+    # Indices are unsigned throughout: a signed one is checked for wrapping around at every byte.
+    first, first_end = np.uint64(start1), np.uint64(end1)
+    second, second_end = np.uint64(max(start2, 0)), np.uint64(max(end2, 0))
     h = FNV_OFFSET
-    for i in range(start1, end1):
+    i = first
+    while i < first_end:
         h = (h ^ np.uint64(buffer[i])) * FNV_PRIME
+        i += ONE
     length = end1 - start1
     if start2 >= 0:
         h = (h ^ np.uint64(9)) * FNV_PRIME
-        for i in range(start2, end2):
+        i = second
+        while i < second_end:
             h = (h ^ np.uint64(buffer[i])) * FNV_PRIME
+            i += ONE
         length += 1 + end2 - start2
     h = mix(h)
-    mask = np.int64(slots.size - 1)
-    slot = np.int64(h & np.uint64(mask))
+    mask = np.uint64(slots.size - 1)
+    slot = h & mask
     while slots[slot] >= 0:
-        found = slots[slot]
+        found = np.uint64(slots[slot])
         if hashes[found] == h:
-            at = offsets[found]
-            if offsets[found + 1] - at == length:
-                same = True
-                for i in range(start1, end1):
-                    if blob[at] != buffer[i]:
-                        same = False
-                        break
-                    at += 1
+            at = np.uint64(offsets[found])
+            if offsets[found + ONE] - offsets[found] == length:
+                i = first
+                while i < first_end and blob[at] == buffer[i]:
+                    at += ONE
+                    i += ONE
+                same = i == first_end
                 if same and start2 >= 0:
                     same = blob[at] == 9
-                    at += 1
-                    if same:
-                        for i in range(start2, end2):
-                            if blob[at] != buffer[i]:
-                                same = False
-                                break
-                            at += 1
+                    at += ONE
+                    i = second
+                    while same and i < second_end:
+                        same = blob[at] == buffer[i]
+                        at += ONE
+                        i += ONE
                 if same:
-                    return found
-        slot = (slot + 1) & mask
+                    return slots[slot]
+        slot = (slot + ONE) & mask
     new = sizes[0]
-    at = offsets[new]
-    if new + 1 >= hashes.size or 2 * (new + 1) > slots.size or at + length > blob.size:
+    end = offsets[new]
+    if new + 1 >= hashes.size or 2 * (new + 1) > slots.size or end + length > blob.size:
         return FULL
-    for i in range(start1, end1):
-        blob[at] = buffer[i]
-        at += 1
+    for k in range(start1, end1):
+        blob[end] = buffer[k]
+        end += 1
     if start2 >= 0:
-        blob[at] = 9
-        at += 1
-        for i in range(start2, end2):
-            blob[at] = buffer[i]
-            at += 1
+        blob[end] = 9
+        end += 1
+        for k in range(start2, end2):
+            blob[end] = buffer[k]
+            end += 1
     hashes[new] = h
-    offsets[new + 1] = at
+    offsets[new + 1] = end
     slots[slot] = new
     sizes[0] = new + 1
     return new

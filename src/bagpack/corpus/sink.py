@@ -65,6 +65,7 @@ class ShardSink:
         self.consumed = 0  # bytes of input in all, for the progress
         self.slices: list[Slice] = []  # those that the current shard has tokens of, the last one being read
         self.families: set[str] = set()
+        self.entities = False
         self._parent = os.getppid()
         self._annotator: FormAnnotator | TextAnnotator | None = None
         self._buffers: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]] | None = None
@@ -124,12 +125,15 @@ class ShardSink:
         name: Callable[[str], str],
         closed: bool,
         columns: str = "",
+        entities: bool = False,
     ) -> None:
         """Feed whole lines to a column kernel; `name` makes a document id of a document line.
 
-        `closed` says that a sentence ends with the block, `columns` what the reader took the columns for.
+        `closed` says that a sentence ends with the block, `columns` what the reader took the columns for, `entities`
+        that `&amp;` stands for `&`.
         """
         self.families.add("columns")
+        self.entities = entities
         size = len(block)
         if offset == 0 and block.startswith(BOM):
             block, offset = block[len(BOM) :], len(BOM)
@@ -367,7 +371,7 @@ class ShardSink:
         if "text" not in self.families:
             columns = "columns" in self.families
             options = self.options if columns else replace(self.options, encoding="utf-8")
-            return normalise_columns(raw, options, entities=columns)
+            return normalise_columns(raw, options, entities=self.entities)
         annotator = self.annotator
         if self.families == {"text"}:
             forms = [entry.decode() for entry in raw]

@@ -126,7 +126,9 @@ class VerticalReader:
         pieces = blocks(part, options.max_line)
         marks = (*_SENTENCE_MARKS, *_DOCUMENT_MARKS, b"\n\n")
         for offset, block, closed in whole_sentences(pieces, marks, options.max_line):
-            sink.lines(block, offset, col.read_vertical, settings, document_name, closed, names)
+            sink.lines(
+                block, offset, col.read_vertical, settings, document_name, closed, names, entities=True
+            )
 
 
 READER = VerticalReader()
