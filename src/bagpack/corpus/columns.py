@@ -130,9 +130,9 @@ def read_vertical(  # type: ignore[no-untyped-def]
                     break
                 if buffer[byte] == TAB:
                     if column == form_column:
-                        start1, end1 = field, at
+                        start1, end1 = field, at  # type: ignore[assignment]
                     if column == lemma_column:
-                        start2, end2 = field, at
+                        start2, end2 = field, at  # type: ignore[assignment]
                     column += 1
                     field = at + 1
             byte += ONE
