@@ -8,33 +8,62 @@ from typing import Any
 from bagpack.errors import StoreError
 from bagpack.files import read_json
 
+MODEL = "model"
 
-def damages(path: Path) -> list[str]:
-    """Sentences about damaged files of a store or a matrix; none if it is whole."""
-    from bagpack.corpus.store import Corpus, read_manifest
-    from bagpack.vectors.storage import is_matrix, verify_matrix
 
-    return list(verify_matrix(path)) if is_matrix(path) else Corpus(path, read_manifest(path)).verify()
+def kind_of(path: Path) -> str:
+    """corpus, snippets, pair-matrix or model; a sentence for anything else."""
+    if not path.exists():
+        unfinished = path.with_name(path.name + ".partial")
+        hint = f"an unfinished build is at {unfinished}: --resume goes on with it" if unfinished.exists() else ""
+        raise StoreError(f"there is nothing at {path}; {hint or 'check the name'}")
+    if (path / "model.json").exists():
+        return MODEL
+    if not (path / "manifest.json").exists():
+        raise StoreError(f"{path} is not a BagPack artefact (it has no manifest.json)")
+    kind = str(read_json(path / "manifest.json").get("kind"))
+    if kind not in ("corpus", "snippets", "pair-matrix"):
+        raise StoreError(f"{path} is of a kind that this BagPack does not know: {kind!r}; update BagPack")
+    return kind
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts about a store or another artefact."""
-    if not path.exists():
-        raise StoreError(f"there is nothing at {path}; check the name")
-    if (path / "model.json").exists():
+    """Facts about an artefact."""
+    kind = kind_of(path)
+    if kind == MODEL:
         return _describe_model(path)
-    if not (path / "manifest.json").exists():
-        raise StoreError(f"{path} is not a BagPack artefact (it has no manifest.json)")
-    kind = read_json(path / "manifest.json").get("kind")
-    if kind == "corpus":
-        from bagpack.corpus.store import Corpus
-
-        return Corpus.open(path).info()
     if kind == "pair-matrix":
         from bagpack.vectors.storage import describe_matrix
 
         return describe_matrix(path)
-    raise StoreError(f"{path} is of a kind that this BagPack does not know: {kind!r}; update BagPack")
+    if kind == "snippets":
+        from bagpack.engines.snippets import SnippetCorpus
+
+        return SnippetCorpus.open(path).info()
+    from bagpack.corpus.store import Corpus
+
+    return Corpus.open(path).info()
+
+
+def damages(path: Path) -> list[str]:
+    """Sentences about an artefact's damaged files; none if it is whole."""
+    kind = kind_of(path)
+    if kind == MODEL:
+        from bagpack.learn import load_model
+
+        load_model(path)  # every array is read and its shape checked; models carry no checksums
+        return []
+    if kind == "pair-matrix":
+        from bagpack.vectors.storage import verify_matrix
+
+        return list(verify_matrix(path))
+    if kind == "snippets":
+        from bagpack.engines.snippets import SnippetCorpus
+
+        return SnippetCorpus.open(path).verify()
+    from bagpack.corpus.store import Corpus, read_manifest
+
+    return Corpus(path, read_manifest(path)).verify()
 
 
 def _describe_model(path: Path) -> dict[str, Any]:
@@ -43,7 +72,7 @@ def _describe_model(path: Path) -> dict[str, Any]:
     model = load_model(path)
     manifest = {name: value for name, value in model.manifest.items() if name != "bigrams"}
     return {
-        "kind": "model",
+        "kind": MODEL,
         "path": str(path),
         "predicts": model.kind,
         "labels": [str(label) for label in model.classes],

@@ -50,8 +50,12 @@ demo.register(app)
 
 def main() -> None:
     """Run the command; whatever goes wrong ends in a sentence and an exit code."""
+    import warnings
+
     from bagpack.errors import BagpackError
 
+    # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
     try:
         app()
     except BagpackError as error:

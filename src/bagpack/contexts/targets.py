@@ -16,6 +16,7 @@ from bagpack.corpus.strings import Strings, read_only
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
+HIDDEN_MARK = "\ufdd0"  # a noncharacter with which a source may open keys of its own making; never shown
 NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
 
@@ -26,7 +27,7 @@ class Target:
     keys: tuple[str, ...]
 
     def __str__(self) -> str:
-        return " ".join(self.keys)
+        return " ".join(key.lstrip(HIDDEN_MARK) for key in self.keys)
 
 
 def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bagpack.contexts.targets import HIDDEN_MARK
+
 JOINER = "\N{WORD JOINER}"
 # Noncharacters, which no text interchanges, so that no token has them.
-KEY_MARK = "\ufdd0"  # opens the key of an observed target
+KEY_MARK = HIDDEN_MARK  # opens the key of an observed target
 WRITTEN_JOINER = "\ufdd1"  # a word joiner that the text itself has
 INNER_SPACE = "\ufdd2"  # a space inside a token
 LONGEST = 120  # engines refuse or split longer tokens (Lucene's tokenizer: 255 UTF-16 units)

@@ -259,13 +259,23 @@ class PairMatrix:
 
         if pairs is not None:
             return self.rows_of(pairs).counts()
-        first, second = self._word_rows
-        zero = self.words.rows.shape[0]  # unknown words share one row of zeros, the last
-        words = _stack(self.words.rows, no_rows(1, self.words.rows.shape[1]))
-        return PairCounts(
-            words, np.where(first < 0, zero, first), np.where(second < 0, zero, second), self.block("v12"),
-            lambda: self.terms, self.seen,
-        )  # fmt: skip
+        # Each unknown word has a row of zeros of its own: they are different words to a words-only model.
+        unknown = {word: self.words.rows.shape[0] + i for i, word in enumerate(self.unknown_words)}
+        words = _stack(self.words.rows, no_rows(len(unknown), self.words.rows.shape[1]))
+        first, second = (
+            np.array(
+                [
+                    row if row >= 0 else unknown[pair[side]]
+                    for row, pair in zip(rows.tolist(), self.pairs, strict=True)
+                ]
+            )
+            for side, rows in enumerate(self._word_rows)
+        )
+        return PairCounts(words, first, second, self.block("v12"), lambda: self.terms, self.seen)
+
+    def holds(self, pair: Pair) -> bool:
+        """Whether the pair has a row."""
+        return pair in self._row_numbers
 
     def rows_of(self, pairs: Iterable[Pair]) -> PairMatrix:
         """The rows of these pairs, in their order."""
