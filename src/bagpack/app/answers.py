@@ -18,8 +18,9 @@ class Problem(BaseModel):
 
 
 class Line(BaseModel):
-    """A line: SPEC's segments, and the rest of the sentence before and after."""
+    """A line: its segments and the rest of the sentence; `pieces`, joined, are the text as written."""
 
+    pieces: list[str]
     document: str
     order: str
     left: str

@@ -221,7 +221,13 @@ class Library:
 
     def feature_lines(self, w1: str, w2: str, feature: str, most: int) -> FeatureLines:
         """The lines that make a feature's count."""
+        block = feature.partition(":")[0]
         first, second = self.source.resolve([w1, w2])
+        # What one word's contexts hold can be shown even if the other word is unknown.
+        if block == "v1":
+            second = second or first
+        elif block == "v2":
+            first = first or second
         if first is None or second is None:
             raise UsageError(f"the corpus does not know {w1 if first is None else w2}")
         if len(feature) > 2 * self.limits.word:

@@ -6,8 +6,9 @@ import csv
 import io
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, UploadFile
+from fastapi import APIRouter, Depends, Path, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from bagpack._version import __version__
@@ -15,9 +16,10 @@ from bagpack.app import answers
 from bagpack.app.library import Library, LoadedData, read_upload
 from bagpack.app.limits import Workers
 from bagpack.app.rendering import ASSETS, asset, pair_url, render, with_query, word_url
-from bagpack.contexts.concordance import FIELDS, Context
+from bagpack.contexts.concordance import FIELDS
 from bagpack.errors import UsageError
 from bagpack.explain.browse import SORTED, SORTS
+from bagpack.explain.lines import line_dict
 from bagpack.explain.sketch import SEGMENTS
 from bagpack.report.wording import describe_feature, feature_words
 
@@ -33,6 +35,9 @@ WordQuery = Annotated[
     str, Query(min_length=1, max_length=200, description="A word; several with blanks between.")
 ]
 SecondQuery = Annotated[str, Query(max_length=200, description="A second word: where the two meet.")]
+Named = Annotated[str, Field(description="A word, as a lemma or a form; several with blanks between.")]
+PairQuery = Annotated[str, Query(max_length=200, description="A word of the pair (a1, a2) or (b1, b2).")]
+FirstQuery = Annotated[str, Query(max_length=200, description="A word; several with blanks between.")]
 Sort = Annotated[
     str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
 ]
@@ -128,7 +133,7 @@ async def complete(
 # Words -----------------------------------------------------------------------------------------------------------
 
 
-async def word_data(w: str, library: Lib, workers: Work) -> Json:
+async def word_data(w: Named, library: Lib, workers: Work) -> Json:
     """A word's sketch."""
     word = clean(w)
     sketch = await workers.run(lambda tick: library.word(word, tick))
@@ -174,7 +179,7 @@ async def _pair(library: Library, workers: Workers, w1: str, w2: str) -> Json:
     return await workers.run(work)
 
 
-async def pair_data(w1: str, w2: str, library: Lib, workers: Work) -> Json:
+async def pair_data(w1: Named, w2: Named, library: Lib, workers: Work) -> Json:
     """A pair's sketch and explanation."""
     return await _pair(library, workers, w1, w2)
 
@@ -239,7 +244,7 @@ async def lines_data(
         "words": describe_feature(feature, first, second).replace("*", ""),
         "pattern": words.pattern if words else feature,
         "count": found.count, "total": found.total, "shown": len(found.lines),
-        "lines": [line.to_dict() for line in found.lines],
+        "lines": [line_dict(line) for line in found.lines],
     }  # fmt: skip
 
 
@@ -264,10 +269,10 @@ async def lines_page(
 
 
 async def concordance_data(
-    library: Lib, workers: Work, w1: SecondQuery = "", w2: SecondQuery = "", sort: Sort = "corpus",
+    library: Lib, workers: Work, w1: FirstQuery = "", w2: SecondQuery = "", sort: Sort = "corpus",
     page: Annotated[int, Query(ge=1, le=10_000_000, description="From 1 on.")] = 1,
     size: Annotated[int, Query(ge=1, le=200, description="Lines on a page.")] = 50,
-) -> tuple[Json, list[Context]]:  # fmt: skip
+) -> Json:  # fmt: skip
     """A page of a concordance."""
     words = [clean(word) for word in (w1, w2) if word.strip()]
     if not words:
@@ -275,21 +280,20 @@ async def concordance_data(
             "words": [], "unknown": [], "total": 0, "reachable": 0, "page": 1, "pages": 0, "size": size, "sort": sort,
             "note": "", "lines": [],
         }  # fmt: skip
-        return empty, []
+        return empty
     start = (page - 1) * size
     found = await workers.run(lambda tick: library.lines(words, start, size, sort, tick))
     unknown = (
         (await workers.run(lambda tick: library.browser(words, tick).unknown)) if not found.total else ()
     )
-    data = {
+    return {
         "words": words, "unknown": list(unknown), "total": found.total, "reachable": found.reachable, "page": page,
         "pages": -(-found.reachable // size), "size": size, "sort": sort, "note": found.note,
-        "lines": [line.to_dict() for line in found.lines],
+        "lines": [line_dict(line) for line in found.lines],
     }  # fmt: skip
-    return data, list(found.lines)
 
 
-ConcordanceData = Annotated[tuple[Json, list[Context]], Depends(concordance_data)]
+ConcordanceData = Annotated[Json, Depends(concordance_data)]
 
 
 @router.get(
@@ -297,17 +301,16 @@ ConcordanceData = Annotated[tuple[Json, list[Context]], Depends(concordance_data
 )
 async def concordance_json(data: ConcordanceData) -> JSONResponse:
     """Every place where a word stands, or two words meet, a page at a time."""
-    return JSONResponse(data[0], 404 if data[0]["unknown"] else 200)
+    return JSONResponse(data, 404 if data["unknown"] else 200)
 
 
 @router.get("/concordance", include_in_schema=False)
 async def concordance_page(data: ConcordanceData, library: Lib) -> HTMLResponse:
     """A concordance as a page."""
-    facts, lines = data
-    words = facts["words"]
+    words = data["words"]
     query = {"w1": words[0] if words else None, "w2": words[1] if len(words) > 1 else None}
     return html(
-        "concordance.html.j2", 404 if facts["unknown"] else 200, c=facts, lines=lines, query=query,
+        "concordance.html.j2", 404 if data["unknown"] else 200, c=data, query=query,
         sorts=SORTS if len(words) > 1 else SORTS[:3], most=library.limits.download,
     )  # fmt: skip
 
@@ -360,8 +363,8 @@ async def concordance_file(data: DownloadData) -> JSONResponse:
 
 
 async def compare_data(
-    library: Lib, workers: Work, a1: SecondQuery = "", a2: SecondQuery = "", b1: SecondQuery = "",
-    b2: SecondQuery = "",
+    library: Lib, workers: Work, a1: PairQuery = "", a2: PairQuery = "", b1: PairQuery = "",
+    b2: PairQuery = "",
 ) -> Json | None:  # fmt: skip
     """Two pairs; None if they are not named yet."""
     if not all(word.strip() for word in (a1, a2, b1, b2)):
@@ -510,7 +513,7 @@ async def upload(library: Lib, workers: Work, file: UploadFile) -> Response:
 
 
 async def data_data(
-    key: str, library: Lib, workers: Work,
+    key: Annotated[str, Path(description="The data set's id, as /dataset.json lists it.")], library: Lib, workers: Work,
     at: Annotated[int | None, Query(ge=0, description="Look at this error: 0 is the worst.")] = None,
 ) -> Json:  # fmt: skip
     """A data set with coverage, predictions, and one error if it is asked for."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource
-from bagpack.explain.lines import FeatureLines, PairEvidence
+from bagpack.explain.lines import FeatureLines, PairEvidence, line_dict
 from bagpack.learn.blocks import PairCounts
 from bagpack.learn.model import Contributions, LinearModel
 from bagpack.report.wording import describe_feature, feature_words
@@ -41,7 +41,7 @@ class FeaturePart:
         }
         if self.lines is not None:
             entry["total"] = self.lines.total
-            entry["lines"] = [line.to_dict() for line in self.lines.lines]
+            entry["lines"] = [line_dict(line) for line in self.lines.lines]
         return entry
 
 

@@ -96,7 +96,10 @@ def judge(model: LinearModel, matrix: PairMatrix, data: Dataset | PairList) -> J
     foreign = sorted(set(given) - set(names))
     notes = []
     if foreign:
-        notes.append(f"the model has no label {', '.join(foreign)}: its rows cannot be right")
+        rows_of = sum(label not in place for label in given)
+        notes.append(
+            f"{rows_of:,} rows have a label that the model has not, so they cannot be right: {', '.join(foreign)}"
+        )
     return Judged(
         "labels", rows, [row.row for row in wrong], {"accuracy": round(1 - len(wrong) / len(rows), 6)},
         _per_label(rows, sorted({*given, *(row.predicted for row in rows)})),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numba as nb
 import numpy as np
@@ -149,6 +150,11 @@ class PairEvidence:
         else:
             _hits(shard.tokens, shard.key_of_type, starts, ends, first, second, hits)
         return hits, keep
+
+
+def line_dict(context: Context) -> dict[str, Any]:
+    """A line as plain data: its fields, and `pieces`, which joined are the text as written."""
+    return {**context.to_dict(), "pieces": list(context.pieces)}
 
 
 def term_keys(shard: Shard, term: str) -> tuple[int, int]:

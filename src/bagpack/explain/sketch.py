@@ -17,7 +17,7 @@ from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.store import Corpus
-from bagpack.explain.lines import ShardObservations, corpora_of, pair_observations
+from bagpack.explain.lines import ShardObservations, corpora_of, line_dict, pair_observations
 from bagpack.explain.telling import (
     CHANCE,
     TellingTerm,
@@ -65,7 +65,7 @@ class PairSketch:
     sampled: int
     terms: dict[str, list[TellingTerm]]
     middles: list[Middle]
-    examples: list[dict[str, str]]
+    examples: list[dict[str, Any]]
     windows: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class WordSketch:
     before: list[TellingTerm]
     after: list[TellingTerm]
     company: list[TellingTerm] = field(default_factory=list)
-    examples: list[dict[str, str]] = field(default_factory=list)
+    examples: list[dict[str, Any]] = field(default_factory=list)
     windows: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def sketch_pair(
         round(counts[0] * counts[1] / tokens * 2 * (windows.between + 1), 3),
         tuple(plus.tolist()), tuple(minus.tolist()), len(flat),
         {place: telling.get(code, []) for code, place in enumerate(SEGMENTS)}, middles,
-        [show(pairs, item, lengths, windows).to_dict() for item in chosen], str(windows),
+        [line_dict(show(pairs, item, lengths, windows)) for item in chosen], str(windows),
     )  # fmt: skip
 
 
@@ -276,7 +276,7 @@ def sketch_word(
         word, str(target), False, count, round(1e6 * count / max(corpus.tokens, 1), 2), rank,
         _forms(corpus, target), len(flat), telling.get(0, []), telling.get(1, []),
         neighbours_of(counter, background_of(source), 2, target)[:top],
-        [show(corpus, flat[i], [len(target.keys)], windows).to_dict() for i in chosen], str(windows),
+        [line_dict(show(corpus, flat[i], [len(target.keys)], windows)) for i in chosen], str(windows),
     )  # fmt: skip
 
 
