@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bagpack.explain.similar import Similar
     from bagpack.explain.telling import TellingTerm
 
-BLOCK_WORDS = {"v1": "{w1} alone", "v2": "{w2} alone", "v12": "together"}
+BLOCK_WORDS = {"v1": "{w1} alone", "v2": "{w2} alone", "v12": "together", "v1·v2": "in common"}
 
 
 def explain(

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource
 from bagpack.explain.lines import FeatureLines, PairEvidence, line_dict
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.blocks import PairCounts, segments_of
 from bagpack.learn.model import Contributions, LinearModel
+from bagpack.learn.modern import PRODUCT
 from bagpack.report.wording import describe_feature, feature_words
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.vectors.names import BLOCKS
 
 Sums = dict[str, float]
 
@@ -178,20 +178,20 @@ def contributions(
     Also the names of the places (`v12:+betw`), and for each feature the number of its own.
     """
     names: list[str] = []
-    places = [f"{w.name}:{segment}" for w in model.weightings for segment in BLOCKS[w.name]]
+    places = [f"{w.name}:{segment}" for w in model.weightings for segment in segments_of(w.name)]
     raw, scaled, weights, codes = [], [], [], []
     before = 0
     for weighting, block_weights in zip(model.weightings, model.weights, strict=True):
         rows = one.block(weighting.name).compact().rows
         features = weighting.apply(rows)
-        segments = BLOCKS[weighting.name]
+        segments = segments_of(weighting.name)
         names += [
             f"{weighting.name}:{segments[column // len(model.terms)]}:{model.terms[column % len(model.terms)]}"
             for column in rows.indices.tolist()
         ]
         codes.append(before + rows.indices // len(model.terms))
         before += len(segments)
-        raw.append(rows.data)
+        raw.append(shared_counts(one, rows.indices) if weighting.name == PRODUCT else rows.data)
         scaled.append(features.data)
         weights.append(block_weights[features.indices])
     counts, values, matrix = np.concatenate(raw), np.concatenate(scaled), np.concatenate(weights)
@@ -205,6 +205,13 @@ def contributions(
         bias = sign * float(model.intercept[output])
         found.append(Contributions(label, bias + float(parts.sum()), bias, tuple(names), counts, parts))
     return found, places, np.concatenate(codes)
+
+
+def shared_counts(one: PairCounts, columns: NDArray[np.integer]) -> NDArray[np.int64]:
+    """What stands behind a product of v1 and v2: how often the term is in the contexts of both words."""
+    first, second = (one.words[[index[0]]].toarray()[0, columns] for index in (one.w1, one.w2))
+    shared: NDArray[np.int64] = np.minimum(first, second)
+    return shared
 
 
 def _notes(matrix: PairMatrix) -> tuple[str, ...]:

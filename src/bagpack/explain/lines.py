@@ -21,6 +21,7 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
+from bagpack.learn.modern import PRODUCT
 
 I64 = NDArray[np.int64]
 
@@ -95,8 +96,16 @@ class PairEvidence:
         return pair_observations(self.pair_corpus, *self.targets, self.settings)
 
     def lines(self, feature: str, most: int | None = None) -> FeatureLines:
-        """The contexts that hold a feature's term, in corpus order, `most` of them shown."""
+        """The contexts that hold a feature's term, in corpus order, `most` of them shown.
+
+        A product of v1 and v2 has the lines of both words, half of each.
+        """
         block, segment, term = _parts(feature)
+        if block == PRODUCT:
+            half = None if most is None else (most + 1) // 2
+            one, two = (self.lines(f"{single}:{segment}:{term}", half) for single in ("v1", "v2"))
+            both = (one.lines + two.lines)[:most]
+            return FeatureLines(feature, min(one.count, two.count), one.total + two.total, both)
         targets: Sequence[Target] = self.targets
         if block == "v12":
             corpus, observed = self.pair_corpus, self._couples
@@ -170,7 +179,7 @@ def term_keys(shard: Shard, term: str) -> tuple[int, int]:
 def _parts(feature: str) -> tuple[str, str, str]:
     block, _, rest = feature.partition(":")
     segment, _, term = rest.partition(":")
-    if block not in ("v1", "v2", "v12") or not segment or not term:
+    if block not in ("v1", "v2", "v12", PRODUCT) or not segment or not term:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
     return block, segment, term
 

@@ -226,3 +226,14 @@ def feature_names(block: str, terms: Sequence[str]) -> list[str]:
     ['v1:pre:of', 'v1:post:of']
     """
     return BLOCKS[block].names(terms)
+
+
+def segments_of(block: str) -> list[str]:
+    """The segments of a block's columns, in order.
+
+    Examples
+    --------
+    >>> segments_of("v1")
+    ['pre', 'post']
+    """
+    return [name.split(":", 2)[1] for name in feature_names(block, ["t"])]

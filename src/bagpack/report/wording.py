@@ -66,6 +66,10 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
         word = w1 if block == "v1" else w2
         pattern = f"{term} … {word}" if segment == "pre" else f"{word} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {word}", pattern)
+    if block == "v1·v2" and segment in ("pre", "post"):
+        either = f"{w1} and {w2}"
+        pattern = f"{term} … {either}" if segment == "pre" else f"{either} … {term}"
+        return FeatureWords(term, f"{_PLACES[segment]} both {either}", pattern)
     order, place = segment[:1], segment[1:]
     if block != "v12" or order not in ("+", "-") or place not in _PLACES:
         return None

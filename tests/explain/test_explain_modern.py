@@ -1,0 +1,39 @@
+"""Models of preset `modern` are explained to the last digit too, their products by the lines of both words."""
+
+import pytest
+
+from bagpack.contexts.windows import CountSettings
+from bagpack.experiments.counting import CountOptions
+from bagpack.experiments.evaluation import EvaluateOptions
+from bagpack.experiments.training import count_for, model_source, train_file
+from bagpack.explain import explain_pair
+from bagpack.explain.lines import PairEvidence
+from bagpack.learn import load_model
+from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+
+
+def test_products_are_explained(store, relations, tmp_path):  # noqa: F811
+    out = str(tmp_path / "m.model")
+    options = EvaluateOptions(preset="modern")
+    train_file(
+        str(store), str(relations), out, CountOptions(40, None, CountSettings()), options, evaluate=False
+    )
+    model = load_model(out)
+    source = model_source(model, None)
+    w1, w2, label = made_up_pairs()[3]
+    found = explain_pair(model, source, w1, w2, top=1000, lines=2)
+    assert found.answer == label
+    for decision in found.decisions:
+        assert decision.bias + sum(decision.blocks.values()) == pytest.approx(decision.value, abs=1e-9)
+        assert "v1·v2" in decision.blocks
+    matrix = count_for(model, source, [(w1, w2)])
+    words = matrix.block("v1").toarray()[0], matrix.block("v2").toarray()[0]
+    evidence = PairEvidence(source, matrix.resolved[w1], matrix.resolved[w2], matrix.settings)
+    products = [f for f in found.decisions[0].features if f.name.startswith("v1·v2:")]
+    assert products
+    for feature in products:
+        column = matrix.feature_names("v1").index(feature.name.replace("v1·v2", "v1"))
+        one, two = (int(row[column]) for row in words)
+        lines = evidence.lines(feature.name)
+        assert feature.count == lines.count == min(one, two)
+        assert lines.total == one + two == len(lines.lines)
