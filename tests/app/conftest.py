@@ -1,0 +1,136 @@
+"""A real server over a small corpus, and a real browser that visits it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import httpx
+import pytest
+
+from bagpack.corpus.index import index_corpus
+from tests.conftest import bagpack_command
+from tests.experiments.conftest import made_up_pairs, made_up_text
+
+BROWSER_ARGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory):
+    """A store whose text and document name hold HTML, a model trained on it, and data sets."""
+    from bagpack.contexts.windows import CountSettings
+    from bagpack.experiments.counting import CountOptions
+    from bagpack.experiments.evaluation import EvaluateOptions
+    from bagpack.experiments.training import train_file
+
+    folder = tmp_path_factory.mktemp("app")
+    vertical = ["<text id='&lt;img src=x onerror=alert(1)&gt;'>"]
+    for line in [*made_up_text(), *[NASTY] * 3, *["and/or is a word ."] * 3]:
+        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in line.split()), "</s>"]
+    (folder / "c.vert").write_text("\n".join([*vertical, "</text>", ""]))
+    index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=8000)
+    rows = [f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs()]
+    (folder / "train.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
+    # Some rows are labelled wrong on purpose: errors to look at.
+    wrong = [f"{a}\t{b}\t{'part' if label == 'tool' else label}\n" for a, b, label in made_up_pairs()[::6]]
+    (folder / "wrong.tsv").write_text("w1\tw2\tlabel\n" + "".join(wrong) + "nosuchword\tkindb01\tkind\n")
+    counting = CountOptions(40, None, CountSettings())
+    train_file(
+        str(folder / "c.bp"),
+        str(folder / "train.tsv"),
+        str(folder / "m.model"),
+        counting,
+        EvaluateOptions(folds=3),
+    )
+    return folder
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def server(world):
+    """`bagpack serve` as a user starts it, in a process of its own."""
+    port = free_port()
+    command = bagpack_command(
+        "serve", world / "c.bp", "--model", world / "m.model", "--data", world / "wrong.tsv", "--port", port
+    )
+    with open(world / "serve.log", "wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
+    base = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            if process.poll() is not None:
+                raise AssertionError((world / "serve.log").read_text())
+            try:
+                httpx.get(base + "/", timeout=1)
+                break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        yield base
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture
+def web(server):
+    with httpx.Client(base_url=server, timeout=20) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+        if path is None and not os.path.exists(started.chromium.executable_path):
+            pytest.skip(
+                "no Chromium is installed and none could be brought along (scripts/ensure_browser.py)"
+            )
+        launched = started.chromium.launch(executable_path=path, args=BROWSER_ARGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Open pages like a person; anything the browser complains of fails the test."""
+    opened, complaints = [], []
+
+    def go(path="/", **options):
+        context = browser.new_context(
+            base_url=server, **{"viewport": {"width": 1200, "height": 800}, **options}
+        )
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text)
+                if message.type == "error" and "Failed to load resource" not in message.text
+                else None
+            ),
+        )
+        page.on(
+            "request",
+            lambda request: complaints.append(request.url) if not request.url.startswith(server) else None,
+        )
+        page.goto(path)
+        return page
+
+    yield go
+    for context in opened:
+        context.close()
+    assert complaints == []

@@ -1,0 +1,174 @@
+"""The explorer as a person uses it, in a real browser."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+PAIR = "/pair/kinda01/kindb01"
+
+
+def test_type_a_pair_open_a_feature_read_its_lines(visit):
+    page = visit("/")
+    page.get_by_label("A word", exact=True).fill("kinda")
+    page.locator("#home-1-list option").first.wait_for(state="attached")
+    assert page.locator("#home-1-list option").first.get_attribute("value").startswith("kinda")
+    page.get_by_label("A word", exact=True).fill("kinda01")
+    page.get_by_label("and, if you like, a second one").fill("kindb01")
+    page.locator(".big-find button").click()
+    page.wait_for_url("**" + PAIR)
+    assert page.locator("h1").inner_text() == "kinda01 – kindb01"
+    assert page.locator("#h-why").inner_text() == "Predicted: kind"
+    feature = page.locator("details.feature").first
+    feature.locator("summary").click()
+    feature.locator(".linelist li").first.wait_for()
+    told = feature.locator(".lines p").first.inner_text()
+    shown = feature.locator(".linelist li").count()
+    assert told.startswith(f"{shown} of ")
+    assert (
+        "kinda01" in feature.locator("mark").all_inner_texts()
+        or "kindb01" in feature.locator("mark").all_inner_texts()
+    )
+
+
+def test_a_telling_term_leads_to_its_lines(visit):
+    page = visit(PAIR)
+    page.locator(".places a").first.click()
+    page.wait_for_url("**/lines?**")
+    assert page.locator(".linelist li").count() >= 1 and "kinda01" in page.locator("h1").inner_text()
+    page.get_by_role("link", name="kinda01 – kindb01").click()
+    page.wait_for_url("**" + PAIR)
+
+
+def test_html_in_the_corpus_stays_text(visit):
+    page = visit(PAIR)
+    assert "<script>document.title='pwned'</script>" in page.locator("main").inner_text()
+    page.goto("/concordance?w1=kinda01&w2=kindb01")
+    assert "<script>document.title='pwned'</script>" in page.locator("main").inner_text()
+    assert "pwned" not in page.title()
+    page.goto("/pair?w1=%3Cscript%3Ealert(1)%3C%2Fscript%3E&w2=x")
+    assert page.locator("main script").count() == 0 and "does not know" in page.locator("main").inner_text()
+
+
+def test_sort_page_and_download_a_concordance(visit):
+    page = visit("/concordance?w1=the&size=20")
+    first = page.locator(".kwic tbody tr").all_inner_texts()
+    page.get_by_role("link", name="what stands right").click()
+    page.wait_for_url("**sort=right**")
+    rights = [text.strip().casefold().split()[0] for text in page.locator(".kwic td.right").all_inner_texts()]
+    assert rights == sorted(rights) and page.locator(".kwic tbody tr").count() == 20
+    page.get_by_role("link", name="what stands left").click()
+    page.wait_for_url("**sort=left**")
+    lefts = [
+        (text.split() or [""])[-1].casefold() for text in page.locator(".kwic td.left").all_text_contents()
+    ]
+    assert lefts == sorted(lefts)
+    page.get_by_role("link", name="corpus order").click()
+    page.get_by_role("link", name="Next", exact=True).click()
+    page.wait_for_url("**page=2**")
+    assert page.locator(".kwic tbody tr").all_inner_texts() != first
+    page.get_by_role("link", name="Previous").click()
+    page.wait_for_url(lambda url: "page=" not in url)
+    assert page.locator(".kwic tbody tr").all_inner_texts() == first
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="CSV").click()
+    lines = waiting.value.path().read_text().splitlines()
+    total = int(page.locator(".lede b").inner_text().replace(",", ""))
+    assert waiting.value.suggested_filename == "concordance-the.csv"
+    assert lines[0].startswith("document,order,left,key") and len(lines) == 1 + total
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="JSON", exact=True).click()
+    assert len(json.loads(waiting.value.path().read_text())["lines"]) == total
+
+
+def test_upload_a_good_and_a_broken_file(visit, tmp_path, world):
+    good = tmp_path / "mine.tsv"
+    good.write_text((world / "wrong.tsv").read_text())
+    broken = tmp_path / "broken.tsv"
+    broken.write_text("w1\tw2\tlabel\nkinda01\tkindb01\n")
+    page = visit("/dataset")
+    page.locator("input[type=file]").set_input_files(broken)
+    page.get_by_role("button", name="Upload").click()
+    page.get_by_role("alert").wait_for()
+    assert "broken.tsv:2" in page.get_by_role("alert").inner_text()
+    page.locator("input[type=file]").set_input_files(good)
+    page.get_by_role("button", name="Upload").click()
+    page.wait_for_url("**/dataset/*")
+    assert page.locator("h1").inner_text() == "mine.tsv" and "Accuracy" in page.locator(".tiles").inner_text()
+    assert "nosuchword" in page.locator("main").text_content()
+    page.get_by_role("link", name="Look at the errors one by one").click()
+    page.wait_for_url("**at=0")
+    assert "error 1 of" in page.locator(".eyebrow").text_content()
+    before = page.locator("h1").inner_text()
+    page.keyboard.press("n")
+    page.wait_for_url("**at=1")
+    assert page.locator("h1").inner_text() != before and page.locator("details.decision").count() == 3
+
+
+def test_compare_model_and_every_page_as_json(visit):
+    page = visit(PAIR)
+    page.get_by_role("link", name="Compare with another pair").click()
+    page.locator("#cmp-b1").fill("kinda02")
+    page.locator("#cmp-b2").fill("kindb02")
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url("**b2=kindb02")
+    assert page.locator(".pairs section").count() == 2 and "Similarity" in page.locator("main").inner_text()
+    page.get_by_role("link", name="Model", exact=True).click()
+    page.wait_for_url("**/model")
+    assert page.locator(".cards article").count() == 3 and "accuracy" in page.locator("main").inner_text()
+    for path in ("/", PAIR, "/word/kinda01", "/concordance?w1=the", "/model", "/dataset"):
+        page.goto(path)
+        twin = page.locator("link[rel=alternate]").get_attribute("href")
+        assert page.get_by_role("link", name="this page as JSON").get_attribute("href") == twin
+        assert page.request.get(twin).json()
+
+
+def test_keyboard_alone(visit):
+    page = visit("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("/")
+    page.keyboard.type("kinda01")
+    page.keyboard.press("Tab")
+    page.keyboard.type("kindb01")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**" + PAIR)
+    page.locator("details.feature summary").first.focus()
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    page.keyboard.press("Enter")
+    page.locator("details.feature[open] .linelist li").first.wait_for()
+    assert outline != "none"
+    # Every control can be reached and has a name, and headings do not skip a level.
+    for path in ("/", PAIR, "/concordance?w1=the", "/compare", "/dataset", "/model", "/word/the"):
+        page.goto(path)
+        nameless = page.evaluate(
+            """[...document.querySelectorAll('a, button, input:not([type=hidden]), summary')].filter(e =>
+               !(e.innerText || e.textContent || e.labels?.[0]?.textContent || '').trim()).length"""
+        )
+        levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])")
+        assert nameless == 0 and levels[0] == 1
+        assert all(b - a <= 1 for a, b in pairwise(levels)), (path, levels)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_phone_and_both_schemes(visit, scheme):
+    page = visit("/", viewport={"width": 390, "height": 800}, color_scheme=scheme, has_touch=True)
+    paths = ("/", PAIR, "/word/the", "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01", "/model", "/dataset",
+             "/compare?a1=kinda01&a2=kindb01&b1=parta01&b2=partb01", "/api", "/nosuch")  # fmt: skip
+    data = page.request.get("/dataset.json").json()["data"][0]["id"]
+    for path in (*paths, f"/dataset/{data}", f"/dataset/{data}?at=0"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        ground, ink = page.evaluate(
+            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+        )
+        bright = [sum(map(int, color[4:-1].split(","))) for color in (ground, ink)]
+        assert (bright[0] > bright[1]) == (scheme == "light"), path
+
+
+def test_without_javascript_everything_is_reached(visit):
+    page = visit(PAIR, java_script_enabled=False)
+    page.locator("details.feature summary").first.click()
+    page.get_by_role("link", name="Show its lines").first.click()
+    page.wait_for_url("**/lines?**")
+    assert page.locator(".linelist li").count() >= 1
