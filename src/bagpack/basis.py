@@ -70,18 +70,22 @@ class Basis:
     @cached_property
     def hash(self) -> str:
         """Identifies the terms and their order."""
-        return digest("\n".join([str(len(self.unigrams)), *self.terms]).encode())
+        lines = [*self.unigrams, *("\t".join(bigram) for bigram in self.bigrams)]
+        return digest("\n".join([str(len(self.unigrams)), *lines]).encode())
 
     def to_tsv(self) -> str:
-        """`kind`, `term`, `count`, in rank order, with the corpus's hash in a comment."""
-        lines = [HEADER]
-        if self.corpus_hash:
-            lines.insert(0, f"# corpus {self.corpus_hash}")
-        counts = [*self.unigram_counts, *self.bigram_counts] or [0] * len(self)
-        kinds = ["unigram"] * len(self.unigrams) + ["bigram"] * len(self.bigrams)
-        lines += [
-            f"{kind}\t{term}\t{count}" for kind, term, count in zip(kinds, self.terms, counts, strict=True)
-        ]
+        """`kind`, `term`, `count`, in rank order, with the corpus's hash in a comment.
+
+        A bigram of words that hold spaces themselves has its first word in a fourth column.
+        """
+        lines = [f"# corpus {self.corpus_hash}"] if self.corpus_hash else []
+        lines.append(HEADER)
+        counts = self.unigram_counts or (0,) * len(self.unigrams)
+        lines += [f"unigram\t{term}\t{count}" for term, count in zip(self.unigrams, counts, strict=True)]
+        counts = self.bigram_counts or (0,) * len(self.bigrams)
+        for (first, second), count in zip(self.bigrams, counts, strict=True):
+            divided = f"\t{first}" if " " in first or " " in second else ""
+            lines.append(f"bigram\t{first} {second}\t{count}{divided}")
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | Path) -> None:
@@ -94,9 +98,13 @@ class Basis:
     def open(cls, path: str | Path) -> Basis:
         """Read a TSV that `save` or a person wrote; counts may be missing."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            data = Path(path).read_bytes()
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not UTF-8 (byte {error.start:,}); save it as UTF-8") from error
+            line = data[: error.start].count(b"\n") + 1
+            raise InputError(
+                f"{path}:{line} is not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8"
+            ) from error
         except OSError as error:
             raise InputError(
                 f"{path} cannot be read: {error.strerror}; make one with bagpack basis"
@@ -106,38 +114,40 @@ class Basis:
     @classmethod
     def from_tsv(cls, text: str, path: str = "the basis") -> Basis:
         """From the text of a TSV; see `to_tsv`."""
-        unigrams: list[str] = []
-        bigrams: list[tuple[str, str]] = []
-        counts: dict[str, list[int]] = {"unigram": [], "bigram": []}
+        unigrams: dict[str, int] = {}
+        bigrams: dict[tuple[str, str], int] = {}
         corpus_hash = ""
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
             if line.startswith("# corpus "):
                 corpus_hash = line.removeprefix("# corpus ").strip()
-            if not line.strip() or (line.startswith("#") and "\t" not in line) or line.rstrip("\r") == HEADER:
+            if not line.strip() or (line.startswith("#") and "\t" not in line) or line == HEADER:
                 continue
-            kind, _, rest = line.rstrip("\r").partition("\t")
-            term, _, count = rest.partition("\t")
-            if kind not in counts or not term:
+            kind, term, count, first = [*line.split("\t"), "", "", ""][:4]
+            if kind not in ("unigram", "bigram") or not term:
                 raise InputError(
                     f"{path}:{number} is not a basis line: {line[:60]!r}; write unigram or bigram, TAB, the term, TAB, "
                     f"its count"
                 )
             if count and not count.isdigit():
-                raise InputError(f"{path}:{number} has the count {count!r}, which is no whole number")
+                raise InputError(
+                    f"{path}:{number} has the count {count!r}, which is no whole number; mend it"
+                )
+            first = first or term.partition(" ")[0]
+            second = term.removeprefix(f"{first} ")
+            if kind == "bigram" and (second == term or not first or not second):
+                raise InputError(
+                    f"{path}:{number} is a bigram of one word: {term!r}; write it as first second"
+                )
+            if term in unigrams if kind == "unigram" else (first, second) in bigrams:
+                raise InputError(f"{path}:{number} has the {kind} {term!r} a second time; leave one out")
             if kind == "unigram":
-                unigrams.append(term)
+                unigrams[term] = int(count or 0)
             else:
-                first, _, second = term.partition(" ")
-                if not first or not second:
-                    raise InputError(
-                        f"{path}:{number} is a bigram of one word: {term!r}; write it as first second"
-                    )
-                bigrams.append((first, second))
-            counts[kind].append(int(count or 0))
+                bigrams[first, second] = int(count or 0)
         if not unigrams and not bigrams:
             raise InputError(f"{path} holds no basis terms; make one with bagpack basis STORE -b 1500")
         return cls(
-            tuple(unigrams), tuple(bigrams), tuple(counts["unigram"]), tuple(counts["bigram"]), corpus_hash
+            tuple(unigrams), tuple(bigrams), tuple(unigrams.values()), tuple(bigrams.values()), corpus_hash
         )
 
     @classmethod

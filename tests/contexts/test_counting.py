@@ -15,7 +15,9 @@ from bagpack.vectors import PairMatrix
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 
-NUMBERED = [[f"u{i}", "cat", f"m{i}", "lion", f"x{i}"] if i % 3 else [f"u{i}", "lion", "cat"] for i in range(60)]
+NUMBERED = [
+    [f"u{i}", "cat", f"m{i}", "lion", f"x{i}"] if i % 3 else [f"u{i}", "lion", "cat"] for i in range(60)
+]
 MARKS = Basis(tuple(f"u{i}" for i in range(60)), (("cat", "m1"),))
 
 
@@ -65,7 +67,9 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(corpora, random_sentence
     pairs = [(one, two) for one in words for two in words]
     terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
     basis = Basis(("w0", "w2", "w9"), (("w1", "w0"),))
-    matrices = [count(corpus, pairs, basis, limit=150, windows=Windows(between=between)) for corpus in corpora]
+    matrices = [
+        count(corpus, pairs, basis, limit=150, windows=Windows(between=between)) for corpus in corpora
+    ]
     for other in matrices[1:]:
         assert_equal(matrices[0], other)
     names = np.array(matrices[0].feature_names())
@@ -94,7 +98,9 @@ def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkey
     np.testing.assert_array_equal(first.n_plus, swapped.n_minus)
     half = 3 * len(basis)
     turned = swapped.block("v12").toarray()
-    np.testing.assert_array_equal(first.block("v12").toarray(), np.hstack([turned[:, half:], turned[:, :half]]))
+    np.testing.assert_array_equal(
+        first.block("v12").toarray(), np.hstack([turned[:, half:], turned[:, :half]])
+    )
 
 
 @pytest.mark.parametrize("cuts", [(), (1, 2, 3), (10, 30, 59)])

@@ -5,14 +5,15 @@ import pytest
 from bagpack import Corpus, PairVectorizer
 from tests.contexts.stores import make_store
 
-SENTENCES = [
-    "lion be the only cat that live in large social group .".split(),
-    "a cat chase the lion and the cat sleep .".split(),
-    "cat and cat .".split(),
-    "ice cream be the best ice in town .".split(),
-    "the dog chase the cat .".split(),
-    "hammer and nail .".split(),
-] * 3
+TEXT = """
+lion be the only cat that live in large social group .
+a cat chase the lion and the cat sleep .
+cat and cat .
+ice cream be the best ice in town .
+the dog chase the cat .
+hammer and nail .
+"""
+SENTENCES = [line.split() for line in TEXT.strip().splitlines()] * 3
 PAIRS = [
     ("cat", "lion"), ("lion", "cat"), ("cat", "cat"), ("ice cream", "town"), ("unicorn", "cat"),
     ("hammer", "nail"), ("cat", "lion"),

@@ -124,7 +124,9 @@ def test_rows_are_selected_and_looked_up(matrix):
     assert len(matrix.select([])) == 0
     assert matrix.select([]).block().shape == (0, 80)
     assert matrix.rows_of([("hammer", "nail")]).seen.tolist() == [3]
-    with pytest.raises(StoreError, match=r"does not hold the pair dog nail; add it with bagpack vectors .* --append"):
+    with pytest.raises(
+        StoreError, match=r"does not hold the pair dog nail; add it with bagpack vectors .* --append"
+    ):
         matrix.rows_of([("dog", "nail")])
 
 
@@ -167,7 +169,9 @@ def test_a_store_that_changed_is_refused(matrix, tmp_path):
         matrix.grow(CorpusSource(other), [("dog", "cat")])
 
 
-@pytest.mark.parametrize("name", ["words.data", "pairs.indptr", "rows", "names.blob", "basis.tsv", "manifest.json"])
+@pytest.mark.parametrize(
+    "name", ["words.data", "pairs.indptr", "rows", "names.blob", "basis.tsv", "manifest.json"]
+)
 def test_damage_is_a_sentence(matrix, tmp_path, name):
     path = tmp_path / "m.bpm"
     matrix.save(path)
@@ -223,8 +227,7 @@ def long_counts(matrix):
 
 
 def test_the_long_table_of_the_papers_sentence(tmp_path):
-    sentence = "lion be the only cat that live in large social group .".split()
-    matrix = count(make_store(tmp_path, [sentence]), [("cat", "lion")], Basis(("only", "that"), ()))
+    matrix = count(make_store(tmp_path, SENTENCES[:1]), [("cat", "lion")], Basis(("only", "that"), ()))
     export(matrix, tmp_path / "x.tsv")
     assert (tmp_path / "x.tsv").read_text() == GOLDEN_TSV
 

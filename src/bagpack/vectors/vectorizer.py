@@ -60,7 +60,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         b: int = 1500,
         *,
         basis: Basis | None = None,
-        windows: Windows | str = Windows(),  # noqa: B008 (immutable)
+        windows: Windows | str = "4/2-5-2",
         limit: int | None = 5000,
         sample: int | None = None,
         count: str = "context",
@@ -79,7 +79,8 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Iterable[Pair], y: Any = None) -> PairVectorizer:
         """Pick the basis; the pairs themselves do not matter."""
-        as_pairs(X)
+        if not as_pairs(X):
+            raise PairInputError("there are no pairs to fit on (0 samples); a minimum of 1 is required")
         self._prepare()
         return self
 
@@ -93,19 +94,20 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         )
         source = as_source(self.corpus)
         self.basis_ = self.basis if self.basis is not None else source.pick_basis(self.b, self.n_jobs)
-        self.matrix_ = PairMatrix.count(source, [], self.basis_, self.settings_)
+        # A holder, since what it remembers is no part of the fitted state: transform leaves that as it is.
+        self._remembered = [PairMatrix.count(source, [], self.basis_, self.settings_)]
         self.n_features_in_ = 2
 
     def matrix(self, X: Iterable[Pair]) -> PairMatrix:
         """The pairs as a `PairMatrix`; what was counted before is not counted again."""
-        if not hasattr(self, "matrix_"):
+        if not hasattr(self, "basis_"):
             self._prepare()
         pairs = as_pairs(X)
-        known = set(self.matrix_.pairs)
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        matrix = self._remembered[0]
+        new = [pair for pair in dict.fromkeys(pairs) if not matrix.holds(pair)]
         if new:
-            self.matrix_ = self.matrix_.grow(as_source(self.corpus), new, self.n_jobs)
-        return self.matrix_.rows_of(pairs)
+            matrix = self._remembered[0] = matrix.grow(as_source(self.corpus), new, self.n_jobs)
+        return matrix.rows_of(pairs)
 
     def counts(self, X: Iterable[Pair]) -> PairCounts:
         """The pairs as the learners take them."""
@@ -133,17 +135,29 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
 
+class PairInputError(UsageError, ValueError):
+    """What was given is not a list of pairs; a ValueError too, as scikit-learn has it."""
+
+
 def as_pairs(X: Iterable[Any]) -> list[Pair]:
     """Pairs of strings from a list of pairs, an array of shape (n, 2), or a data frame of two columns."""
     if isinstance(X, str):
-        raise UsageError("pairs are needed, such as [('cat', 'lion')], not one string")
-    rows = X.to_numpy().tolist() if hasattr(X, "to_numpy") else list(X)
+        raise PairInputError("pairs are needed, such as [('cat', 'lion')], not one string")
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    if not hasattr(X, "__iter__") or hasattr(X, "tocsr"):
+        raise PairInputError(
+            f"pairs are needed, such as [('cat', 'lion')]; sparse or other data is not supported: {X!r}"
+        )
+    rows = X.tolist() if isinstance(X, np.ndarray) else list(X)
     pairs: list[Pair] = []
     for number, row in enumerate(rows):
         if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
-            raise UsageError(f"item {number} is not a pair of words: {row!r}; give (w1, w2)")
+            raise PairInputError(f"item {number} is not a pair of words: {row!r}; give (w1, w2)")
         w1, w2 = row
         if not isinstance(w1, str) or not isinstance(w2, str) or not w1.strip() or not w2.strip():
-            raise UsageError(f"item {number} is not a pair of words: {row!r}; both must be non-empty strings")
+            raise PairInputError(
+                f"item {number} is not a pair of words: {row!r}; both must be non-empty strings"
+            )
         pairs.append((str(w1), str(w2)))
     return pairs

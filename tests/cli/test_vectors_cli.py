@@ -1,0 +1,378 @@
+"""`bagpack contexts`, `basis`, `vectors` and `check` as users run them, with every bad input."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from tests.conftest import bagpack_command
+from tests.contexts.stores import make_store
+from tests.vectors.conftest import SENTENCES
+
+from bagpack import Basis, Corpus, PairMatrix
+from bagpack.vectors import storage
+
+LONG = ["a"] * 30 + ["zebra", "and", "giraffe"] + ["b"] * 30
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("cli"), [*SENTENCES, LONG], (7,)).path
+
+
+@pytest.fixture
+def pairs(write):
+    return write("pairs.tsv", "w1\tw2\ncat\tlion\nhammer\tnail\nunicorn\tcat\ncat\tlion\n")
+
+
+@pytest.fixture
+def fails(cli, store, tmp_path):
+    """Run `bagpack vectors`; it must end in one sentence, leaving nothing."""
+
+    def run(pairs, *options, code=1, out="m.bpm", of=None):
+        before = sorted(path.name for path in tmp_path.iterdir())
+        done = cli("vectors", of or store, pairs, "--out", tmp_path / out, "-b", 4, "--jobs", 1, *options)
+        assert done.code == code, done.err
+        assert done.out == ""
+        assert "Traceback" not in done.err
+        assert "unforeseen" not in done.err
+        sentence = done.err.strip()
+        assert sentence.startswith("bagpack: ")
+        assert "\n" not in sentence
+        assert sorted(path.name for path in tmp_path.iterdir()) == before
+        return sentence
+
+    return run
+
+
+# Good ways ----------------------------------------------------------------------------------------------------
+
+
+def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_path):
+    out = tmp_path / "m.bpm"
+    done = cli("vectors", store, pairs, "--out", out, "-b", 4, "--limit", 2)
+    assert done.code == 0, done.err
+    told = " ".join(done.err.split())
+    assert "4 pairs of 4 words, 80 features; 3 seen together, 1 never" in told
+    assert "1 rows repeat a pair; each pair was counted once" in told
+    assert "1 unknown words, zero vectors: unicorn" in told
+    assert "2 pairs occur more often than 2 times; only that many of each were counted: cat lion (9)" in told
+    matrix = PairMatrix.open(out)
+    assert len(matrix) == 4
+    assert len(matrix.couples.members) == 2
+    np.testing.assert_array_equal(matrix.block()[[0]].toarray(), matrix.block()[[3]].toarray())
+
+
+def test_vectors_json(cli, store, pairs, tmp_path):
+    done = cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "-b", 4, "--json")
+    facts = json.loads(done.out)
+    assert facts["pairs"] == 4
+    assert facts["duplicate_rows"] == 1
+    assert facts["pairs_seen_together"] == 3
+    assert facts["unknown_words"] == ["unicorn"]
+    assert facts["capped_words"] == {}
+
+
+def test_vectors_of_standard_input_with_other_columns(cli, store, tmp_path):
+    done = cli(
+        "vectors", store, "-", "--out", tmp_path / "x.tsv", "-b", 4, "--columns", "w1=a,w2=b",
+        stdin=b"a\tb\ncat\tlion\n",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    lines = (tmp_path / "x.tsv").read_text().splitlines()
+    assert lines[0] == "w1\tw2\tfeature\tcount"
+    assert all(line.startswith("cat\tlion\tv") for line in lines[1:])
+
+
+def test_appending_gives_what_counting_at_once_gives(cli, store, pairs, write, tmp_path):
+    more = write("more.tsv", "w1\tw2\ndog\tcat\ncat\tlion\n")
+    both = write("both.tsv", pairs.read_text() + "dog\tcat\ncat\tlion\n")
+    assert cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "-b", 4, "--limit", 2).code == 0
+    assert cli("vectors", store, more, "--out", tmp_path / "m.bpm", "--append").code == 0
+    assert cli("vectors", store, both, "--out", tmp_path / "n.bpm", "-b", 4, "--limit", 2).code == 0
+    one, two = PairMatrix.open(tmp_path / "m.bpm"), PairMatrix.open(tmp_path / "n.bpm")
+    assert one.pairs == two.pairs
+    assert (one.block() != two.block()).nnz == 0
+    assert one.settings == two.settings
+    refused = cli("vectors", store, more, "--out", tmp_path / "m.bpm", "--append", "--limit", 3)
+    assert refused.code == 2
+    assert "--limit has no place; leave it out" in refused.err
+
+
+def test_a_basis_is_made_edited_and_used(cli, store, pairs, tmp_path):
+    done = cli("basis", store, "-b", 3)
+    terms = [
+        "unigram\ta\t33", "unigram\tb\t30", "unigram\t.\t18",
+        "bigram\ta a\t29", "bigram\tb b\t29", "bigram\tbe the\t6",
+    ]  # fmt: skip
+    assert done.out.splitlines()[1:] == ["kind\tterm\tcount", *terms]
+    assert Basis.from_tsv(done.out) == Basis.of(Corpus.open(store), 3)
+    facts = json.loads(cli("basis", store, "-b", 3, "--json").out)
+    assert list(facts["unigrams"]) == list(Basis.from_tsv(done.out).unigrams)
+    edited = tmp_path / "basis.tsv"
+    edited.write_text(done.out + "unigram\tonly\n")
+    assert cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "--basis", edited).code == 0
+    assert PairMatrix.open(tmp_path / "m.bpm").terms[3] == "only"
+
+
+def test_info_and_verify_know_a_matrix(cli, store, pairs, tmp_path):
+    out = tmp_path / "m.bpm"
+    cli("vectors", store, pairs, "--out", out, "-b", 4)
+    facts = json.loads(cli("info", out, "--json").out)
+    assert (facts["kind"], facts["pairs"], facts["terms"]) == ("pair-matrix", 4, 8)
+    assert facts["source"]["content_hash"] == Corpus.open(store).content_hash
+    assert "pair-matrix" in cli("info", out).out
+    assert cli("verify", out).code == 0
+    data = bytearray((out / "words.data").read_bytes())
+    data[0] ^= 1
+    (out / "words.data").write_bytes(data)
+    done = cli("verify", out)
+    assert done.code == 1
+    assert "words.data does not match its checksum" in " ".join(done.err.split())
+    assert json.loads(cli("verify", out, "--json").out)["whole"] is False
+
+
+def test_check_tells_what_the_corpus_knows(cli, store, write):
+    data = write(
+        "relations.tsv", "w1\tw2\tlabel\ncat\tlion\thyper\ncat\tnail\trandom\nunicorn\tcat\trandom\n"
+    )
+    facts = json.loads(cli("check", store, data, "--json", "--limit", 5).out)
+    assert facts["unknown_words"] == ["unicorn"]
+    assert facts["rows_never_together"] == 2
+    assert facts["never_together"] == ["cat nail", "unicorn cat"]
+    assert facts["labels"] == {"hyper": {"rows": 1, "together": 1}, "random": {"rows": 2, "together": 0}}
+    assert facts["capped_words"] == {"cat": 18, "lion": 6}
+    assert facts["capped_pairs"] == {"cat lion": 9}
+    shown = cli("check", store, data).out
+    assert "1 unknown words in 1 rows: unicorn" in shown
+
+
+# Concordance --------------------------------------------------------------------------------------------------
+
+
+def test_contexts_of_a_pair_as_json_and_csv(cli, store):
+    found = json.loads(cli("contexts", store, "cat", "lion", "--json").out)
+    assert (found["total"], found["shown"], found["unknown"]) == (9, 9, [])
+    first = found["contexts"][0]
+    assert (first["order"], first["key"], first["between"], first["key2"]) == (
+        "-",
+        "LION",
+        "BE THE ONLY",
+        "CAT",
+    )
+    assert (first["left"], first["right"], first["document"]) == ("", "THAT LIVE", "t0")
+    assert first["after"] == "IN LARGE SOCIAL GROUP ."
+    done = cli("contexts", store, "cat", "lion", "--csv", "--limit", 4)
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert len(rows) == 4
+    assert [row["order"] for row in rows] == ["-", "+", "-", "-"]
+    assert "4 of 9 shown" in done.err
+
+
+def test_contexts_of_a_word_a_run_and_a_word_with_itself(cli, store):
+    assert "2 of 18 shown" in cli("contexts", store, "Cat", "--limit", 2).err
+    found = json.loads(cli("contexts", store, "ice cream", "--json").out)
+    assert [line["key"] for line in found["contexts"]] == ["ICE CREAM"] * 3
+    found = json.loads(cli("contexts", store, "ice_cream", "town", "--json").out)
+    assert (found["total"], found["contexts"][0]["between"]) == (3, "BE THE BEST ICE IN")
+    found = json.loads(cli("contexts", store, "cat", "cat", "--json").out)
+    assert {line["order"] for line in found["contexts"]} == {"±"}
+    assert found["total"] == 6
+
+
+def test_contexts_of_unknown_words_and_of_words_that_never_meet(cli, store):
+    done = cli("contexts", store, "unicorn", "cat")
+    assert (done.code, done.out) == (0, "")
+    assert "the corpus does not know 'unicorn'" in done.err
+    assert json.loads(cli("contexts", store, "unicorn", "cat", "--json").out)["unknown"] == ["unicorn"]
+    done = cli("contexts", store, "hammer", "lion")
+    assert (done.code, done.out) == (0, "")
+    assert "0 of 0 shown" in done.err
+    assert cli("contexts", store, " ").code == 2
+
+
+def test_contexts_on_a_terminal_of_eighty_columns(store):
+    lines, colours = on_a_terminal(80, "contexts", store, "zebra", "giraffe")
+    assert all(len(line) <= 80 for line in lines)
+    assert colours
+    text = " ".join(" ".join(lines).split())
+    assert "+ " in text
+    assert "A ZEBRA AND GIRAFFE B B" in text
+    assert "1 of 1 shown" in text
+
+
+def on_a_terminal(columns, *args):
+    """Lines as a terminal of this width gets them, without colours, and whether there were any."""
+    control, terminal = pty.openpty()
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color"}
+    env.pop("NO_COLOR", None)
+    child = subprocess.Popen(bagpack_command(*args), stdout=terminal, stderr=terminal, env=env)
+    os.close(terminal)
+    received = b""
+    while select.select([control], [], [], 60)[0]:
+        try:
+            part = os.read(control, 1 << 16)
+        except OSError:
+            break
+        if not part:
+            break
+        received += part
+    os.close(control)
+    assert child.wait(60) == 0
+    text = received.decode().replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).split("\n"), "\x1b[" in text
+
+
+# Bad input ----------------------------------------------------------------------------------------------------
+
+
+def test_pairs_without_the_columns(fails, write):
+    sentence = fails(write("p.tsv", "cat\tlion\ndog\tcat\n"))
+    assert "p.tsv has no columns w1 and w2 (found: cat, lion)" in sentence
+    assert "name them with --columns" in sentence
+
+
+def test_an_empty_word(fails, write):
+    assert "p.tsv:3: the word in column 'w2' is empty; fill it in or remove the row" in fails(
+        write("p.tsv", "w1\tw2\ncat\tlion\ndog\t\n")
+    )
+
+
+def test_a_tab_too_many(fails, write):
+    assert "p.tsv:2: this row has 3 columns where the header has 2; remove the extra tab" in fails(
+        write("p.tsv", "w1\tw2\ncat\t\tlion\n")
+    )
+
+
+def test_no_rows_and_nothing_at_all(fails, write):
+    assert "p.tsv has a header (w1, w2) but no rows; add one row per pair" in fails(
+        write("p.tsv", "w1\tw2\n")
+    )
+    assert "p.tsv is empty" in fails(write("p.tsv", ""))
+
+
+def test_not_utf8(fails, write):
+    assert "p.tsv:2: byte 0xe9 is not UTF-8; convert the file first" in fails(
+        write("p.tsv", b"w1\tw2\ncaf\xe9\tlion\n")
+    )
+
+
+def test_no_file_and_no_store(fails, pairs, tmp_path):
+    assert "none.tsv does not exist; check the path" in fails(tmp_path / "none.tsv")
+    assert "there is no store at" in fails(pairs, of=tmp_path / "none.bp")
+    assert "is not a BagPack store" in fails(pairs, of=tmp_path)
+
+
+def test_a_basis_of_another_corpus(fails, pairs, tmp_path):
+    other = make_store(tmp_path, [["a", "b"]])
+    Basis.of(other, 2).save(tmp_path / "basis.tsv")
+    sentence = fails(pairs, "--basis", tmp_path / "basis.tsv")
+    assert "was picked from another corpus than" in sentence
+    assert "or delete its '# corpus' line to use it on purpose" in sentence
+    assert "nothing.tsv cannot be read: No such file" in fails(pairs, "--basis", tmp_path / "nothing.tsv")
+
+
+def test_a_matrix_whose_store_is_gone_or_changed(cli, fails, store, pairs, tmp_path):
+    mine = tmp_path / "mine.bp"
+    shutil.copytree(store, mine)
+    assert cli("vectors", mine, pairs, "--out", tmp_path / "m.bpm", "-b", 4).code == 0
+    more = ("--out", tmp_path / "m.bpm", "--append")
+    changed = make_store(tmp_path, [*SENTENCES, ["new"]], name="changed.bp").path
+    done = cli("vectors", changed, pairs, *more)
+    assert done.code == 1
+    assert "was counted from" in done.err
+    assert "count the pairs again with bagpack vectors" in done.err
+    shutil.rmtree(mine)
+    done = cli("vectors", mine, pairs, *more)
+    assert done.code == 1
+    assert "there is no store at" in done.err
+    assert len(PairMatrix.open(tmp_path / "m.bpm")) == 4
+    assert cli("info", tmp_path / "m.bpm").code == 0
+
+
+def test_an_output_that_exists(cli, fails, store, pairs, tmp_path):
+    (tmp_path / "m.bpm").mkdir()
+    assert "m.bpm exists already; choose another --out, --append to it, or --overwrite it" in fails(
+        pairs, code=2
+    )
+    assert "is not a matrix, so it is left alone" in fails(pairs, "--overwrite")
+    (tmp_path / "x.tsv").write_text("old")
+    assert "x.tsv exists already" in fails(pairs, code=2, out="x.tsv")
+    assert (tmp_path / "x.tsv").read_text() == "old"
+    assert cli("vectors", store, pairs, "--out", tmp_path / "x.tsv", "-b", 4, "--overwrite").code == 0
+
+
+def test_appending_to_what_is_no_matrix(fails, pairs, tmp_path):
+    assert "m.bpm does not exist; make a matrix with bagpack vectors" in fails(pairs, "--append")
+    assert "x.tsv is an export; leave --append out" in fails(pairs, "--append", code=2, out="x.tsv")
+
+
+@pytest.mark.parametrize("out", ["file/m.bpm", "file/x.tsv", "file/deeper/x.parquet"])
+def test_a_place_that_cannot_be_written(fails, pairs, write, out):
+    write("file", "x")
+    assert "cannot be written" in fails(pairs, out=out)
+
+
+@pytest.mark.parametrize("out", ["m.bpm", "x.tsv", "x.parquet"])
+@pytest.mark.parametrize("old", [False, True])
+def test_a_full_disk_leaves_what_was_there(cli, fails, store, pairs, tmp_path, monkeypatch, out, old):
+    options = ()
+    if old:
+        assert cli("vectors", store, pairs, "--out", tmp_path / out, "-b", 4).code == 0
+        options = ("--overwrite",)
+    before = files_below(tmp_path)
+    files = iter(range(3))
+    write_array = storage.write_array
+
+    def fill(*args):
+        if out != "m.bpm" or next(files, None) is None:
+            raise OSError(28, "No space left on device")
+        return write_array(*args)
+
+    monkeypatch.setattr(storage, "write_array", fill)
+    monkeypatch.setattr("bagpack.vectors.export.long_rows", fill)
+    assert re.search(
+        r"the disk is full: .* could not be written; free some space", fails(pairs, *options, out=out)
+    )
+    assert files_below(tmp_path) == before
+
+
+def files_below(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--limit", "many"), "--limit many is not a number; give one, or none"),
+        (("--limit", "0"), "--limit 0 leaves nothing to count"),
+        (("--limit", "none", "--sample", "1"), "--limit none leaves it nothing"),
+        (("--windows", "4"), "ok"),
+        (("--windows", "4/2-5"), "--windows 4/2-5 is not understood; write it like 4/2-5-2"),
+        (("--windows", "4/2-5-2-1"), "is not understood"),
+        (("--count", "words"), "choose context or token"),
+        (("--columns", "w1"), "--columns w1 is not understood"),
+        (("--columns", "w1=x,w2=y"), "has no column 'x' (found: w1, w2)"),
+    ],
+)
+def test_wrong_options(cli, fails, store, pairs, tmp_path, options, sentence):
+    if sentence == "ok":
+        assert cli("vectors", store, pairs, "--out", tmp_path / "ok.bpm", "-b", 4, *options).code == 0
+    else:
+        assert sentence in fails(pairs, *options, code=2)
+
+
+def test_counting_shows_progress_on_a_terminal_and_none_when_quiet(store, pairs, tmp_path):
+    lines, _ = on_a_terminal(100, "vectors", store, pairs, "--out", tmp_path / "m.bpm", "-b", 4, "--jobs", 1)
+    text = " ".join(" ".join(lines).split())
+    assert "counting words" in text
+    assert "counting pairs" in text
+    lines, _ = on_a_terminal(100, "vectors", store, pairs, "--out", tmp_path / "n.bpm", "-b", 4, "--quiet")
+    assert "".join(lines).strip() == ""

@@ -1,0 +1,79 @@
+"""A basis as TSV: written, read, edited by hand, refused where it does not belong."""
+
+import pytest
+
+from bagpack import Basis
+from bagpack.errors import BagpackError, StoreError
+from tests.contexts.stores import make_store
+
+
+def test_written_and_read_it_is_the_same(corpus, tmp_path):
+    basis = Basis.of(corpus, 5)
+    basis.save(tmp_path / "basis.tsv")
+    again = Basis.open(tmp_path / "basis.tsv")
+    assert (again, again.unigram_counts, again.corpus_hash) == (
+        basis,
+        basis.unigram_counts,
+        corpus.content_hash,
+    )
+    assert basis.to_tsv().splitlines()[1:4] == ["kind\tterm\tcount", "unigram\t.\t18", "unigram\tcat\t18"]
+
+
+def test_written_by_hand_without_counts_header_or_corpus(corpus):
+    basis = Basis.from_tsv("unigram\tonly\r\nbigram\tlive in\n\n# mine\n")
+    assert basis.terms == ["only", "live in"]
+    assert basis.corpus_hash == ""
+    basis.check_corpus(corpus, "mine.tsv")
+    assert Basis.from_tsv(basis.to_tsv()) == basis
+
+
+def test_a_term_that_begins_with_a_hash():
+    basis = Basis(("#", "##"), (("#", "1"), ("a", "#")), (4, 3), (2, 1))
+    assert Basis.from_tsv(basis.to_tsv()) == basis
+
+
+def test_keys_that_hold_a_space(tmp_path):
+    """Some corpora have lemmas such as `New York`: a fourth column then has a bigram's first word."""
+    sentences = [["i", "love", "new york", "city"], ["i", "love", "new york"], ["new york", "city"]]
+    basis = Basis.of(make_store(tmp_path, sentences), 9)
+    assert ("love", "new york") in basis.bigrams
+    assert ("new york", "city") in basis.bigrams
+    again = Basis.from_tsv(basis.to_tsv())
+    assert again.bigrams == basis.bigrams
+    assert again == basis
+    assert again.bigram_counts == basis.bigram_counts
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "mine.tsv holds no basis terms; make one with bagpack basis"),
+        ("kind\tterm\tcount\n", "holds no basis terms"),
+        ("trigram\ta b c\t3\n", "mine.tsv:1 is not a basis line"),
+        ("unigram\ta\nunigram\n", "mine.tsv:2 is not a basis line"),
+        ("unigram\ta\tmany\n", "mine.tsv:1 has the count 'many', which is no whole number"),
+        ("bigram\ta\t1\n", "mine.tsv:1 is a bigram of one word: 'a'"),
+        ("unigram\ta\nunigram\tb\nunigram\ta\n", "mine.tsv:3 has the unigram 'a' a second time"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told(tmp_path, text, sentence):
+    (tmp_path / "mine.tsv").write_text(text)
+    with pytest.raises(BagpackError) as told:
+        Basis.open(tmp_path / "mine.tsv")
+    assert sentence in str(told.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(BagpackError, match="No such file or directory; make one with bagpack basis"):
+        Basis.open(tmp_path / "none.tsv")
+    (tmp_path / "latin.tsv").write_bytes(b"unigram\tcaf\xe9\n")
+    with pytest.raises(BagpackError, match=r"latin.tsv:1 is not UTF-8 \(byte 0xe9\); save it as UTF-8"):
+        Basis.open(tmp_path / "latin.tsv")
+
+
+def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
+    other = make_store(tmp_path, [["a", "b"]])
+    with pytest.raises(
+        StoreError, match=r"basis.tsv was picked from another corpus than .*; pick one with bagpack basis"
+    ):
+        Basis.of(other, 2).check_corpus(corpus, "basis.tsv")
