@@ -160,6 +160,8 @@ class Library:
         for sort in ("corpus", "left", "right", "between"):
             self.browser(middle, no_tick).lines(0, 1, sort)
         self.explanation(middle[0], middle[1], no_tick)
+        self.feature_lines(middle[0], middle[1], "v12:+betw:of", 1)
+        self.feature_lines(middle[0], middle[1], "v1:pre:the", 1)
 
     def frequent(self, most: int = 12) -> list[dict[str, Any]]:
         """A few words to begin with: frequent, but none of the very commonest."""
