@@ -1,0 +1,75 @@
+"""Snippets from a search engine serve for sketches, similarities and the explorer as a store does."""
+
+import asyncio
+import random
+
+import httpx
+import pytest
+
+from bagpack.contexts.source import CorpusSource
+from bagpack.corpus.index import index_corpus
+from bagpack.errors import StoreError, UsageError
+from bagpack.explain import similar_pairs, sketch_pair, sketch_word
+
+PAIRS = [("cat", "lion"), ("dog", "cat"), ("ice cream", "cat"), ("unicorn", "cat")]
+WORDS = ["cat", "cats", "lion", "dog", "dogs", "ice", "cream", "the", "of", "a", "big", "run"]
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    pytest.importorskip("tantivy", reason="tantivy is an extra")
+    from bagpack.engines.collect import build_engine
+    from bagpack.engines.snippets import fetch_snippets
+
+    folder = tmp_path_factory.mktemp("snippets")
+    chance = random.Random(2)
+    sentences = sorted({" ".join(chance.choices(WORDS, k=chance.randint(3, 14))) for _ in range(300)})
+    (folder / "t.txt").write_text("".join(f"{sentence}\n" for sentence in sentences))
+    store = index_corpus([str(folder / "t.txt")], folder / "t.bp", jobs=1).corpus
+    build_engine(f"tantivy:{folder / 'index'}", [str(folder / "t.txt")], jobs=1)
+    snippets = fetch_snippets(PAIRS, f"tantivy:{folder / 'index'}", folder / "s.bps", cache=folder / "cache")
+    return CorpusSource(store), snippets
+
+
+@pytest.mark.parametrize("pair", PAIRS[:3])
+def test_a_pair_is_sketched_alike(sources, pair):
+    store, snippets = (sketch_pair(source, *pair, top=100) for source in sources)
+    assert (store.together, store.n_plus) == (snippets.together, snippets.n_plus) and store.together > 5
+    assert store.distances_plus == snippets.distances_plus
+    assert sum(m.count for m in store.middles) == sum(m.count for m in snippets.middles)
+    assert sketch_pair(sources[1], "unicorn", "cat").unknown == ("unicorn",)
+    assert sketch_word(sources[1], "cat").count == sketch_word(sources[0], "cat").count
+
+
+def test_similar_among_fetched_pairs_alone(sources):
+    found = similar_pairs(sources[1], PAIRS[0], PAIRS[1:3], b=10)
+    assert len(found.ranked["all"]) == 2
+    with pytest.raises(UsageError, match="--among"):
+        similar_pairs(sources[1], PAIRS[0], b=10)
+    with pytest.raises(StoreError, match="no snippets"):
+        similar_pairs(sources[1], PAIRS[0], [("dog", "lion")], b=10)
+
+
+def test_the_explorer_over_snippets(sources):
+    from bagpack.app.library import open_library
+    from bagpack.app.server import create_app
+
+    library = open_library(str(sources[1].path))
+    library.warm_up()
+    paths = [
+        "/",
+        "/word/cat",
+        "/pair/cat/lion",
+        "/concordance?w1=cat&w2=lion&sort=left",
+        "/pair/dog/zebra",
+        "/pair/unicorn/cat",
+    ]
+
+    async def scene():
+        transport = httpx.ASGITransport(create_app(library))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return [await client.get(path) for path in paths]
+
+    answers = asyncio.run(scene())
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 404, 404]
+    assert "no snippets for" in answers[4].text and "does not know" in answers[5].text
