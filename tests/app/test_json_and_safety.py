@@ -222,6 +222,40 @@ def test_a_long_query_ends_and_hurts_nobody(world, monkeypatch):
     assert stopped.wait(2)  # the thread is free again
 
 
+def test_slow_questions_do_not_hold_up_quick_ones(world, monkeypatch):
+    import asyncio
+
+    library = open_library(str(world / "c.bp"), None, (), Limits(seconds=5))
+    monkeypatch.setattr(
+        "bagpack.app.library.SLOW", 50
+    )  # of this small corpus only the commonest words are as frequent
+    assert (
+        library.lane("the", "a") == "slow"
+        and library.lane("the") == library.lane("the", "kinda01") == "pages"
+    )
+
+    def sleepy(source, w1, w2, *, windows, tick):
+        time.sleep(0.4 if w1 == "the" else 0)
+        return sketch_pair(source, w1, w2)
+
+    monkeypatch.setattr("bagpack.app.library.sketch_pair", sleepy)
+
+    async def scene():
+        async with in_process(library) as client:
+            slow = [
+                asyncio.create_task(client.get(f"/pair/the/{word}.json"))
+                for word in ("a", "of", ".", "it") * 2
+            ]
+            await asyncio.sleep(0.05)
+            begun = time.monotonic()
+            quick = await client.get("/pair/kinda01/kindb01.json")
+            spent = time.monotonic() - begun
+            return quick, spent, [await task for task in slow]
+
+    quick, spent, slow = asyncio.run(scene())
+    assert quick.status_code == 200 and spent < 0.35 and {answer.status_code for answer in slow} == {200}
+
+
 def test_too_many_at_once_are_sent_away(world, monkeypatch):
     import asyncio
 

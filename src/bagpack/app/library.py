@@ -37,6 +37,7 @@ T = TypeVar("T")
 
 KEPT = 256  # answers
 KEPT_BROWSERS = 24
+SLOW = 200_000  # occurrences of the rarer word
 LARGE = 300_000  # couples: a concordance of more is not kept open
 
 
@@ -203,6 +204,10 @@ class Library:
         return self._answers.get(
             ("pair", w1, w2), lambda: sketch_pair(self.source, w1, w2, windows=windows, tick=tick)
         )
+
+    def lane(self, *words: str) -> str:
+        """Where to work: pairs of very frequent words, whose couples take long to find, must not hold up the others."""
+        return "slow" if len(words) > 1 and min(map(self.background.count, words)) > SLOW else "pages"
 
     def matrix(self, pairs: Sequence[tuple[str, str]], tick: Tick) -> PairMatrix:
         """The pairs counted as the model's were."""

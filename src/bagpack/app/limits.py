@@ -39,7 +39,9 @@ class TooBusyError(BagpackError):
 
 
 class Workers:
-    """Threads that do the work, apart from the one that answers; data sets have theirs, so that pages do not wait.
+    """Threads that do the work, apart from the one that answers.
+
+    Data sets and what is known to be slow have threads of their own, so that nobody else waits for them.
 
     Work that runs out of time is told so by its `tick` and stops by itself at the next shard; its visitor has an answer
     by then.
@@ -47,15 +49,18 @@ class Workers:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._pages = ThreadPoolExecutor(4, "bagpack-page")
-        self._data = ThreadPoolExecutor(2, "bagpack-data")
+        self._lanes = {
+            "pages": ThreadPoolExecutor(4, "bagpack-pages"),
+            "slow": ThreadPoolExecutor(2, "bagpack-slow"),
+            "data": ThreadPoolExecutor(2, "bagpack-data"),
+        }
         self._waiting = 0
 
-    async def run(self, work: Callable[[Tick], T], *, data: bool = False) -> T:
-        """Do the work in a thread, within the time."""
+    async def run(self, work: Callable[[Tick], T], lane: str = "pages") -> T:
+        """Do the work in a thread of a lane, within the time."""
         if self._waiting >= self.limits.waiting:
             raise TooBusyError("too many requests are waiting; try again in a moment")
-        seconds = self.limits.data_seconds if data else self.limits.seconds
+        seconds = self.limits.data_seconds if lane == "data" else self.limits.seconds
         end = time.monotonic() + seconds
         late = TooLongError(
             f"this took longer than {seconds:g} s and was stopped; ask for rarer words or less at once, or use the "
@@ -73,9 +78,7 @@ class Workers:
         self._waiting += 1
         try:
             loop = asyncio.get_running_loop()
-            return await asyncio.wait_for(
-                loop.run_in_executor(self._data if data else self._pages, job), seconds
-            )
+            return await asyncio.wait_for(loop.run_in_executor(self._lanes[lane], job), seconds)
         except TimeoutError:
             raise late from None
         finally:
@@ -83,5 +86,5 @@ class Workers:
 
     def close(self) -> None:
         """Let go of the threads."""
-        self._pages.shutdown(wait=False, cancel_futures=True)
-        self._data.shutdown(wait=False, cancel_futures=True)
+        for pool in self._lanes.values():
+            pool.shutdown(wait=False, cancel_futures=True)

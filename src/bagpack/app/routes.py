@@ -176,7 +176,7 @@ async def _pair(library: Library, workers: Workers, w1: str, w2: str) -> Json:
         why = library.explanation(first, second, tick)
         return {"sketch": sketch.to_dict(), "explanation": None if why is None else why.to_dict()}
 
-    return await workers.run(work)
+    return await workers.run(work, library.lane(first, second))
 
 
 async def pair_data(w1: Named, w2: Named, library: Lib, workers: Work) -> Json:
@@ -237,7 +237,9 @@ async def lines_data(
 ) -> Json:  # fmt: skip
     """The lines that make a feature's count."""
     first, second = clean(w1), clean(w2)
-    found = await workers.run(lambda tick: library.feature_lines(first, second, feature, most))
+    found = await workers.run(
+        lambda tick: library.feature_lines(first, second, feature, most), library.lane(first, second)
+    )
     words = feature_words(feature, first, second)
     return {
         "w1": first, "w2": second, "feature": feature,
@@ -282,7 +284,9 @@ async def concordance_data(
         }  # fmt: skip
         return empty
     start = (page - 1) * size
-    found = await workers.run(lambda tick: library.lines(words, start, size, sort, tick))
+    found = await workers.run(
+        lambda tick: library.lines(words, start, size, sort, tick), library.lane(*words)
+    )
     unknown = (
         (await workers.run(lambda tick: library.browser(words, tick).unknown)) if not found.total else ()
     )
@@ -321,7 +325,7 @@ async def download_data(
     """As many lines as a file may have."""
     words = [clean(word) for word in (w1, w2) if word.strip()]
     most = library.limits.download
-    return words, await workers.run(lambda tick: library.lines(words, 0, most, sort, tick), data=True)
+    return words, await workers.run(lambda tick: library.lines(words, 0, most, sort, tick), "data")
 
 
 DownloadData = Annotated[tuple[list[str], Any], Depends(download_data)]
@@ -372,7 +376,7 @@ async def compare_data(
     first, second = (clean(a1), clean(a2)), (clean(b1), clean(b2))
     one = await _pair(library, workers, *first)
     two = await _pair(library, workers, *second)
-    likeness = await workers.run(lambda tick: library.likeness(first, second, tick))
+    likeness = await workers.run(lambda tick: library.likeness(first, second, tick), library.lane(*first))
     shared = {}
     for place in SEGMENTS:
         there = {term.term for term in library.pair(*second, lambda: None).terms[place]}
@@ -536,7 +540,7 @@ async def data_data(
             "at": at, "explanation": None if why is None else why.to_dict(),
         }  # fmt: skip
 
-    return await workers.run(work, data=True)
+    return await workers.run(work, "data")
 
 
 DataData = Annotated[Json, Depends(data_data)]

@@ -90,6 +90,7 @@ def serve(
     import uvicorn
 
     app = create_app(library, host, names)
-    uvicorn.run(
-        app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=2
-    )
+    with suppress(KeyboardInterrupt):  # that is how it is meant to end
+        uvicorn.run(
+            app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=2
+        )
