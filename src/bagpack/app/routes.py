@@ -174,7 +174,9 @@ async def _pair(library: Library, workers: Workers, w1: str, w2: str) -> Json:
     def work(tick: Any) -> Json:
         sketch = library.pair(first, second, tick)
         why = library.explanation(first, second, tick)
-        return {"sketch": sketch.to_dict(), "explanation": None if why is None else why.to_dict()}
+        plain = sketch.to_dict()
+        del plain["explanation"]  # it stands beside the sketch, kept apart from it
+        return {"sketch": plain, "explanation": None if why is None else why.to_dict()}
 
     return await workers.run(work, library.lane(first, second))
 

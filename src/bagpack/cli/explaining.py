@@ -208,19 +208,35 @@ def sketch(
     store: Store,
     w1: Annotated[str, typer.Argument(help="A word.")],
     w2: Annotated[str | None, typer.Argument(help="A second word: a sketch of the pair.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Add what this model predicts of the pair, and why.")
+    ] = None,
+    any_store: Annotated[
+        bool, typer.Option("--any-store", help="Use a model that was trained on another store.")
+    ] = False,
     windows: WindowsOption = "4/2-5-2",
     json: Json = False,
 ) -> None:
     """Sketch a word or a pair: how often, in which order, how far apart, and what stands around."""
     from bagpack.contexts.source import open_source
     from bagpack.contexts.windows import Windows
+    from bagpack.errors import UsageError
+    from bagpack.experiments.training import model_source
     from bagpack.explain import sketch_pair, sketch_word
+    from bagpack.learn import load_model
 
     source = open_source(store)
     reach = Windows.parse(windows)
-    found = (
-        sketch_word(source, w1, windows=reach) if w2 is None else sketch_pair(source, w1, w2, windows=reach)
-    )
+    found: PairSketch | WordSketch
+    if w2 is None:
+        if model is not None:
+            raise UsageError("--model is about pairs; name a second word")
+        found = sketch_word(source, w1, windows=reach)
+    else:
+        loaded = None if model is None else load_model(model)
+        if loaded is not None:
+            source = model_source(loaded, str(store), any_store)
+        found = sketch_pair(source, w1, w2, windows=reach, model=loaded)
     if json:
         io.print_json(found.to_dict())
     else:
@@ -266,6 +282,9 @@ def show_sketch(found: PairSketch | WordSketch) -> None:
         for middle in found.middles[:6]:
             first, second = (found.w1, found.w2) if middle.order == "+" else (found.w2, found.w1)
             screen.print(f"  {middle.count:,} × {first} {middle.text} {second}")
+        for decision in (found.explanation or {}).get("decisions", ()):
+            reasons = ", ".join(f["pattern"] for f in decision["features"][:5])
+            screen.print(f"  {decision['label']} {decision['value']:+.3f}: {reasons}")
     for line in found.examples:
         text = " ".join(
             part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba as nb
 import numpy as np
@@ -28,6 +28,9 @@ from bagpack.explain.telling import (
     reach,
     spread,
 )
+
+if TYPE_CHECKING:
+    from bagpack.learn.model import LinearModel
 
 I64 = NDArray[np.int64]
 
@@ -67,6 +70,7 @@ class PairSketch:
     middles: list[Middle]
     examples: list[dict[str, Any]]
     windows: str
+    explanation: dict[str, Any] | None = None  # a model's decisions with their reasons, if one was given
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -132,18 +136,25 @@ def occurrences(corpus: Corpus, target: Target) -> int:
 
 def sketch_pair(
     source: ContextSource, w1: str, w2: str, *, windows: Windows | None = None, top: int = 12,
-    examples: int = 8, tick: Tick = no_tick,
+    examples: int = 8, model: LinearModel | None = None, tick: Tick = no_tick,
 ) -> PairSketch:  # fmt: skip
     """A pair's sketch.
 
     Parameters
     ----------
+    model
+        Adds its decisions about the pair and their reasons, as `Explanation.to_dict` gives them.
     top
         How many telling terms each place lists.
     tick
         Called between shards; it may raise to stop the work.
     """
     windows = windows or Windows()
+    why = None
+    if model is not None:
+        from bagpack.explain.explanation import explain_pair
+
+        why = explain_pair(model, source, w1, w2).to_dict()
     first, second = source.resolve([w1, w2])
     words, pairs = corpora_of(source)
     counts = [0 if target is None else occurrences(words, target) for target in (first, second)]
@@ -153,7 +164,7 @@ def sketch_pair(
         names = tuple(str(t) if t else "" for t in (first, second))
         return PairSketch(
             w1, w2, (names[0], names[1]), unknown, counts[0], counts[1], 0, 0, 0, 0.0, empty, empty, 0,
-            {place: [] for place in SEGMENTS}, [], [], str(windows),
+            {place: [] for place in SEGMENTS}, [], [], str(windows), why,
         )  # fmt: skip
     found = pair_observations(pairs, first, second, CountSettings(windows, limit=None), tick)
     lengths = (len(first.keys), len(second.keys))
@@ -176,7 +187,7 @@ def sketch_pair(
         round(counts[0] * counts[1] / tokens * 2 * (windows.between + 1), 3),
         tuple(plus.tolist()), tuple(minus.tolist()), len(flat),
         {place: telling.get(code, []) for code, place in enumerate(SEGMENTS)}, middles,
-        [line_dict(show(pairs, item, lengths, windows)) for item in chosen], str(windows),
+        [line_dict(show(pairs, item, lengths, windows)) for item in chosen], str(windows), why,
     )  # fmt: skip
 
 

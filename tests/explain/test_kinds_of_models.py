@@ -1,0 +1,131 @@
+"""Ratings, two labels, sets of labels: explanations and judgements for every kind of model."""
+
+import asyncio
+import json
+import random
+
+import httpx
+import numpy as np
+import pytest
+
+from bagpack.app.library import open_library
+from bagpack.app.server import create_app
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.index import index_corpus
+from bagpack.experiments.counting import CountOptions
+from bagpack.experiments.evaluation import EvaluateOptions
+from bagpack.experiments.training import count_for, model_source, train_file
+from bagpack.explain import explain_pair, sketch_pair
+from bagpack.explain.judge import count_in_steps, judge
+from bagpack.tasks import read_dataset, read_pairs
+from tests.experiments.conftest import made_up_pairs, made_up_text
+
+KINDS = ["rating", "binary", "sets"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("kinds")
+    rows = []
+    for line in made_up_text():
+        rows += ["<s>", *(f"{word}\tX\t{word}" for word in line.split()), "</s>"]
+    (place / "c.vert").write_text("\n".join([*rows, ""]))
+    index_corpus([str(place / "c.vert")], place / "c.bp", part_bytes=8000)
+    chance = random.Random(3)
+    pairs = made_up_pairs()
+    tables = {
+        "rating": "score\n"
+        + "".join(f"{a}\t{b}\t{6 if c == 'kind' else chance.random():.2f}\n" for a, b, c in pairs),
+        "binary": "label\n" + "".join(f"{a}\t{b}\t{'yes' if c == 'kind' else 'no'}\n" for a, b, c in pairs),
+        "sets": "label\n" + "".join(f"{a}\t{b}\t{c}\n{a}\t{b}\tthing\n" for a, b, c in pairs),
+    }
+    for name, table in tables.items():
+        (place / f"{name}.tsv").write_text("w1\tw2\t" + table)
+    return place
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def trained(folder, request):
+    name = request.param
+    options = EvaluateOptions(label_sets=name == "sets")
+    model, _ = train_file(
+        str(folder / "c.bp"), str(folder / f"{name}.tsv"), str(folder / f"{name}.model"),
+        CountOptions(40, None, CountSettings()), options, evaluate=False,
+    )  # fmt: skip
+    return name, model, model_source(model, None)
+
+
+def test_an_explanation_is_the_models_own_sum(trained):
+    name, model, source = trained
+    pair = ("kinda03", "kindb03")
+    found = explain_pair(model, source, *pair, top=10_000, lines=0)
+    counts = count_for(model, source, [pair]).counts()
+    for label in [None] if name == "rating" else model.classes:
+        own = model.contributions(counts, 0, label)
+        mine = found["rating" if label is None else str(label)]
+        assert mine.value == pytest.approx(own.decision, abs=1e-9) and mine.bias == own.intercept
+        listed = {feature.name: feature.value for feature in mine.features}
+        expected = {f: v for f, v in zip(own.features, own.values.tolist(), strict=True) if v}
+        assert listed == pytest.approx(expected)
+    assert sketch_pair(source, *pair, model=model).explanation["answer"] == found.answer
+
+
+def test_a_judgement_agrees_with_the_predictions(trained, folder):
+    name, model, source = trained
+    data = read_dataset(folder / f"{name}.tsv")
+    matrix = count_for(model, source, data.pairs)
+    found = judge(model, matrix, data)
+    answers = model.predict(matrix.counts())
+    if name == "rating":
+        gaps = np.abs(np.asarray(answers, float) - data.scores)
+        assert found.scores["mae"] == pytest.approx(gaps.mean(), abs=1e-5)
+        assert found.errors[0] == int(gaps.argmax()) and 0 < found.scores["spearman"] <= 1
+    else:
+        right = [
+            data.labels[i] in (answer if name == "sets" else {str(answer)})
+            for i, answer in enumerate(answers)
+        ]
+        assert found.scores["accuracy"] == pytest.approx(np.mean(right), abs=1e-5)
+        assert sorted(found.errors) == [i for i, good in enumerate(right) if not good]
+    bare = judge(model, matrix.select(range(5)), read_pairs(folder / f"{name}.tsv"))
+    assert bare.kind == "pairs" and len(bare.rows) == 5 and not bare.errors
+    json.dumps(found.to_dict())
+
+
+def test_counting_in_steps_is_counting(trained, folder, monkeypatch):
+    _, model, source = trained
+    pairs = read_pairs(folder / "binary.tsv").pairs
+    monkeypatch.setattr("bagpack.explain.judge.AT_ONCE", 7)
+    whole = count_for(model, source, pairs)
+    steps = count_in_steps(source, pairs, whole.basis, whole.settings)
+    assert (whole.block() != steps.block()).nnz == 0
+
+
+def test_pages_of_every_kind(trained, folder):
+    name, _, _ = trained
+    library = open_library(str(folder / "c.bp"), str(folder / f"{name}.model"), [str(folder / f"{name}.tsv")])
+    key = next(iter(library.data))
+    paths = ["/", "/model", "/model.json", "/pair/kinda03/kindb03", f"/dataset/{key}", f"/dataset/{key}.json",
+             "/compare?a1=kinda01&a2=kindb01&b1=parta01&b2=partb01"]  # fmt: skip
+    if name == "rating":
+        paths.append(f"/dataset/{key}?at=0")
+
+    async def scene():
+        transport = httpx.ASGITransport(create_app(library))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return [(await client.get(path)).status_code for path in paths]
+
+    assert asyncio.run(scene()) == [200] * len(paths)
+
+
+def test_sketch_command_with_a_model(cli, trained, folder):
+    name, _, _ = trained
+    shown = cli("sketch", folder / "c.bp", "kinda03", "kindb03", "--model", folder / f"{name}.model")
+    assert shown.code == 0 and "…" in shown.out
+    data = json.loads(
+        cli(
+            "sketch", folder / "c.bp", "kinda03", "kindb03", "--model", folder / f"{name}.model", "--json"
+        ).out
+    )
+    assert data["explanation"]["decisions"]
+    assert cli("sketch", folder / "c.bp", "kinda03", "--model", folder / f"{name}.model").code == 2
