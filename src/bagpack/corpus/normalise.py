@@ -171,7 +171,7 @@ def normalise_forms(
     raw: Strings, forms: list[str], lemmas: list[str], options: TextOptions
 ) -> NormalisedTypes:
     """Raw strings are forms in UTF-8; the lemmas (or the forms themselves) become keys."""
-    keys = [fold(text, options) for text in lemmas]
+    keys = [text.casefold() for text in lemmas] if options.case == "fold" else lemmas
     dropped = np.zeros(len(forms), np.bool_)
     if options.punctuation == "drop":
         dropped = np.fromiter((is_punctuation(form) for form in forms), np.bool_, len(forms))

@@ -16,7 +16,7 @@ from bagpack.corpus.sources import Slice, Source, expand, inspect
 
 MIN_PART = 16 << 20
 MAX_PART = 64 << 20
-PARTS_WANTED = 16
+PARTS_WANTED = 8
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
 
