@@ -21,7 +21,8 @@ def kind_of(path: Path) -> str:
         return MODEL
     if not (path / "manifest.json").exists():
         raise StoreError(f"{path} is not a BagPack artefact (it has no manifest.json)")
-    kind = str(read_json(path / "manifest.json").get("kind"))
+    manifest = read_json(path / "manifest.json")
+    kind = str(manifest.get("kind")) if isinstance(manifest, dict) else "none"
     if kind not in ("corpus", "snippets", "pair-matrix"):
         raise StoreError(f"{path} is of a kind that this BagPack does not know: {kind!r}; update BagPack")
     return kind

@@ -178,11 +178,16 @@ def test_what_is_no_store_is_told(tmp_path, cli, write):
         ("f", "not a corpus"),
         ("g", "there is no store at"),
     ]:
-        done = cli("verify", tmp_path / name)
-        assert done.code == 1
-        assert told in done.err, done.err
+        with pytest.raises(StoreError, match=re.escape(told)):
+            Corpus.open(tmp_path / name)
+        for command in ("verify", "info"):
+            done = cli(command, tmp_path / name)
+            assert done.code == 1
+            assert done.err.startswith("bagpack: ")
+            assert "unforeseen" not in done.err
     (tmp_path / "g.partial").mkdir()
-    assert "an unfinished build is at" in cli("verify", tmp_path / "g").err
+    with pytest.raises(StoreError, match="an unfinished build is at"):
+        Corpus.open(tmp_path / "g")
 
 
 def test_a_full_disk(tmp_path, write):
