@@ -15,7 +15,9 @@ def kind_of(path: Path) -> str:
     """corpus, snippets, pair-matrix or model; a sentence for anything else."""
     if not path.exists():
         unfinished = path.with_name(path.name + ".partial")
-        hint = f"an unfinished build is at {unfinished}: --resume goes on with it" if unfinished.exists() else ""
+        hint = (
+            f"an unfinished build is at {unfinished}: --resume goes on with it" if unfinished.exists() else ""
+        )
         raise StoreError(f"there is nothing at {path}; {hint or 'check the name'}")
     if (path / "model.json").exists():
         return MODEL
