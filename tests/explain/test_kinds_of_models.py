@@ -20,7 +20,7 @@ from bagpack.explain.judge import count_in_steps, judge
 from bagpack.tasks import read_dataset, read_pairs
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
-KINDS = ["rating", "binary", "sets"]
+KINDS = ["rating", "binary", "sets", "modern"]
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,7 @@ def folder(tmp_path_factory):
         + "".join(f"{a}\t{b}\t{6 if c == 'kind' else chance.random():.2f}\n" for a, b, c in pairs),
         "binary": "label\n" + "".join(f"{a}\t{b}\t{'yes' if c == 'kind' else 'no'}\n" for a, b, c in pairs),
         "sets": "label\n" + "".join(f"{a}\t{b}\t{c}\n{a}\t{b}\tthing\n" for a, b, c in pairs),
+        "modern": "label\n" + "".join(f"{a}\t{b}\t{c}\n" for a, b, c in pairs),
     }
     for name, table in tables.items():
         (place / f"{name}.tsv").write_text("w1\tw2\t" + table)
@@ -47,7 +48,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module", params=KINDS)
 def trained(folder, request):
     name = request.param
-    options = EvaluateOptions(label_sets=name == "sets")
+    options = EvaluateOptions(preset="modern" if name == "modern" else "paper", label_sets=name == "sets")
     model, _ = train_file(
         str(folder / "c.bp"), str(folder / f"{name}.tsv"), str(folder / f"{name}.model"),
         CountOptions(40, None, CountSettings()), options, evaluate=False,
@@ -107,6 +108,8 @@ def test_pages_of_every_kind(trained, folder):
     key = next(iter(library.data))
     paths = ["/", "/model", "/model.json", "/pair/kinda03/kindb03", f"/dataset/{key}", f"/dataset/{key}.json",
              "/compare?a1=kinda01&a2=kindb01&b1=parta01&b2=partb01"]  # fmt: skip
+    if name == "modern":  # products of v1 and v2 are features too, and open the lines of both words
+        paths.append("/lines.json?w1=kinda03&w2=kindb03&feature=v1·v2:pre:a")
     if name == "rating":
         paths.append(f"/dataset/{key}?at=0")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bagpack.contexts.source import ContextSource
 from bagpack.explain.lines import FeatureLines, PairEvidence, line_dict
 from bagpack.learn.blocks import PairCounts, segments_of
-from bagpack.learn.model import Contributions, LinearModel
+from bagpack.learn.model import LinearModel
 from bagpack.learn.modern import PRODUCT
 from bagpack.report.wording import describe_feature, feature_words
 from bagpack.vectors.matrix import PairMatrix
@@ -144,15 +144,8 @@ def explain_matrix(
         evidence = PairEvidence(source, first, second, matrix.settings)
     names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
     wanted = [name for name in names if labels is None or str(name) in labels]
-    parts, places, codes = contributions(model, counts[[row]], wanted)
-    decisions = [
-        _decision(
-            "rating" if part.label is None else str(part.label), part,
-            dict(zip(places, np.bincount(codes, part.values, len(places)).tolist(), strict=True)),
-            evidence, top, lines,
-        )
-        for part in parts
-    ]  # fmt: skip
+    observed = ObservedFeatures.of(model, counts[[row]])
+    decisions = [_decision(model, observed, label, evidence, top, lines) for label in wanted]
     decisions.sort(key=lambda decision: -decision.value)
     answer = model.predict(counts[[row]])
     chosen = answer[0]
@@ -170,41 +163,31 @@ def explain_matrix(
     )  # fmt: skip
 
 
-def contributions(
-    model: LinearModel, one: PairCounts, labels: Sequence[Any]
-) -> tuple[list[Contributions], list[str], NDArray[np.int64]]:
-    """What `LinearModel.contributions` gives, for several labels of one pair at the cost of one.
+@dataclass(frozen=True)
+class ObservedFeatures:
+    """The features of one pair that are not zero, weighted once for all labels; names are made where they are shown."""
 
-    Also the names of the places (`v12:+betw`), and for each feature the number of its own.
-    """
-    names: list[str] = []
-    places = [f"{w.name}:{segment}" for w in model.weightings for segment in segments_of(w.name)]
-    raw, scaled, weights, codes = [], [], [], []
-    before = 0
-    for weighting, block_weights in zip(model.weightings, model.weights, strict=True):
-        rows = one.block(weighting.name).compact().rows
-        features = weighting.apply(rows)
-        segments = segments_of(weighting.name)
-        names += [
-            f"{weighting.name}:{segments[column // len(model.terms)]}:{model.terms[column % len(model.terms)]}"
-            for column in rows.indices.tolist()
-        ]
-        codes.append(before + rows.indices // len(model.terms))
-        before += len(segments)
-        raw.append(shared_counts(one, rows.indices) if weighting.name == PRODUCT else rows.data)
-        scaled.append(features.data)
-        weights.append(block_weights[features.indices])
-    counts, values, matrix = np.concatenate(raw), np.concatenate(scaled), np.concatenate(weights)
-    found = []
-    for label in labels:
-        # Two labels have one output, which speaks for the second.
-        binary = model.kind == "binary"
-        output = 0 if binary or label is None else model.classes.index(label)
-        sign = -1.0 if binary and model.classes.index(label) == 0 else 1.0
-        parts = sign * matrix[:, output] * values
-        bias = sign * float(model.intercept[output])
-        found.append(Contributions(label, bias + float(parts.sum()), bias, tuple(names), counts, parts))
-    return found, places, np.concatenate(codes)
+    places: list[str]  # v1:pre, v1:post, v2:pre …
+    place: NDArray[np.int64]  # each feature's, by number
+    term: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    values: NDArray[np.float64]  # scaled, as the model takes them
+    weights: NDArray[np.float64]  # features × outputs
+
+    @classmethod
+    def of(cls, model: LinearModel, one: PairCounts) -> ObservedFeatures:
+        """Those of a single pair."""
+        places: list[str] = []
+        parts: list[tuple[Any, ...]] = []
+        for weighting, block_weights in zip(model.weightings, model.weights, strict=True):
+            rows = one.block(weighting.name).compact().rows
+            features = weighting.apply(rows)
+            counts = shared_counts(one, rows.indices) if weighting.name == PRODUCT else rows.data
+            place = len(places) + rows.indices // len(model.terms)
+            term = rows.indices % len(model.terms)
+            parts.append((place, term, counts, features.data, block_weights[features.indices]))
+            places += [f"{weighting.name}:{segment}" for segment in segments_of(weighting.name)]
+        return cls(places, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def shared_counts(one: PairCounts, columns: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -223,21 +206,43 @@ def _notes(matrix: PairMatrix) -> tuple[str, ...]:
 
 
 def _decision(
-    label: str, part: Contributions, segments: Sums, evidence: PairEvidence | None, top: int, lines: int
+    model: LinearModel,
+    observed: ObservedFeatures,
+    label: Any,
+    evidence: PairEvidence | None,
+    top: int,
+    lines: int,
 ) -> Decision:
+    # Two labels have one output, which speaks for the second.
+    binary = model.kind == "binary"
+    output = 0 if binary or label is None else model.classes.index(label)
+    sign = -1.0 if binary and model.classes.index(label) == 0 else 1.0
+    values = sign * observed.weights[:, output] * observed.values
+    bias = sign * float(model.intercept[output])
+    sums = np.bincount(observed.place, values, len(observed.places)).tolist()
+    segments: Sums = dict(zip(observed.places, sums, strict=True))
     blocks: Sums = {}
     for place, value in segments.items():
         block = place.partition(":")[0]
         blocks[block] = blocks.get(block, 0.0) + value
-    order = np.argsort(-np.abs(part.values), kind="stable")[:top]
     features = []
-    for index in order.tolist():
-        name, value = part.features[index], float(part.values[index])
-        if value == 0:
-            continue
+    for index in _strongest(values, top):
+        name = f"{observed.places[observed.place[index]]}:{model.terms[observed.term[index]]}"
         shown = evidence.lines(name, lines) if evidence is not None and lines else None
-        features.append(FeaturePart(name, int(part.counts[index]), value, shown))
+        features.append(FeaturePart(name, int(observed.counts[index]), float(values[index]), shown))
     listed = sum(feature.value for feature in features)
     return Decision(
-        label, part.decision, part.intercept, blocks, segments, tuple(features), sum(blocks.values()) - listed
-    )
+        "rating" if label is None else str(label), bias + float(values.sum()), bias, blocks, segments,
+        tuple(features), sum(blocks.values()) - listed,
+    )  # fmt: skip
+
+
+def _strongest(values: NDArray[np.float64], top: int) -> list[int]:
+    """The `top` largest by absolute value, equal ones in their order; zeros are left out."""
+    size = np.abs(values)
+    kept = np.flatnonzero(size)
+    if 0 < top < kept.size:
+        least = np.partition(size[kept], kept.size - top)[kept.size - top]
+        kept = kept[size[kept] >= least]
+    order: list[int] = kept[np.argsort(-size[kept], kind="stable")][:top].tolist()
+    return order
