@@ -68,6 +68,17 @@ def write_array(path: Path, array: NDArray[Any], dtype: str) -> str:
     return write_bytes(path, data.view(np.uint8).data if data.size else b"")
 
 
+def _allow_more_files() -> bool:
+    """Raise this process's bound on open files to what the system allows it; False if it is there already."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == hard:
+        return False
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return True
+
+
 def map_array(path: Path, dtype: str) -> NDArray[Any]:
     """Memory-map an array that `write_array` wrote."""
     kind = np.dtype(dtype)
@@ -81,7 +92,12 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
             empty = np.empty(0, kind)
             empty.flags.writeable = False
             return empty
-        return np.asarray(np.memmap(path, kind, "r"))
+        try:
+            return np.asarray(np.memmap(path, kind, "r"))
+        except OSError as error:  # every mapped array holds an open file, and a large store has thousands
+            if error.errno != errno.EMFILE or not _allow_more_files():
+                raise
+            return np.asarray(np.memmap(path, kind, "r"))
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; the store is damaged: restore it or index again") from error
     except OSError as error:

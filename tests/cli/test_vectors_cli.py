@@ -376,3 +376,13 @@ def test_counting_shows_progress_on_a_terminal_and_none_when_quiet(store, pairs,
     assert "counting pairs" in text
     lines, _ = on_a_terminal(100, "vectors", store, pairs, "--out", tmp_path / "n.bpm", "-b", 4, "--quiet")
     assert "".join(lines).strip() == ""
+
+
+def test_a_store_of_more_files_than_may_be_open(tmp_path, pairs):
+    many = make_store(tmp_path, SENTENCES, range(1, 18), "many.bp").path
+    command = bagpack_command("vectors", many, pairs, "--out", tmp_path / "m.bpm", "-b", 4, "--jobs", 1)
+    bound = "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (64, r.getrlimit(r.RLIMIT_NOFILE)[1]));"
+    command[2] = bound + command[2]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(PairMatrix.open(tmp_path / "m.bpm")) == 4

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bagpack.basis import Basis
     from bagpack.contexts.source import ContextSource
 
-NOTICE = "compiling the counting kernels for the first run here, half a minute or so ..."
+NOTICE = "compiling the counting kernels for the first run here, a few seconds ..."
 
 
 def is_compiled() -> bool:

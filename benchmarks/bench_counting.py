@@ -1,0 +1,331 @@
+"""Counting: word vectors and pairs a second on one core, against a plain scan and against a search engine; memory."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent.parent
+DATA = HERE / "bench-data"
+SHARED = HERE.parent / "shared" / "data"
+TOKENS = 50_000_000  # of the corpus made on the spot
+B = 1500
+PAIRS = 100_000
+BATCH = 1000
+SCAN_TOKENS = 1_000_000
+ENGINE_PAIRS = 100
+GIB = 1 << 30
+
+
+# The corpus and what is asked of it -----------------------------------------------------------------------------
+
+
+def store() -> Path:
+    """A store of real text if there is some, else of a Zipf corpus; made once."""
+    path = DATA / "counting.bp"
+    if not path.exists():
+        from bagpack.corpus.index import index_corpus
+
+        DATA.mkdir(exist_ok=True)
+        texts = sorted((SHARED / "corpus").glob("*.txt.xz"))
+        sources = texts or [zipf_corpus(DATA / "zipf.vert")]
+        print(
+            f"   indexing {'real text' if texts else 'a Zipf corpus'} into {path.relative_to(HERE)} (once) ..."
+        )
+        index_corpus([str(source) for source in sources], path, jobs=-1)
+    return path
+
+
+def zipf_corpus(path: Path) -> Path:
+    """Sentences of 5 to 40 words, word r about as frequent as 1 / r."""
+    rng = np.random.default_rng(0)
+    lines = np.array([f"w{i}\tX\tw{i}\n" for i in range(500_000)], dtype=object)
+    with open(path, "w", encoding="utf-8") as out:
+        for _ in range(TOKENS // 1_000_000):
+            ranks = np.minimum(rng.zipf(1.15, 1_000_000) - 1, 499_999)
+            words = lines[ranks]
+            breaks = np.cumsum(rng.integers(5, 40, 60_000))
+            for part in np.split(words, breaks[breaks < words.size]):
+                out.write("<s>\n" + "".join(part.tolist()))
+    return path
+
+
+def questions(corpus) -> tuple[list, list, list]:
+    """Words, the pairs of a real data set (or drawn ones), and 100,000 pairs of the same words."""
+    from bagpack.contexts.targets import resolve_targets
+
+    rng = random.Random(0)
+    data = SHARED / "sets" / "bless" / "all.tsv"
+    if data.exists():
+        from bagpack.tasks import read_pairs
+
+        listed = read_pairs(data).pairs
+        words = sorted({word for pair in listed for word in pair})
+        known = {word: t for word, t in zip(words, resolve_targets(corpus, words), strict=True) if t}
+        pairs = sorted({tuple(sorted((known[a], known[b]))) for a, b in listed if a in known and b in known})
+        targets = sorted(set(known.values()))
+    else:
+        counts = corpus.lexicon.counts
+        ordinary = np.flatnonzero((counts >= 50) & (counts <= 50_000)).tolist()
+        words = [corpus.lexicon.keys[i] for i in rng.sample(ordinary, min(8000, len(ordinary)))]
+        targets = sorted(set(resolve_targets(corpus, words)))
+        pairs = sorted({tuple(sorted(rng.sample(targets, 2))) for _ in range(25_000)})
+    many = set(pairs)
+    while len(many) < PAIRS:
+        many.add(tuple(sorted(rng.sample(targets, 2))))
+    return targets, pairs, sorted(many)
+
+
+def best(run, times: int = 3) -> float:
+    """CPU seconds of the quickest run."""
+    seconds = []
+    for _ in range(times):
+        begin = time.process_time()
+        run()
+        seconds.append(time.process_time() - begin)
+    return min(seconds)
+
+
+# What it is compared with ---------------------------------------------------------------------------------------
+
+
+def lemmas(corpus) -> Iterator[str]:
+    """Every sentence as a line of lemmas."""
+    from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
+
+    for shard in corpus.shards:
+        names = np.array([key.decode() for key in shard.keys], dtype=object)
+        words = names[shard.key_of_type[shard.tokens & TYPE_MASK]]
+        starts = np.flatnonzero(shard.tokens & SENTENCE_START)
+        for low, high in pairwise([*starts.tolist(), words.size]):
+            yield " ".join(words[low:high].tolist()) + "\n"
+
+
+def scan(file: Path, pairs, terms) -> Counter:
+    """v1, v2 and v12 of a batch of pairs in one pass over a file of lemmas, a line a sentence, in plain Python."""
+    counts: Counter = Counter()
+    partners: dict[str, set[str]] = {}
+    for one, two in pairs:
+        partners.setdefault(one, set()).add(two)
+        partners.setdefault(two, set()).add(one)
+
+    def add(name, segment):
+        for term in {*segment, *pairwise(segment)}:
+            if term in terms:
+                counts[name, term] += 1
+
+    for line in file.open(encoding="utf-8"):
+        sentence = line.split()
+        places = [i for i, word in enumerate(sentence) if word in partners]
+        for n, i in enumerate(places):
+            word = sentence[i]
+            add((word, "pre"), sentence[max(0, i - 4) : i])
+            add((word, "post"), sentence[i + 1 : i + 5])
+            met = set()
+            for j in places[n + 1 :]:
+                other = sentence[j]
+                if j - i > 6:
+                    break
+                if other in partners[word] and other not in met:
+                    add((word, other, "pre"), sentence[max(0, i - 2) : i])
+                    add((word, other, "betw"), sentence[i + 1 : j])
+                    add((word, other, "post"), sentence[j + 1 : j + 3])
+                met.add(other)
+                if other == word:
+                    break
+    return counts
+
+
+def engine_seconds(corpus, pairs) -> list[float]:
+    """Seconds per pair for tantivy to find the windows, and to deliver them too: twelve phrases, and two words.
+
+    A window is in the sentence that is a hit, so it is delivered when the hit is read; 5,000 of a query at most.
+    """
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("body", stored=True, tokenizer_name="whitespace")
+    schema = builder.build()
+    place = DATA / "counting.tantivy"
+    if not (place / "done").exists():
+        print(f"   indexing with tantivy into {place.relative_to(HERE)} (once) ...", flush=True)
+        place.mkdir(exist_ok=True)
+        writer = tantivy.Index(schema, path=str(place)).writer(500_000_000, 1)
+        for line in lemmas(corpus):
+            writer.add_document(tantivy.Document(body=[line]))
+        writer.commit()
+        writer.wait_merging_threads()
+        (place / "done").touch()
+    searcher = tantivy.Index(schema, path=str(place)).searcher()
+    if searcher.num_docs != corpus.sentences:
+        raise SystemExit(f"{place} is of another corpus; remove it")
+
+    def ask(query, read) -> None:
+        for _, address in searcher.search(query, 5000).hits:
+            if not read:
+                break
+            searcher.doc(address)
+
+    def phrases(read) -> None:
+        for one, two in pairs:
+            for first, second in ((one, two), (two, one)):
+                for gap in range(1, 7):
+                    ask(tantivy.Query.phrase_query(schema, "body", [(0, first), (gap, second)]), read)
+
+    def words(read) -> None:
+        for pair in pairs:
+            for word in pair:
+                ask(tantivy.Query.term_query(schema, "body", word), read)
+
+    runs = [(kind, read) for kind in (phrases, words) for read in (False, True)]
+    return [best(lambda run=run: run[0](run[1]), 1 if run[1] else 2) / len(pairs) for run in runs]
+
+
+# In processes of their own --------------------------------------------------------------------------------------
+
+
+def in_process(call: str, **environment: str) -> str:
+    script = f"from benchmarks import bench_counting as bench; bench.{call}"
+    env = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=HERE, env=env, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def many_pairs() -> None:
+    """Count 100,000 pairs, save them, open them, and put the whole matrix together."""
+    from bagpack import Basis, Corpus, PairMatrix
+    from bagpack.contexts.source import CorpusSource
+    from bagpack.contexts.windows import CountSettings
+
+    corpus = Corpus.open(store())
+    pairs = [(str(a), str(b)) for a, b in questions(corpus)[2]]
+    matrix = PairMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, B, 1), CountSettings(), 1)
+    with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as place:
+        matrix.save(Path(place) / "m.bpm")
+        counted = peak()
+        begin = time.process_time()
+        matrix = PairMatrix.open(Path(place) / "m.bpm")
+        opened = time.process_time() - begin
+        entries = matrix.block().nnz
+    print(counted, opened, peak(), entries)
+
+
+def first_use() -> None:
+    """Compile everything that counting needs, on a corpus of one sentence."""
+    from bagpack import Corpus, PairVectorizer
+    from bagpack.corpus.index import index_corpus
+
+    with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as place:
+        source = Path(place) / "a.vert"
+        source.write_text(
+            "<s>\n" + "".join(f"{w}\tX\t{w}\n" for w in ("the", "lion", "be", "a", "cat")) + "</s>\n"
+        )
+        index_corpus([str(source)], Path(place) / "a.bp", jobs=1)
+        begin = time.perf_counter()
+        PairVectorizer(Corpus.open(Path(place) / "a.bp"), b=3).fit_transform([("lion", "cat")])
+        print(time.perf_counter() - begin)
+
+
+def main() -> None:
+    """Print the measurements."""
+    from bagpack import Basis, Corpus, PairMatrix
+    from bagpack.contexts import counting
+    from bagpack.contexts.source import CorpusSource
+    from bagpack.contexts.windows import CountSettings
+
+    corpus = Corpus.open(store())
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    targets, pairs, many = questions(corpus)
+    settings = CountSettings()
+    basis = Basis.of(corpus, B, 1)
+    print(
+        f"   {corpus.tokens:,} tokens in {len(corpus.shards)} shards, one core, CPU time, best of 3, cap 5000, b {B}"
+    )
+    print(f"   basis                     {best(lambda: Basis.of(corpus, B, 1)):8.2f} s")
+
+    _, found = counting.count_words(corpus, targets, basis, settings)
+    seconds = best(lambda: counting.count_words(corpus, targets, basis, settings))
+    mean = np.minimum(found, 5000).mean()
+    print(
+        f"   word vectors              {len(targets) / seconds:8,.0f} /s   (4,000 wanted; "
+        f"{mean:,.0f} observations each)"
+    )
+    for name, asked in (("100,000 pairs", many), ("pairs of a data set", pairs)):
+        seconds = best(lambda asked=asked: counting.count_pairs(corpus, asked, basis, settings))
+        print(f"   {name:<25} {len(asked) / seconds:8,.0f} /s   (60,000 wanted)")
+        v12 = seconds / len(asked)
+
+    source = CorpusSource(corpus)
+    batch = random.Random(1).sample(pairs, BATCH)
+    named = [(str(a), str(b)) for a, b in batch]
+    alone = best(lambda: PairMatrix.count(source, named, basis, settings, 1)) / BATCH
+    named_many = [(str(a), str(b)) for a, b in many]
+    ours = best(lambda: PairMatrix.count(source, named_many, basis, settings, 1), 1) / len(many)
+    print(
+        f"   v1, v2 and v12 of a pair  {1e6 * ours:8,.0f} µs   of 100,000 ({1e6 * alone:,.0f} µs of {BATCH:,} alone)"
+    )
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        scanned = 0
+        for line in lemmas(corpus):
+            file.write(line)
+            scanned += line.count(" ") + 1
+            if scanned >= SCAN_TOKENS:
+                break
+        file.flush()
+        terms = {*basis.unigrams, *basis.bigrams}
+        batch_scan = best(lambda: scan(Path(file.name), named, terms), 2) * corpus.tokens / scanned
+    theirs = batch_scan / BATCH
+    print(
+        f"   … by a scan per {BATCH:,}      {1e6 * theirs:8,.0f} µs   {theirs / ours:,.0f} × (200 wanted; "
+        f"{theirs / alone:,.0f} × of {BATCH:,} alone); plain Python, timed on {scanned:,} tokens and scaled linearly"
+    )
+    try:
+        phrases, phrases_read, words, words_read = engine_seconds(corpus, named[:ENGINE_PAIRS])
+        asked, delivered = phrases + words, phrases_read + words_read
+        print(
+            f"   … by tantivy, found only  {1e6 * asked:8,.0f} µs   {asked / ours:,.0f} ×; 12 phrases and 2 words"
+        )
+        print(
+            f"   … delivered               {1e6 * delivered:8,.0f} µs   {delivered / ours:,.0f} × (50 wanted)"
+        )
+        print(f"   v12 of a pair             {1e6 * v12:8,.0f} µs   of {len(pairs):,}")
+        print(f"   … by tantivy, found only  {1e6 * phrases:8,.0f} µs   {phrases / v12:,.0f} ×; 12 phrases")
+        print(f"   … delivered               {1e6 * phrases_read:8,.0f} µs   {phrases_read / v12:,.0f} ×")
+    except ImportError:
+        print("   tantivy                   is not installed: pip install tantivy")
+
+    counted, opened, whole, entries = in_process("many_pairs()").split()
+    print(f"   100,000 pairs             {int(counted) / GIB:8.2f} GiB at most, counted and saved (4 wanted)")
+    print(f"   … opened in               {1000 * float(opened):8.1f} ms")
+    print(
+        f"   … put together            {int(whole) / GIB:8.2f} GiB at most, {int(entries):,} counts in one matrix"
+    )
+    with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as cache:
+        print(
+            f"   first use, compiling      {float(in_process('first_use()', NUMBA_CACHE_DIR=cache)):8.1f} s"
+        )
+        print(
+            f"   second use                {float(in_process('first_use()', NUMBA_CACHE_DIR=cache)):8.1f} s"
+        )
+
+
+if __name__ == "__main__":
+    main()
