@@ -86,3 +86,12 @@ def write(tmp_path):
         return path
 
     return put
+
+
+def run_apart(coroutine):
+    """Run a coroutine in a thread of its own: Playwright keeps an event loop running in the tests' thread."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()

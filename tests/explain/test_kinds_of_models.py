@@ -1,6 +1,5 @@
 """Ratings, two labels, sets of labels: explanations and judgements for every kind of model."""
 
-import asyncio
 import json
 import random
 
@@ -18,6 +17,7 @@ from bagpack.experiments.training import count_for, model_source, train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.judge import count_in_steps, judge
 from bagpack.tasks import read_dataset, read_pairs
+from tests.conftest import run_apart
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
 KINDS = ["rating", "binary", "sets", "modern"]
@@ -118,7 +118,7 @@ def test_pages_of_every_kind(trained, folder):
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return [(await client.get(path)).status_code for path in paths]
 
-    assert asyncio.run(scene()) == [200] * len(paths)
+    assert run_apart(scene()) == [200] * len(paths)
 
 
 def test_sketch_command_with_a_model(cli, trained, folder):

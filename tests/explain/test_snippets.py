@@ -1,6 +1,5 @@
 """Snippets from a search engine serve for sketches, similarities and the explorer as a store does."""
 
-import asyncio
 import random
 
 import httpx
@@ -10,6 +9,7 @@ from bagpack.contexts.source import CorpusSource
 from bagpack.corpus.index import index_corpus
 from bagpack.errors import StoreError, UsageError
 from bagpack.explain import similar_pairs, sketch_pair, sketch_word
+from tests.conftest import run_apart
 
 PAIRS = [("cat", "lion"), ("dog", "cat"), ("ice cream", "cat"), ("unicorn", "cat")]
 WORDS = ["cat", "cats", "lion", "dog", "dogs", "ice", "cream", "the", "of", "a", "big", "run"]
@@ -70,6 +70,6 @@ def test_the_explorer_over_snippets(sources):
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return [await client.get(path) for path in paths]
 
-    answers = asyncio.run(scene())
+    answers = run_apart(scene())
     assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 404, 404]
     assert "no snippets for" in answers[4].text and "does not know" in answers[5].text
