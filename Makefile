@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo test test-all browser lint format bench clean
+.PHONY: setup demo test test-all tools lint format bench clean
 
 setup: .venv/.ready
 
@@ -18,14 +18,14 @@ setup: .venv/.ready
 demo: setup
 	@$(BIN)/bagpack demo
 
-test: setup lint browser
+test: setup lint tools
 	$(BIN)/python -m pytest -m "not slow" $(TEST_ARGS)
 
-test-all: setup lint browser
+test-all: setup lint tools
 	$(BIN)/python -m pytest $(TEST_ARGS)
 
-browser: setup  # the explorer's tests drive a real Chromium; where none can be had, they say so and are skipped
-	@$(BIN)/python scripts/ensure_browser.py
+tools: setup  # what no Python package brings: a browser for the explorer's tests, Lucene for OpenSearch's
+	@$(BIN)/python scripts/ensure_test_tools.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -95,7 +95,7 @@ def browser():
         path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
         if path is None and not os.path.exists(started.chromium.executable_path):
             pytest.skip(
-                "no Chromium is installed and none could be brought along (scripts/ensure_browser.py)"
+                "no Chromium is installed and none could be brought along (scripts/ensure_test_tools.py)"
             )
         launched = started.chromium.launch(executable_path=path, args=BROWSER_ARGS)
         yield launched

@@ -1,6 +1,6 @@
-"""See to it that the tests find a Chromium: on PATH, from Debian when we may install, or Playwright's own.
+"""See to it that the tests find what no Python package brings: a Chromium, and Lucene with a Java to run it.
 
-Always exits 0: without a browser the tests that need one are skipped, and say so.
+Always exits 0: tests that need what could not be had are skipped, and say so.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -39,19 +40,36 @@ def run(*command: str) -> bool:
         return False
 
 
-def main() -> None:
+def install(*packages: str) -> bool:
+    """Debian's packages, where we may install them."""
+    if not shutil.which("apt-get") or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return False
+    run("apt-get", "update", "-qq")
+    return run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
+
+
+def ensure_browser() -> None:
     """Look, then try Debian's package, then Playwright's download."""
     if on_path() or playwrights_own():
         return
     print("No Chromium is installed; the explorer's tests need one. Trying to bring it along:")
-    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        run("apt-get", "update", "-qq")
-        if run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium") and on_path():
-            return
+    if install("chromium") and on_path():
+        return
     if run(sys.executable, "-m", "playwright", "install", "chromium") and playwrights_own():
         return
     print("No Chromium could be had: tests that need a browser will be skipped. Install one and run again.")
 
 
+def ensure_lucene() -> None:
+    """Lucene's jars from Debian: the contract tests of OpenSearch run its interval queries."""
+    if os.environ.get("BAGPACK_LUCENE") or list(Path("/usr/share/java").glob("lucene-queries-*.jar")):
+        return
+    print("Lucene is not installed; OpenSearch's contract tests use it. Trying to bring it along:")
+    java = () if shutil.which("java") else ("default-jre-headless",)
+    if not install("liblucene8-java", *java):
+        print("Lucene could not be had: its tests will be skipped.")
+
+
 if __name__ == "__main__":
-    main()
+    ensure_browser()
+    ensure_lucene()
