@@ -174,6 +174,39 @@ def test_uploads_are_bounded_and_from_here(web):
     assert send("ok.csv", b"w1,w2\nkinda01,kindb01\n").headers["location"] == fine.headers["location"]
 
 
+def test_an_upload_never_reaches_the_disk():
+    from starlette.formparsers import MultiPartParser
+
+    assert (
+        Limits().upload_bytes < MultiPartParser.spool_max_size
+    )  # beyond it the form reader would turn to a file
+
+
+def test_it_ends_quietly_when_interrupted(world):
+    import signal
+    import subprocess
+
+    from tests.app.conftest import free_port
+    from tests.conftest import bagpack_command
+
+    port = free_port()
+    process = subprocess.Popen(
+        bagpack_command("serve", world / "c.bp", "--port", port),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    for _ in range(200):
+        try:
+            httpx.get(f"http://127.0.0.1:{port}/", timeout=1)
+            break
+        except httpx.TransportError:
+            time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=15)
+    assert process.returncode == 0 and out == b"" and b"Traceback" not in err
+    assert f"http://127.0.0.1:{port}".encode() in err
+
+
 def test_a_csv_holds_no_formula(world, web):
     rows = list(csv.DictReader(io.StringIO(web.get("/concordance/lines.csv?w1=the").text)))
     assert rows and not any(cell[:1] in ("=", "@") for row in rows for cell in row.values())

@@ -92,6 +92,12 @@ def environment() -> Environment:
     return made
 
 
+def compile_all() -> None:
+    """Compile every template, so that no visitor waits for it."""
+    for name in environment().list_templates():
+        environment().get_template(name)
+
+
 def render(template: str, **values: Any) -> str:
     """A page, or a part of one."""
     return environment().get_template(template).render(**values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -14,7 +15,7 @@ from starlette.exceptions import HTTPException
 from bagpack._version import __version__
 from bagpack.app.library import Library
 from bagpack.app.limits import TooBusyError, TooLongError, Workers
-from bagpack.app.rendering import render
+from bagpack.app.rendering import compile_all, render
 from bagpack.app.routes import router
 from bagpack.app.safety import ANYWHERE, Guard, own_names
 from bagpack.errors import BagpackError, StoreError, UsageError
@@ -90,6 +91,10 @@ def serve(
     import uvicorn
 
     app = create_app(library, host, names)
+    compile_all()
+    # What is loaded by now stays: the collector need not walk through it again and again while visitors wait.
+    gc.collect()
+    gc.freeze()
     with suppress(KeyboardInterrupt):  # that is how it is meant to end
         uvicorn.run(
             app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=2
