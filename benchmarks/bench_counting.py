@@ -307,7 +307,9 @@ def main() -> None:
             f"   … delivered               {1e6 * delivered:8,.0f} µs   {delivered / ours:,.0f} × (50 wanted)"
         )
         print(f"   v12 of a pair             {1e6 * v12:8,.0f} µs   of {len(pairs):,}")
-        print(f"   … by tantivy, found only  {1e6 * phrases:8,.0f} µs   {phrases / v12:,.0f} ×; 12 phrases")
+        print(
+            f"   … by tantivy, found only  {1e6 * phrases:8,.0f} µs   {phrases / v12:,.0f} × (50 wanted); 12 phrases"
+        )
         print(f"   … delivered               {1e6 * phrases_read:8,.0f} µs   {phrases_read / v12:,.0f} ×")
     except ImportError:
         print("   tantivy                   is not installed: pip install tantivy")
