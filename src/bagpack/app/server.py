@@ -13,10 +13,10 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from bagpack._version import __version__
+from bagpack.app import routes_lines, routes_models, routes_words
 from bagpack.app.library import Library
 from bagpack.app.limits import TooBusyError, TooLongError, Workers
 from bagpack.app.rendering import compile_all, render
-from bagpack.app.routes import router
 from bagpack.app.safety import ANYWHERE, Guard, own_names
 from bagpack.errors import BagpackError, StoreError, UsageError
 
@@ -42,7 +42,8 @@ def create_app(library: Library, host: str = "127.0.0.1", names: tuple[str, ...]
     )  # fmt: skip
     app.state.library = library
     app.state.workers = workers
-    app.include_router(router)
+    for routes in (routes_words, routes_lines, routes_models):
+        app.include_router(routes.router)
     app.add_exception_handler(BagpackError, _tell_error)
     app.add_exception_handler(HTTPException, _tell_error)
     app.add_exception_handler(RequestValidationError, _tell_error)
