@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent.parent
 DATA = HERE / "bench-data"
 REAL = HERE.parent / "shared" / "data" / "corpus"
 ROUNDS = 3
-TEXT_BYTES = 160 << 20
+TEXT_BYTES = 320 << 20
 
 
 def best(action: Callable[[], object], rounds: int = ROUNDS) -> float:
@@ -39,7 +39,7 @@ def best(action: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def raw_text() -> Path:
-    """A hundred and sixty megabytes of English, or of words that follow Zipf's law where there is none."""
+    """Three hundred and twenty megabytes of English, or of words that follow Zipf's law where there is none."""
     path = DATA / "text.txt"
     if path.exists():
         return path
@@ -47,7 +47,7 @@ def raw_text() -> Path:
     beside = path.with_suffix(".new")
     left = TEXT_BYTES
     with open(beside, "wb") as out:
-        for name in ("enwiki2015", "enwiki2014") if REAL.exists() else ():
+        for name in ("enwiki2015", "enwiki2014", "britannica9", "novels100") if REAL.exists() else ():
             with lzma.open(REAL / f"{name}.txt.xz") as text:
                 while left > 0 and (chunk := text.read(min(1 << 20, left))):
                     out.write(chunk)

@@ -136,11 +136,13 @@ class EnglishLemmatizer(SimplemmaLemmatizer):
         self._look_up = _quick_english_search(self._search_all)
 
     def _lemma(self, form: str) -> str:
-        word = form.lower().replace("’", "'")
+        word = form.lower()
+        if not form.isalpha():
+            word = word.replace("’", "'")
+            if not _INFLECTED.fullmatch(form) and word not in _DECIDED:
+                return form
         if word in _DECIDED:
             return _DECIDED[word]
-        if not _INFLECTED.fullmatch(form):
-            return form
         if "-" in word and word.endswith(("ing", "ed")) and not word.startswith(_VERB_PREFIXES):
             return form  # an adjective (snow-covered, meat-eating): there is no verb to snow-cover
         lemma: str = self._look_up(form, "en") or form

@@ -130,7 +130,9 @@ class InternTable:
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         capacity = 1 << max(4, (capacity - 1).bit_length())  # slots are picked by masking
-        self.slots = np.full(4 * capacity, -1, np.int64)
+        self.slots = np.full(
+            4 * capacity, -1, np.int32
+        )  # the table that is looked at most: half the cache misses
         self.hashes = np.zeros(capacity, np.uint64)
         self.offsets = np.zeros(capacity + 1, np.int64)
         self.blob = np.zeros(16 * capacity, np.uint8)
@@ -140,7 +142,7 @@ class InternTable:
         return int(self.sizes[0])
 
     @property
-    def arrays(self) -> tuple[I64, NDArray[np.uint64], I64, U8, I64]:
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.uint64], I64, U8, I64]:
         """What the kernels take, in their order."""
         return self.slots, self.hashes, self.offsets, self.blob, self.sizes
 
@@ -151,7 +153,7 @@ class InternTable:
             self.hashes = np.concatenate([self.hashes, np.zeros_like(self.hashes)])
             self.offsets = np.concatenate([self.offsets, np.zeros(self.offsets.size - 1, np.int64)])
         if 2 * (count + 1) > self.slots.size // 2:
-            self.slots = np.full(2 * self.slots.size, -1, np.int64)
+            self.slots = np.full(2 * self.slots.size, -1, np.int32)
             refill_slots(self.slots, self.hashes, count)
         need = int(self.offsets[count]) + longest
         if need > self.blob.size // 2:
