@@ -31,9 +31,10 @@ PLACES = 12
 PIECE = 1 << 20
 STARTUP_SECONDS = 2.5  # interpreter, imports, workers, lemma tables
 PARALLEL_SHARE = 0.9  # of the ideal speed-up, two workers on two cores, measured
-# Counting at the cap of 5,000 observations, b = 1500, on one core (benchmarks/): a bound, not an average.
-SECONDS_PER_1000_PAIRS = 1.0
-MATRIX_BYTES_PER_1000_PAIRS = 60_000_000
+# 1,000 pairs of a data set whose words are hardly shared, b = 1500, on one core, rounded up from what
+# `python -m benchmarks counting` (0.26 s) and `bagpack vectors` (12.7 MB) gave on 72 million tokens.
+SECONDS_PER_1000_PAIRS = 0.5
+MATRIX_BYTES_PER_1000_PAIRS = 20_000_000
 
 
 @dataclass
