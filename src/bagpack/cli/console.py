@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -88,3 +88,26 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
         transient=True,
     ) as progress:
         yield progress
+
+
+@contextmanager
+def counting_progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """For counts: a bar for the words and one for the pairs, each made when the first of them is done."""
+    with progress_bar(quiet) as bar:
+        if bar is None:
+            yield None
+            return
+        tasks: dict[str, Any] = {}
+
+        def update(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(f"counting {what}", total=total, note="")
+            bar.update(tasks[what], advance=done, note=f"of {total:,}")
+
+        yield update
+
+
+def some_of(names: list[str], shown: int = 20) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")

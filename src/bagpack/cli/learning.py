@@ -16,7 +16,6 @@ from bagpack.cli.vectors import (
     Limit,
     Quiet,
     WindowsOption,
-    _progress,
     parse_columns,
 )
 
@@ -119,7 +118,7 @@ def evaluate(
         preset, conditions_of(condition), split, folds, seed, transductive, cost, epsilon, tuple(leave_out or ()),
         drop_unseen, label_sets, task, parse_columns(columns), features=report is not None or json,
     )  # fmt: skip
-    with _progress(quiet or json) as tell:
+    with io.counting_progress(quiet or json) as tell:
         result = evaluate_file(
             store, data, test, counting_options(b, basis, limit, windows, jobs), options, tell
         )
@@ -152,7 +151,7 @@ def solve(
     """Answer multiple-choice questions: pairs (analogies) or words (synonyms)."""
     from bagpack.experiments.questions import solve_file
 
-    with _progress(quiet or json) as tell:
+    with io.counting_progress(quiet or json) as tell:
         result = solve_file(
             store, questions, counting_options(b, basis, limit, windows, jobs), preset=preset,
             conditions=conditions_of(condition), answers=answers, rounds=rounds, folds=folds, seed=seed,
@@ -196,7 +195,7 @@ def train(
         preset, conditions_of("all"), "random", folds, seed, False, cost, epsilon, (), drop_unseen, label_sets, task,
         parse_columns(columns),
     )  # fmt: skip
-    with _progress(quiet or json) as tell:
+    with io.counting_progress(quiet or json) as tell:
         model, result = train_file(
             store, data, out, counting_options(b, basis, limit, windows, jobs), options, condition=only,
             evaluate=not no_scores, overwrite=overwrite, progress=tell,
@@ -240,7 +239,7 @@ def predict(
     from bagpack.tasks import read_pairs
 
     listed = read_pairs(pairs, parse_columns(columns))
-    with _progress(quiet or json) as tell:
+    with io.counting_progress(quiet or json) as tell:
         found, matrix, answers, scores = predict_pairs(
             model, listed.pairs, store=store, any_store=any_store, n_jobs=jobs, progress=tell
         )
@@ -256,11 +255,9 @@ def predict(
     for row in (header, *rows):
         sys.stdout.write("\t".join(row) + "\n")
     if not quiet and matrix.unknown_words:
-        from bagpack.cli.vectors import _some
-
         unknown = matrix.unknown_words
         io.messages().print(
-            f"[yellow]{len(unknown):,} unknown words, zero vectors: {_some(unknown)}[/yellow]"
+            f"[yellow]{len(unknown):,} unknown words, zero vectors: {io.some_of(unknown)}[/yellow]"
         )
 
 
@@ -288,7 +285,7 @@ def reproduce(
     """Run one of the paper's four tasks as it ran them, its numbers beside ours."""
     from bagpack.experiments.reproduce import reproduce as run
 
-    with _progress(quiet or json) as tell:
+    with io.counting_progress(quiet or json) as tell:
         result = run(
             task, store, data, counting_options(b, basis, limit, windows, jobs), preset=preset, seed=seed,
             answers=answers, relations=tuple(relation or ()), progress=tell,

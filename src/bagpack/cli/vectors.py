@@ -28,7 +28,6 @@ WindowsOption = Annotated[
 ColumnsOption = Annotated[
     str, typer.Option("--columns", help="Which columns hold the words, such as w1=noun,w2=verb.")
 ]
-LIST_SHOWN = 20
 
 
 def parse_columns(text: str) -> dict[str, str] | None:
@@ -172,7 +171,7 @@ def vectors(
     else:
         picked = source.pick_basis(b, jobs)
     warm_up(source, picked, None if quiet else lambda text: io.messages().print(text, style="dim"))
-    with _progress(quiet or json) as tell:
+    with io.counting_progress(quiet or json) as tell:
         if old is not None:
             matrix = old.grow(source, listed.pairs, jobs, tell)
         else:
@@ -199,27 +198,6 @@ def _refuse_options(context: typer.Context) -> None:
             raise UsageError(
                 f"--append counts as the matrix was counted, so {option} has no place; leave it out"
             )
-
-
-class _progress:  # noqa: N801 (used as a function)
-    """A bar for the words and one for the pairs, made when the first of them is done."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.manager = io.progress_bar(quiet)
-        self.tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> Any:
-        self.bar = self.manager.__enter__()
-        return None if self.bar is None else self.update
-
-    def __exit__(self, *details: Any) -> None:
-        self.manager.__exit__(*details)
-
-    def update(self, what: str, done: int, total: int) -> None:
-        assert self.bar is not None
-        if what not in self.tasks:
-            self.tasks[what] = self.bar.add_task(f"counting {what}", total=total, note="")
-        self.bar.update(self.tasks[what], advance=done, note=f"of {total:,}")
 
 
 def _matrix_facts(matrix: PairMatrix, out: Path, duplicates: int) -> dict[str, Any]:
@@ -255,19 +233,14 @@ def _tell_matrix(facts: dict[str, Any]) -> None:
 def _tell_unknown_and_capped(facts: dict[str, Any]) -> None:
     screen = io.messages()
     if unknown := facts["unknown_words"]:
-        screen.print(f"[yellow]{len(unknown):,} unknown words, zero vectors: {_some(unknown)}[/yellow]")
+        screen.print(f"[yellow]{len(unknown):,} unknown words, zero vectors: {io.some_of(unknown)}[/yellow]")
     for kind in ("words", "pairs"):
         if capped := facts[f"capped_{kind}"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
             screen.print(
                 f"[yellow]{len(capped):,} {kind} occur more often than {facts['limit']:,} times; only that many of "
-                f"each were counted: {_some(named)}[/yellow]"
+                f"each were counted: {io.some_of(named)}[/yellow]"
             )
-
-
-def _some(names: list[str]) -> str:
-    more = len(names) - LIST_SHOWN
-    return ", ".join(names[:LIST_SHOWN]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")
 
 
 def check(
@@ -328,12 +301,14 @@ def _show_coverage(facts: dict[str, Any]) -> None:
     if facts["unknown_words"]:
         screen.print(
             f"[yellow]{len(facts['unknown_words']):,} unknown words in {facts['rows_with_unknown_words']:,} rows: "
-            f"{_some(facts['unknown_words'])}[/yellow]"
+            f"{io.some_of(facts['unknown_words'])}[/yellow]"
         )
     for kind in ("words", "pairs"):
         if capped := facts[f"capped_{kind}"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
-            screen.print(f"{len(capped):,} {kind} are past the cap of {facts['limit']:,}: {_some(named)}")
+            screen.print(
+                f"{len(capped):,} {kind} are past the cap of {facts['limit']:,}: {io.some_of(named)}"
+            )
 
 
 def register(app: typer.Typer) -> None:
