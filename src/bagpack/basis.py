@@ -43,7 +43,7 @@ class Basis:
     bigrams: tuple[tuple[str, str], ...]
     unigram_counts: tuple[int, ...] = ()
     bigram_counts: tuple[int, ...] = ()
-    corpus_hash: str = ""  # of the store it was picked from; empty if it was written by hand
+    corpus_hash: str = ""  # of the store it was picked from; empty if it was read from a file
 
     def __post_init__(self) -> None:
         for kind, terms in (("unigram", self.unigrams), ("bigram", self.bigrams)):
@@ -74,12 +74,11 @@ class Basis:
         return digest("\n".join([str(len(self.unigrams)), *lines]).encode())
 
     def to_tsv(self) -> str:
-        """`kind`, `term`, `count`, in rank order, with the corpus's hash in a comment.
+        """`kind`, `term`, `count`, in rank order.
 
         A bigram of words that hold spaces themselves has its first word in a fourth column.
         """
-        lines = [f"# corpus {self.corpus_hash}"] if self.corpus_hash else []
-        lines.append(HEADER)
+        lines = [HEADER]
         counts = self.unigram_counts or (0,) * len(self.unigrams)
         lines += [f"unigram\t{term}\t{count}" for term, count in zip(self.unigrams, counts, strict=True)]
         counts = self.bigram_counts or (0,) * len(self.bigrams)
@@ -116,10 +115,7 @@ class Basis:
         """From the text of a TSV; see `to_tsv`."""
         unigrams: dict[str, int] = {}
         bigrams: dict[tuple[str, str], int] = {}
-        corpus_hash = ""
         for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
-            if line.startswith("# corpus "):
-                corpus_hash = line.removeprefix("# corpus ").strip()
             if not line.strip() or (line.startswith("#") and "\t" not in line) or line == HEADER:
                 continue
             kind, term, count, first = [*line.split("\t"), "", "", ""][:4]
@@ -146,9 +142,7 @@ class Basis:
                 bigrams[first, second] = int(count or 0)
         if not unigrams and not bigrams:
             raise InputError(f"{path} holds no basis terms; make one with bagpack basis STORE -b 1500")
-        return cls(
-            tuple(unigrams), tuple(bigrams), tuple(unigrams.values()), tuple(bigrams.values()), corpus_hash
-        )
+        return cls(tuple(unigrams), tuple(bigrams), tuple(unigrams.values()), tuple(bigrams.values()))
 
     @classmethod
     def of(cls, corpus: Corpus, b: int = 1500, n_jobs: int | None = None) -> Basis:
@@ -162,12 +156,29 @@ class Basis:
         )
 
     def check_corpus(self, source: Any, path: str) -> None:
-        """A basis of another corpus is refused: its terms would be the wrong ones, silently."""
-        if self.corpus_hash and self.corpus_hash != source.content_hash:
-            raise StoreError(
-                f"the basis {path} was picked from another corpus than {source.path}; pick one with bagpack basis "
-                f"{source.path}, or delete its '# corpus' line to use it on purpose"
-            )
+        """A basis of another corpus is refused: its terms would be the wrong ones, silently.
+
+        Told by the counts of its unigrams, which are those of the corpus it was picked from. Without counts it is
+        used on purpose; and snippets take any basis, as the paper took a large corpus's.
+        """
+        corpus = source if isinstance(source, Corpus) else getattr(source, "corpus", None)
+        if corpus is None or not any(self.unigram_counts):
+            return
+        for term, count, here in zip(
+            self.unigrams, self.unigram_counts, corpus_counts(corpus, self.unigrams), strict=True
+        ):
+            if count and count != here:
+                raise StoreError(
+                    f"the basis {path} was picked from another corpus than {corpus.path} ({term!r} stands {count:,} "
+                    f"times there, {here:,} times here); pick one with bagpack basis {corpus.path}, or leave the "
+                    f"counts out to use it on purpose"
+                )
+
+
+def corpus_counts(corpus: Corpus, terms: Sequence[str]) -> list[int]:
+    """How often each key occurs in a corpus."""
+    found = corpus.lexicon.keys.find(terms)
+    return [int(corpus.lexicon.counts[index]) if index >= 0 else 0 for index in found.tolist()]
 
 
 def top_unigrams(corpus: Corpus, b: int) -> tuple[list[str], list[int]]:

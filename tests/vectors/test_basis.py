@@ -11,12 +11,13 @@ def test_written_and_read_it_is_the_same(corpus, tmp_path):
     basis = Basis.of(corpus, 5)
     basis.save(tmp_path / "basis.tsv")
     again = Basis.open(tmp_path / "basis.tsv")
-    assert (again, again.unigram_counts, again.corpus_hash) == (
+    assert (again, again.unigram_counts, again.bigram_counts) == (
         basis,
         basis.unigram_counts,
-        corpus.content_hash,
+        basis.bigram_counts,
     )
-    assert basis.to_tsv().splitlines()[1:4] == ["kind\tterm\tcount", "unigram\t.\t18", "unigram\tcat\t18"]
+    again.check_corpus(corpus, "basis.tsv")
+    assert basis.to_tsv().splitlines()[:3] == ["kind\tterm\tcount", "unigram\t.\t18", "unigram\tcat\t18"]
 
 
 def test_written_by_hand_without_counts_header_or_corpus(corpus):
