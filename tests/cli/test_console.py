@@ -218,3 +218,14 @@ def test_numbers_for_people():
     assert [show_time(n) for n in (0.02, 5, 130, 7300)] == ["20 ms", "5.0 s", "2 min 10 s", "2 h 1 min"]
     with pytest.raises(UsageError, match="--memory x is not a size; write it like 512M or 2G"):
         parse_size("x", "--memory")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("forms", " "), ("queries", "cat", ""), ("contexts", "s.bp", ""), ("sketch", "s.bp", ""),
+     ("explain", "m.model", "", "b"), ("similar", "s.bp", "a", " ", "--discover")],
+)  # fmt: skip
+def test_an_empty_word_is_told(cli, command):
+    done = cli(*command)
+    assert done.code == 2
+    assert done.err == "bagpack: a word is empty; name one, or two in quotes such as 'ice cream'\n"

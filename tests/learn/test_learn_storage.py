@@ -140,3 +140,10 @@ def test_the_card_tells_what_it_was_told(data, tmp_path):
     path = save_model(model, tmp_path / "m", card=card)
     assert (path / "README.md").read_text(encoding="utf-8") == card
     assert "Not evaluated" in model_card(model)
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path):
+    counts, y = make_counts(n_pairs=40, n_words=20, seed=4)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"cannot be written: .*; choose another place"):
+        save_model(fit_counts(counts, encode_targets(y)), tmp_path / "file" / "m.model")

@@ -111,3 +111,9 @@ def some_of(names: list[str], shown: int = 20) -> str:
     """The first names, and how many more there are."""
     more = len(names) - shown
     return ", ".join(names[:shown]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")
+
+
+def check_words(*words: str | None) -> None:
+    """An empty word is a slip at the keyboard, not a word that the corpus lacks."""
+    if any(word is not None and not word.strip() for word in words):
+        raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")

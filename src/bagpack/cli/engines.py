@@ -44,6 +44,7 @@ def forms(
     json: Json = False,
 ) -> None:
     """Show the inflected forms that stand for a target in queries: [bold]bagpack forms cat lion[/bold]."""
+    io.check_words(*words)
     inflector = _inflector(forms, lang)
     found = {word: list(inflector.forms(word)) for word in words}
     if json:
@@ -65,6 +66,7 @@ def queries(
     from bagpack.engines.base import native_query
     from bagpack.engines.queries import plan_queries
 
+    io.check_words(w1, w2)
     plan = plan_queries([(w1, w2)], _inflector(forms, lang), lang)
     both = [{"query": str(query), "native": native_query(query, engine)} for query in plan.queries]
     if json:

@@ -39,6 +39,7 @@ def explain(
     from bagpack.explain import explain_pair
     from bagpack.learn import load_model
 
+    io.check_words(w1, w2)
     opened = load_model(model)
     unknown = [name for name in label or () if name not in {str(c) for c in opened.classes}]
     if unknown:
@@ -152,6 +153,7 @@ def similar(
     from bagpack.explain import similar_pairs
     from bagpack.tasks import read_pairs
 
+    io.check_words(w1, w2)
     if (among is None) != discover:
         raise UsageError("say where the pairs come from: either --among PAIRS.tsv or --discover")
     if by not in ("every", "all", "v1", "v2", "v12"):
@@ -225,6 +227,7 @@ def sketch(
     from bagpack.explain import sketch_pair, sketch_word
     from bagpack.learn import load_model
 
+    io.check_words(w1, w2)
     source = open_source(store)
     reach = Windows.parse(windows)
     found: PairSketch | WordSketch

@@ -56,9 +56,7 @@ def contexts(
     from bagpack.contexts.source import open_source
     from bagpack.contexts.windows import Windows, parse_limit
 
-    for word in (w1, w2):
-        if word is not None and not word.strip():
-            raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")
+    io.check_words(w1, w2)
     source = open_source(store)
     found = source.contexts(w1, w2, limit=parse_limit(limit), windows=Windows.parse(windows))
     if json:

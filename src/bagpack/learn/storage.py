@@ -23,6 +23,7 @@ import numpy as np
 import bagpack.learn.modern  # noqa: F401 (registers the steps and blocks that its models name)
 from bagpack._version import __version__
 from bagpack.errors import StoreError, UsageError
+from bagpack.files import disk_errors
 from bagpack.learn.blocks import BLOCKS, feature_names
 from bagpack.learn.model import BlockWeighting, LinearModel
 from bagpack.learn.weighting import STEPS, Step
@@ -72,23 +73,27 @@ def save_model(
         "settings": dict(model.settings),
         "manifest": dict(manifest if manifest is not None else model.manifest),
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
-        _write_json(beside / "model.json", document)
-        _write_json(beside / "terms.json", list(model.terms))
-        np.save(beside / "intercept.npy", model.intercept, allow_pickle=False)
-        for weighting, weights in zip(model.weightings, model.weights, strict=True):
-            np.save(beside / f"{weighting.name}.weights.npy", weights, allow_pickle=False)
-            for n, step in enumerate(weighting.steps):
-                for name in step.learned:
-                    np.save(
-                        beside / _step_file(weighting.name, n, name), getattr(step, name), allow_pickle=False
-                    )
-        if card is not None:
-            (beside / "README.md").write_text(card, encoding="utf-8")
-        beside.chmod(0o755)
-        _rename_into_place(beside, path)
+        with disk_errors(path):
+            _write_json(beside / "model.json", document)
+            _write_json(beside / "terms.json", list(model.terms))
+            np.save(beside / "intercept.npy", model.intercept, allow_pickle=False)
+            for weighting, weights in zip(model.weightings, model.weights, strict=True):
+                np.save(beside / f"{weighting.name}.weights.npy", weights, allow_pickle=False)
+                for n, step in enumerate(weighting.steps):
+                    for name in step.learned:
+                        np.save(
+                            beside / _step_file(weighting.name, n, name),
+                            getattr(step, name),
+                            allow_pickle=False,
+                        )
+            if card is not None:
+                (beside / "README.md").write_text(card, encoding="utf-8")
+            beside.chmod(0o755)
+            _rename_into_place(beside, path)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return path
