@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo test test-all tools lint format bench clean
+.PHONY: setup demo test test-all tools lint format bench bench-large clean
 
 setup: .venv/.ready
 
@@ -38,6 +38,9 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+bench-large: setup  # up to a billion tokens: half an hour and 30 GB of disk, given back at the end
+	$(BIN)/python -m benchmarks.bench_large
 
 clean:
 	rm -rf .venv demo bench-data dist build
