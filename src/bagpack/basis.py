@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from bagpack.corpus.store import Corpus
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import digest
+from bagpack.parallel import Arrays, Shared, gather, share, worker_count
 
 I64 = NDArray[np.int64]
 
@@ -224,20 +224,36 @@ def _candidates(shard: Shard, keys: Strings) -> NDArray[np.int32]:
     return number[shard.key_of_type]
 
 
-def count_in_table(shard_paths: Sequence[str], keys: Strings) -> tuple[I64, I64]:
-    """Bigram counts among few keys in some shards: codes first·m + second, and counts."""
+def count_in_table(shard_paths: Sequence[str], shared: Shared) -> tuple[None, Arrays]:
+    """Bigram counts among few keys in some shards: an m × m table, or its entries if they take less room."""
+    keys: Strings = shared.get()
     table = np.zeros((len(keys), len(keys)), np.uint32)
     for path in shard_paths:
         shard = Shard(Path(path))
         _fill_table(shard.tokens, _candidates(shard, keys), table)
     flat = table.reshape(-1)
     codes = np.flatnonzero(flat)
-    return codes, flat[codes].astype(np.int64)
+    return None, (flat,) if codes.size > flat.size // 2 else (codes.astype(np.uint32), flat[codes])
 
 
-def count_by_sorting(shard_paths: Sequence[str], keys: Strings, part: int, parts: int) -> tuple[I64, I64]:
+def count_by_sorting(
+    shard_paths: Sequence[str], shared: Shared, part: int, parts: int
+) -> tuple[None, Arrays]:
     """Bigram counts among many keys in some shards, those of one part of the first keys."""
-    return add_counts(_sorted_codes(Shard(Path(path)), keys, part, parts) for path in shard_paths)
+    keys: Strings = shared.get()
+    return None, add_counts(_sorted_codes(Shard(Path(path)), keys, part, parts) for path in shard_paths)
+
+
+def add_tables(results: Iterable[Arrays], size: int) -> tuple[I64, I64]:
+    """Sum of what `count_in_table` gives, as codes first·m + second and counts; one table and the sum are held."""
+    total = np.zeros(size * size, np.int64)
+    for arrays in results:
+        if len(arrays) == 1:
+            total += arrays[0]
+        else:
+            total[arrays[0]] += arrays[1]
+    codes = np.flatnonzero(total)
+    return codes, total[codes]
 
 
 def _sorted_codes(shard: Shard, keys: Strings, part: int, parts: int) -> tuple[I64, I64]:
@@ -251,14 +267,14 @@ def _sorted_codes(shard: Shard, keys: Strings, part: int, parts: int) -> tuple[I
 def _shard_groups(corpus: Corpus, n_jobs: int | None) -> list[list[str]]:
     """Shards for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
     groups: list[list[str]] = []
-    wanted = -(-corpus.tokens // joblib.effective_n_jobs(n_jobs))
+    wanted = -(-corpus.tokens // worker_count(n_jobs))
     room = 0
-    for shard in corpus.shards:
-        size = int(shard.facts["tokens"])
+    for shard, entry in zip(corpus.shards, corpus.manifest["shards"], strict=True):
+        size = int(entry["tokens"])
         if room < size / 2 or not groups:
             groups.append([])
             room = min(wanted, MOST_TOKENS)
-        groups[-1].append(str(shard.directory))
+        groups[-1].append(str(shard.directory.absolute()))
         room -= size
     return groups
 
@@ -299,23 +315,24 @@ def top_bigrams(corpus: Corpus, b: int, n_jobs: int | None = None) -> tuple[list
     groups = _shard_groups(corpus, n_jobs)
     by_count = np.argsort(-lexicon.counts, kind="stable")
 
-    def run(count: Any, size: int, *more: int) -> tuple[Strings, tuple[I64, I64]]:
-        keys = lexicon.keys.take(np.sort(by_count[:size]))
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
-        return keys, add_counts(parallel(joblib.delayed(count)(paths, keys, *more) for paths in groups))
+    def run(count: Any, keys: Strings, *more: int) -> tuple[I64, I64]:
+        with share(keys, n_jobs, len(groups), corpus.path) as shared:
+            calls = [(paths, shared, *more) for paths in groups]
+            with gather(count, calls, n_jobs, corpus.path) as left:
+                results: Any = (task.take() for task in left)
+                return add_counts(results) if more else add_tables(results, len(keys))
 
     size = min(TABLE_KEYS, by_count.size)
-    keys, (codes, counts) = run(count_in_table, size)
+    keys = lexicon.keys.take(np.sort(by_count[:size]))
+    codes, counts = run(count_in_table, keys)
     best = _best(codes, counts, b)
     least = int(best[1].min()) if best[0].size >= b else 1
     needed = int((lexicon.counts >= least).sum())
     if needed > size:
         size = needed
+        keys = lexicon.keys.take(np.sort(by_count[:size]))
         parts = -(-min(corpus.tokens, size * size) // MOST_CODES)
-        found = []
-        for part in range(parts):
-            keys, (codes, counts) = run(count_by_sorting, size, part, parts)
-            found.append(_best(codes, counts, b))
+        found = [_best(*run(count_by_sorting, keys, part, parts), b) for part in range(parts)]
         best = np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
     named = [
         (-count, f"{keys[code // size]} {keys[code % size]}", keys[code // size], keys[code % size])

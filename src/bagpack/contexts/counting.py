@@ -2,35 +2,48 @@
 
 A task takes some words, or some pairs, through all shards, so that it knows by itself which observations are among
 the corpus's first N, or in a sample of N. Counts are integers and add up: the result is the same however the targets
-are divided into tasks and the corpus into shards.
+are divided into tasks and the corpus into shards. A task is told where the store is and which words it is to count, and
+looks them up itself; what it counted is joined to what there is, one task at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts import kernels
-from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
+from bagpack.contexts.dividing import Csr as Csr
+from bagpack.contexts.dividing import (
+    PlacesOfShards,
+    Progress,
+    StorePlace,
+    join_rows,
+    make_rows,
+    most_occurrences,
+    open_store,
+    per_task,
+    row_arrays,
+    runs_of,
+    task_runs,
+)
+from bagpack.contexts.dividing import no_rows as no_rows
+from bagpack.contexts.targets import Occurrences, Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.corpus.strings import read_only
+from bagpack.parallel import Arrays, gather
 
 I64 = NDArray[np.int64]
-Progress = Callable[[int], None]
-
-Csr = sparse.csr_array[Any, tuple[int, int]]
 
 CHUNK_WORDS = 512
 CHUNK_PAIRS = 5000
@@ -82,28 +95,6 @@ def open_shard(path: str) -> Shard:
     return Shard(Path(path))
 
 
-def no_rows(rows: int, width: int) -> Csr:
-    """Rows of zeros."""
-    return sparse.csr_array(([], [], np.zeros(rows + 1, np.int64)), shape=(rows, width), dtype=np.int32)
-
-
-def _csr(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width: int) -> Csr:
-    indptr = np.concatenate([[0], row_ends]).astype(np.int64)
-    rows = sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width))
-    rows.has_sorted_indices = True
-    rows.has_canonical_format = True
-    return rows
-
-
-def _run(tasks: list[Any], sizes: list[int], n_jobs: int | None, progress: Progress | None) -> list[Any]:
-    results = []
-    for size, result in zip(sizes, joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks), strict=True):
-        results.append(result)
-        if progress:
-            progress(size)
-    return results
-
-
 def drawn_numbers(counts: I64, name: str, limit: int, seed: int) -> list[I64]:
     """Per shard, the numbers of a target's drawn observations; `counts` says how many each shard has.
 
@@ -131,18 +122,26 @@ def count_words(
     """Rows (pre, post) of each target over the corpus, and how often it occurs in all."""
     if not len(targets):
         return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
-    keys = TargetKeys(targets)
-    places = [find_occurrences(shard, keys) for shard in corpus.shards]
-    tasks, sizes = [], []
-    for start in range(0, len(targets), CHUNK_WORDS):
-        numbers = np.arange(start, min(start + CHUNK_WORDS, len(targets)))
-        names = [str(target) for target in targets[start : start + CHUNK_WORDS]]
-        part = [place.take(numbers) for place in places]
-        tasks.append(joblib.delayed(_count_words)(_paths(corpus), part, names, basis, settings))
-        sizes.append(numbers.size)
-    rows = _run(tasks, sizes, n_jobs, progress)
+    most = most_occurrences(corpus, targets)
+    work = most if settings.limit is None else np.minimum(most, settings.limit)
+    parts = list(task_runs(work, ALL, CHUNK_WORDS, n_jobs))
+    store = StorePlace.of(corpus)
+    calls = [(store, targets[part], basis, settings) for part in parts]
+    with gather(_words_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
+        lengths = np.concatenate([task.facts[0] for task in left])
+        rows = join_rows(left, lengths, np.arange(len(targets)), 2 * len(basis))
+        return rows, np.concatenate([task.facts[1] for task in left])
+
+
+def _words_task(
+    store: StorePlace, targets: Sequence[Target], basis: Basis, settings: CountSettings
+) -> tuple[tuple[I64, I64], Arrays]:
+    """Entries of each row and occurrences of each target; the rows."""
+    corpus = open_store(store)
+    places = list(PlacesOfShards(corpus, targets))
+    rows = _count_words(_paths(corpus), places, [str(target) for target in targets], basis, settings)
     found: I64 = np.sum([place.counts for place in places], axis=0)
-    return rows[0] if len(rows) == 1 else sparse.vstack(rows, format="csr"), found
+    return (np.diff(rows.indptr).astype(np.int64), found), row_arrays(rows)
 
 
 def _paths(corpus: Corpus) -> list[str]:
@@ -180,7 +179,7 @@ def _count_words(
         parts.append((columns[:used].copy(), values[:used].copy()))
         row_ends[part] += done
         done += used
-    return _csr(
+    return make_rows(
         np.concatenate([piece[1] for piece in parts]), np.concatenate([piece[0] for piece in parts]),
         row_ends, 2 * terms,
     )  # fmt: skip
@@ -266,34 +265,41 @@ def count_pairs(
         none = np.zeros((0, 2), np.int64)
         return PairCountsOf(no_rows(0, 6 * len(basis)), none, none)
     targets, ones, twos = index_pairs(pairs)
-    keys = TargetKeys(targets)
-    places = [find_occurrences(shard, keys) for shard in corpus.shards]
-    frequency: I64 = np.sum([place.counts for place in places], axis=0)
+    frequency = most_occurrences(corpus, targets)
     # Pairs that share their more frequent word are done together.
     swapped = frequency[ones] > frequency[twos]
     few, many = np.where(swapped, twos, ones), np.where(swapped, ones, twos)
     order = np.lexsort((few, many))
-    tasks, sizes = [], []
-    for part in _chunks(frequency[few[order]], settings):
+    parts = list(
+        task_runs(_most_couples(frequency[few[order]], settings), COUPLES_PER_TASK, CHUNK_PAIRS, n_jobs)
+    )
+    store = StorePlace.of(corpus)
+    calls = []
+    for part in parts:
         chosen = order[part]
         used, renumbered = np.unique(np.concatenate([few[chosen], many[chosen]]), return_inverse=True)
         numbers = renumbered.astype(np.int64)
-        task = PairTask(
-            tuple(_paths(corpus)),
-            tuple(place.take(used) for place in places),
-            numbers[: chosen.size],
-            numbers[chosen.size :],
-            swapped[chosen],
-            ["\t".join(sorted(map(str, pairs[k]))) for k in chosen.tolist()] if settings.draws else [],
-        )
-        tasks.append(joblib.delayed(_count_pairs)(task, basis, settings))
-        sizes.append(chosen.size)
-    results = _run(tasks, sizes, n_jobs, progress)
-    back = np.argsort(order)
-    return PairCountsOf(
-        sparse.vstack([result.rows for result in results], format="csr")[back],
-        np.concatenate([result.found for result in results])[back],
-        np.concatenate([result.taken for result in results])[back],
+        names = ["\t".join(sorted(map(str, pairs[k]))) for k in chosen.tolist()] if settings.draws else []
+        calls.append((
+            store, [targets[k] for k in used.tolist()], numbers[: chosen.size], numbers[chosen.size :],
+            swapped[chosen], names, basis, settings,
+        ))  # fmt: skip
+    with gather(_pairs_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
+        lengths, found, taken = (np.concatenate([task.facts[i] for task in left]) for i in range(3))
+        back = np.argsort(order)
+        return PairCountsOf(join_rows(left, lengths, order, 6 * len(basis)), found[back], taken[back])
+
+
+def _pairs_task(
+    store: StorePlace, targets: Sequence[Target], few: I64, many: I64, swapped: NDArray[np.bool_],
+    names: Sequence[str], basis: Basis, settings: CountSettings,
+) -> tuple[tuple[I64, I64, I64], Arrays]:  # fmt: skip
+    """Entries of each row, couples found and taken of each pair; the rows."""
+    corpus = open_store(store)
+    task = PairTask(tuple(_paths(corpus)), PlacesOfShards(corpus, targets), few, many, swapped, names)
+    counted = _count_pairs(task, basis, settings)
+    return (np.diff(counted.rows.indptr).astype(np.int64), counted.found, counted.taken), row_arrays(
+        counted.rows
     )
 
 
@@ -332,22 +338,9 @@ def index_pairs(pairs: Sequence[tuple[Target, Target]]) -> tuple[list[Target], I
     return list(number), flat[0::2].copy(), flat[1::2].copy()
 
 
-def _chunks(rarer: I64, settings: CountSettings) -> Iterator[slice]:
-    """Runs of pairs for one task: not too many, and not too many couples to hold at once."""
-    most = 2 * rarer if settings.limit is None or settings.draws else np.minimum(2 * rarer, settings.limit)
-    return _runs(most, COUPLES_PER_TASK, CHUNK_PAIRS)
-
-
-def _runs(sizes: I64, most: int, longest: int) -> Iterator[slice]:
-    """Cut into runs of at most `longest` items and, unless it is one item alone, of at most `most` in all."""
-    total = np.cumsum(sizes)
-    start = 0
-    while start < sizes.size:
-        before = int(total[start - 1]) if start else 0
-        room = int(np.searchsorted(total, before + most, side="right"))
-        stop = max(start + 1, min(room, start + longest, sizes.size))
-        yield slice(start, stop)
-        start = stop
+def _most_couples(rarer: I64, settings: CountSettings) -> I64:
+    """How many couples of each pair a task may have to hold at once."""
+    return 2 * rarer if settings.limit is None or settings.draws else np.minimum(2 * rarer, settings.limit)
 
 
 def _count_pairs(task: PairTask, basis: Basis, settings: CountSettings) -> PairCountsOf:
@@ -369,7 +362,7 @@ def _count_pairs(task: PairTask, basis: Basis, settings: CountSettings) -> PairC
     taken: I64 = np.sum([couples.by_order for couples in in_shard], axis=0)
     totals: I64 = np.sum([couples.counts for couples in in_shard], axis=0)
     rows = []
-    for part in _runs(totals, COUPLES_AT_ONCE, task.size):
+    for part in runs_of(totals, COUPLES_AT_ONCE, task.size):
         listed = [couples.of_pairs(part.start, part.stop) for couples in in_shard]
         one, two = task.lengths
         rows.append(_sum_features(task.paths, listed, (one[part], two[part]), basis, settings))

@@ -1,0 +1,130 @@
+"""Dividing the counting of many targets into tasks that workers do by themselves, and joining what they counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
+from bagpack.corpus.store import Corpus
+from bagpack.errors import StoreError
+from bagpack.parallel import Arrays, Left, worker_count
+
+I64 = NDArray[np.int64]
+Csr = sparse.csr_array[Any, tuple[int, int]]
+Progress = Callable[[int], None]
+
+TASKS_PER_WORKER = 4
+POSTINGS_PER_TASK = 1 << 18  # at least, so that starting a task does not weigh
+
+
+def no_rows(rows: int, width: int) -> Csr:
+    """Rows of zeros."""
+    return sparse.csr_array(([], [], np.zeros(rows + 1, np.int64)), shape=(rows, width), dtype=np.int32)
+
+
+def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width: int) -> Csr:
+    """Rows of sorted columns, the k-th ending at row_ends[k]."""
+    indptr = np.concatenate([[0], row_ends]).astype(np.int64)
+    rows = sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width))
+    rows.has_sorted_indices = True
+    rows.has_canonical_format = True
+    return rows
+
+
+@dataclass(frozen=True)
+class StorePlace:
+    """Where a task finds the store, and what it must hold."""
+
+    path: str
+    content_hash: str
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> StorePlace:
+        """The place of a corpus, the same from any working directory."""
+        return cls(str(corpus.path.absolute()), corpus.content_hash)
+
+
+@lru_cache(maxsize=4)
+def open_store(place: StorePlace) -> Corpus:
+    """The store, kept open in this process."""
+    corpus = Corpus.open(place.path)
+    if corpus.content_hash != place.content_hash:
+        raise StoreError(f"{place.path} was changed while it was being counted; run the command again")
+    return corpus
+
+
+class PlacesOfShards(Sequence[Occurrences]):
+    """Where targets stand in each shard, looked up when it is the shard's turn: all at once would not fit."""
+
+    def __init__(self, corpus: Corpus, targets: Sequence[Target]) -> None:
+        self.shards = corpus.shards
+        self.keys = TargetKeys(targets)
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    def __getitem__(self, number: Any) -> Any:
+        return find_occurrences(self.shards[number], self.keys)
+
+
+def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
+    """How often each target occurs at most: as often as the rarest of its words. Asks the lexicon alone."""
+    keys = TargetKeys(targets)
+    found = corpus.lexicon.keys.find(keys.flat)
+    counts = np.where(found >= 0, corpus.lexicon.counts[np.maximum(found, 0)], 0)
+    return np.minimum.reduceat(counts, keys.ends - keys.lengths).astype(np.int64)
+
+
+def task_runs(work: I64, most: int, longest: int, n_jobs: int | None) -> Iterator[slice]:
+    """Runs of targets for one task: several tasks for each worker, but none too small to be worth its start."""
+    share = int(work.sum()) // (TASKS_PER_WORKER * worker_count(n_jobs))
+    return runs_of(work, min(max(share, POSTINGS_PER_TASK), most), longest)
+
+
+def per_task(calls: Sequence[slice], progress: Progress | None) -> Progress | None:
+    """Progress in targets, from the numbers of tasks."""
+    if progress is None:
+        return None
+    return lambda number: progress(calls[number].stop - calls[number].start)
+
+
+def row_arrays(rows: Csr) -> Arrays:
+    """What `join_rows` takes."""
+    return rows.data, rows.indices
+
+
+def join_rows(left: Sequence[Left], lengths: I64, order: I64, width: int) -> Csr:
+    """All rows, the i-th of what the tasks left at place order[i]; one task's are held beside the result."""
+    own = np.empty_like(lengths)
+    own[order] = lengths
+    ends = np.cumsum(own)
+    starts = (ends - own)[order]
+    values, columns = (np.empty(int(lengths.sum()), np.int32) for _ in range(2))
+    row = 0
+    for task in left:
+        data, indices = task.take()
+        stop = row + task.facts[0].size
+        within = np.cumsum(lengths[row:stop]) - lengths[row:stop]
+        at = np.repeat(starts[row:stop] - within, lengths[row:stop]) + np.arange(data.size)
+        values[at], columns[at] = data, indices
+        row = stop
+    return make_rows(values, columns, ends, width)
+
+
+def runs_of(sizes: I64, most: int, longest: int) -> Iterator[slice]:
+    """Cut into runs of at most `longest` items and, unless it is one item alone, of at most `most` in all."""
+    total = np.cumsum(sizes)
+    start = 0
+    while start < sizes.size:
+        before = int(total[start - 1]) if start else 0
+        room = int(np.searchsorted(total, before + most, side="right"))
+        stop = max(start + 1, min(room, start + longest, sizes.size))
+        yield slice(start, stop)
+        start = stop

@@ -1,0 +1,242 @@
+"""The one door to parallel work: joblib, on whichever engine the user opened.
+
+Tasks carry paths, words and row numbers. What is large goes through files in a directory that all workers share: arrays
+that tasks need are put there once, arrays that they make are left there and read back one task at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.errors import BagpackError, StoreError
+from bagpack.files import disk_errors, remove_tree
+
+Arrays = tuple[NDArray[Any], ...]
+
+SCRATCH = "BAGPACK_SCRATCH"
+ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
+
+_beside: ContextVar[Path | None] = ContextVar("beside", default=None)
+
+
+class WorkerError(BagpackError):
+    """Workers were lost, or cannot reach what they need."""
+
+
+# Running tasks --------------------------------------------------------------------------------------------------
+
+
+def on_one_machine() -> bool:
+    """Whether the workers of joblib's context are processes or threads of this machine."""
+    return type(joblib.parallel.get_active_backend()[0]).__name__ in ONE_MACHINE
+
+
+def worker_count(n_jobs: int | None) -> int:
+    """How many tasks run at once."""
+    return max(1, int(joblib.effective_n_jobs(n_jobs)))
+
+
+def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
+    """Results of `joblib.delayed` calls in the order of the calls, as they come where the engine can do that."""
+    try:
+        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1)
+    except ValueError:  # Ray and Spark hand all results over at the end; they are small
+        parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1)
+    try:
+        yield from parallel(tasks)
+    except Exception as error:
+        told = _lost(error)
+        if told is None:
+            raise
+        raise WorkerError(told) from error
+
+
+def _lost(error: Exception) -> str | None:
+    """A sentence if workers were lost; None if the work itself failed."""
+    name = type(error).__name__
+    if name == "KilledWorker":
+        return (
+            "several workers died one after the other on the same task, probably because memory ran out; give each "
+            "worker more of it, and run the command again (index: with --resume)"
+        )
+    if name in ("TerminatedWorkerError", "BrokenProcessPool"):
+        return "a worker process was killed, probably because memory ran out; give fewer --jobs"
+    if name in ("CancelledError", "FutureCancelledError", "CommClosedError", "FuturesCancelledError"):
+        return (
+            "the scheduler went away in the middle of the work; start it and its workers, and run the command again "
+            "(index: with --resume)"
+        )
+    if name in ("RayActorError", "ActorDiedError", "WorkerCrashedError", "OutOfMemoryError"):
+        return "a Ray worker died, probably because memory ran out; give each more of it, and run the command again"
+    return None
+
+
+# What workers share -----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def beside(path: str | Path) -> Iterator[None]:
+    """Within, what workers hand over lies beside this path (an output, on the file system that they share)."""
+    token = _beside.set(Path(os.path.abspath(path)))
+    try:
+        yield
+    finally:
+        _beside.reset(token)
+
+
+@contextmanager
+def scratch(near: str | Path | None = None) -> Iterator[Path]:
+    """A directory for what workers hand over, removed at the end.
+
+    It lies where BAGPACK_SCRATCH says; else beside the output; else, for workers of this machine, among its temporary
+    files; else beside `near`, the store that is read; else in the working directory.
+    """
+    place = Path(tempfile.mkdtemp(prefix=".bagpack-", dir=_shared_place(near)))
+    try:
+        yield place
+    finally:
+        remove_tree(place)
+
+
+def _shared_place(near: str | Path | None) -> Path:
+    named = os.environ.get(SCRATCH)
+    if named:
+        with disk_errors(Path(named)):
+            Path(named).mkdir(parents=True, exist_ok=True)
+        return Path(named).absolute()
+    output = _beside.get()
+    candidates = [
+        output.parent if output else None,
+        Path(tempfile.gettempdir()) if on_one_machine() else None,
+        Path(near).absolute().parent if near else None,
+        Path.cwd(),
+    ]
+    for place in candidates:
+        if place is not None and place.is_dir() and os.access(place, os.W_OK):
+            return place
+    raise StoreError(
+        f"there is no place that workers could share: {Path.cwd()} cannot be written; set {SCRATCH} to a directory "
+        f"that all of them reach"
+    )
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Something large that tasks need: they carry its path, and map its arrays into memory."""
+
+    path: str = ""
+    held: Any = None  # in the process that made it, where nothing has to be carried
+
+    def get(self) -> Any:
+        """The thing itself."""
+        return _load(self.path) if self.path else self.held
+
+
+@lru_cache(maxsize=1)
+def _load(path: str) -> Any:
+    with _reached(path):
+        return joblib.load(path, mmap_mode="r")
+
+
+@contextmanager
+def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = None) -> Iterator[Shared]:
+    """Put something where the workers of so many tasks reach it."""
+    if _stays_here(n_jobs, tasks):
+        yield Shared(held=value)
+        return
+    with scratch(near) as place:
+        path = place / "shared"
+        with disk_errors(path):
+            joblib.dump(value, path)
+        yield Shared(str(path))
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a task returned: some small facts, and arrays, which lie in a file until they are taken."""
+
+    facts: Any
+    path: str = ""
+    held: Arrays = ()
+
+    def take(self) -> Arrays:
+        """The arrays, once."""
+        if not self.path:
+            return self.held
+        with _reached(self.path), open(self.path, "rb") as handle:
+            count = int(np.load(handle))
+            arrays = tuple(np.load(handle) for _ in range(count))
+        os.unlink(self.path)
+        return arrays
+
+
+Work = Callable[..., tuple[Any, Arrays]]
+
+
+@contextmanager
+def gather(
+    work: Work, calls: Sequence[tuple[Any, ...]], n_jobs: int | None, near: str | Path,
+    finished: Callable[[int], None] | None = None,
+) -> Iterator[list[Left]]:  # fmt: skip
+    """Call `work`, which returns (facts, arrays), on each tuple of arguments; what it left, in the order of the calls.
+
+    Arrays stay on disk until they are taken, so that whoever adds them up holds those of one task beside the sum.
+    `finished` is told the number of each call that is done.
+    """
+    if _stays_here(n_jobs, len(calls)):
+        yield list(_told((Left(*_split(work(*call))) for call in calls), finished))
+        return
+    with scratch(near) as place:
+        tasks = (joblib.delayed(_leave)(str(place / f"{i:06d}"), work, call) for i, call in enumerate(calls))
+        yield list(_told(run(tasks, n_jobs), finished))
+
+
+def _told(results: Iterable[Left], finished: Callable[[int], None] | None) -> Iterator[Left]:
+    for number, result in enumerate(results):
+        if finished:
+            finished(number)
+        yield result
+
+
+def _split(result: tuple[Any, Arrays]) -> tuple[Any, str, Arrays]:
+    return result[0], "", result[1]
+
+
+def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
+    """Do one task; an engine may have the same one done twice at once, so the file is written beside and renamed."""
+    facts, arrays = work(*call)
+    own = f"{path}.{uuid.uuid4().hex}"
+    with _reached(os.path.dirname(path)), disk_errors(Path(path)), open(own, "wb") as handle:
+        np.save(handle, np.int64(len(arrays)))
+        for array in arrays:
+            np.save(handle, array)
+    os.replace(own, path)
+    return Left(facts, path)
+
+
+def _stays_here(n_jobs: int | None, tasks: int) -> bool:
+    """Whether all tasks are done in this process."""
+    return on_one_machine() and (tasks <= 1 or worker_count(n_jobs) == 1)
+
+
+@contextmanager
+def _reached(path: str) -> Iterator[None]:
+    if not os.path.exists(path):
+        raise WorkerError(
+            f"{path} is not there on {os.uname().nodename}; workers and the command must share a file system: set "
+            f"{SCRATCH} to a directory that all of them reach"
+        )
+    yield
