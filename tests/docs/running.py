@@ -1,0 +1,78 @@
+"""A page from top to bottom: every example run, every difference told."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from pathlib import Path
+
+from tests.docs.kit import Kit
+from tests.docs.markdown import COMMANDS, DATA, PYTHON, Block, Command, blocks, commands, given, matches
+from tests.docs.session import Session
+
+
+class DifferenceError(Exception):
+    """An example that does not do what the page says."""
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(f"{place}: {message}")
+
+
+def run_page(page: Path, kit: Kit, directory: Path, tell: dict[int, list[str]] | None = None) -> None:
+    """Run a page's examples in order; stops at the first that differs.
+
+    With `tell`, commands go on when their output differs, and what they printed is kept by line number.
+    """
+    kit.lay_out(directory, given(page))
+    listed = blocks(page)
+    with Session(directory) as session:
+        for block, after in zip_longest(listed, listed[1:]):
+            if block.reason is None:
+                _run(block, after, session, tell)
+
+
+def _run(block: Block, after: Block | None, session: Session, tell: dict[int, list[str]] | None) -> None:
+    if block.indented:
+        return
+    if block.language in COMMANDS:
+        for command in commands(block):
+            code, got = session.command(command.text)
+            if tell is not None:
+                tell[command.line] = got
+            _compare(block, command, code, got, tell is not None)
+    elif block.language == "python":
+        printed = session.python(block.text, block.place)
+        shown = after.text.splitlines() if after is not None and after.language == "output" else None
+        if tell is not None and after is not None:
+            tell[after.line] = printed
+        elif shown is not None and not matches(shown, printed):
+            raise DifferenceError(block.place, "it printed\n" + "\n".join(printed))
+    elif block.language == "pycon":
+        if (told := session.interactive(block.text, block.place)) and tell is None:
+            raise DifferenceError(block.place, told)
+    elif block.title is not None:
+        target = session.directory / block.title
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(block.text, encoding="utf-8")
+
+
+def _compare(block: Block, command: Command, code: int, got: list[str], lenient: bool) -> None:
+    place = f"{block.place.rpartition(':')[0]}:{command.line}"
+    said = "\n".join(got)
+    refusal = any(line.startswith("bagpack: ") for line in command.output)
+    if (code == 0) == refusal:
+        raise DifferenceError(place, f"`{command.text}` ended with {code}\n{said}")
+    if command.output and not lenient and not matches(command.output, got):
+        raise DifferenceError(place, f"`{command.text}` printed\n{said}")
+
+
+def problems(block: Block) -> str | None:
+    """What keeps a block from being either run or plainly data."""
+    if block.reason is not None:
+        return None if len(block.reason) > 5 else "says that it is not run, and not why"
+    if block.indented:
+        first = block.text.split(maxsplit=1)[:1]
+        runs = first in (["bagpack"], ["$"], ["pip"], ["make"], ["curl"], ["import"], ["from"], ["python"])
+        return "is indented, so it is not run; fence it as sh, console or python" if runs else None
+    if block.language not in (*COMMANDS, *PYTHON, *DATA):
+        return f"has the language {block.language!r}; use one of {', '.join((*COMMANDS, *PYTHON, *DATA))}"
+    return None
