@@ -137,8 +137,13 @@ def _shared_place(near: str | Path | None) -> Path:
 class Shared:
     """Something large that tasks need: they carry its path, and map its arrays into memory."""
 
+    n_jobs: int | None
     path: str = ""
     held: Any = None  # in the process that made it, where nothing has to be carried
+
+    def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Results of tasks that carry this; see `run`."""
+        return run(tasks, self.n_jobs)
 
     def get(self) -> Any:
         """The thing itself."""
@@ -155,13 +160,13 @@ def _load(path: str) -> Any:
 def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = None) -> Iterator[Shared]:
     """Put something where the workers of so many tasks reach it."""
     if _stays_here(n_jobs, tasks):
-        yield Shared(held=value)
+        yield Shared(1, held=value)
         return
     with scratch(near) as place:
         path = place / "shared"
         with disk_errors(path):
             joblib.dump(value, path)
-        yield Shared(str(path))
+        yield Shared(n_jobs, str(path))
 
 
 @dataclass(frozen=True)

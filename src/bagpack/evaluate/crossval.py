@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack.errors import InputError, UsageError
@@ -28,6 +28,7 @@ from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
+from bagpack.parallel import Shared, share
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Floats
@@ -48,9 +49,8 @@ def _constant_decisions(train: Targets, n_test: int) -> Floats:
 
 
 def _run_fold(
-    counts: PairCounts,
-    targets: Targets,
-    split: Split,
+    shared: Shared,
+    number: int,
     conditions: Sequence[str],
     preset: Preset | str,
     machine: Machine,
@@ -58,6 +58,8 @@ def _run_fold(
     baselines: bool,
 ) -> _FoldAnswers:
     begin = time.perf_counter()
+    counts, targets, splits = shared.get()
+    split = splits[number]
     # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
     # must not depend on the number of workers. Cores are used by running folds side by side.
     with threadpool_limits(1, "blas"):
@@ -133,12 +135,13 @@ def cross_validate(
     preset = get_preset(preset)
     machine = Machine(C, epsilon, tol, solver)
     _check(counts, targets, splits, conditions, preset, left_out)
-    answers: list[_FoldAnswers] = Parallel(n_jobs=n_jobs)(
-        delayed(_run_fold)(
-            counts, targets, split, conditions, portable(preset), machine, transductive, baselines
+    rows = replace(counts, terms=counts.term_list)  # a function that makes them up could not be written
+    with share((rows, targets, splits), n_jobs, len(splits)) as shared:
+        tasks = (
+            delayed(_run_fold)(shared, number, conditions, portable(preset), machine, transductive, baselines)
+            for number in range(len(splits))
         )
-        for split in splits
-    )
+        answers: list[_FoldAnswers] = list(shared.run(tasks))
     tested = np.zeros(len(targets), dtype=bool)
     for split in splits:
         tested[split.test] = True

@@ -8,11 +8,11 @@ complete questions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from bagpack.errors import InputError
 from bagpack.evaluate.crossval import check_found, cross_validate
@@ -22,6 +22,7 @@ from bagpack.evaluate.splits import Split
 from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
+from bagpack.parallel import Shared, share
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json
@@ -210,7 +211,7 @@ def elect(values: Floats) -> tuple[Ints, Floats]:
 
 
 def _inductive_rounds(
-    counts: PairCounts,
+    shared: Shared,
     stem: int,
     negatives: Sequence[int],
     choices: Sequence[int],
@@ -219,6 +220,7 @@ def _inductive_rounds(
     C: float,
 ) -> dict[str, Floats]:
     """The rounds of one question with weighting and scaling fitted on each round's two rows alone."""
+    counts: PairCounts = shared.get()
     preset = get_preset(preset_name)
     names = list(dict.fromkeys(name for blocks in conditions.values() for name in blocks))
     out: dict[str, list[Floats]] = {condition: [] for condition in conditions}
@@ -272,12 +274,20 @@ def solve_analogies(
                 for i, question in enumerate(questions)
             ]
     else:
-        found: list[dict[str, Floats]] = Parallel(n_jobs=n_jobs)(
-            delayed(_inductive_rounds)(
-                counts, int(question.stem or 0), negatives[i], question.choices, wanted, portable(preset), C
+        with share(replace(counts, terms=counts.term_list), n_jobs, len(questions)) as shared:
+            tasks = (
+                delayed(_inductive_rounds)(
+                    shared,
+                    int(question.stem or 0),
+                    negatives[i],
+                    question.choices,
+                    wanted,
+                    portable(preset),
+                    C,
+                )
+                for i, question in enumerate(questions)
             )
-            for i, question in enumerate(questions)
-        )
+            found: list[dict[str, Floats]] = list(shared.run(tasks))
         values = {condition: [answer[condition] for answer in found] for condition in conditions}
     results = []
     for condition in conditions:

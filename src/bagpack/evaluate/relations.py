@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack.errors import InputError, UsageError
@@ -19,6 +19,7 @@ from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets
+from bagpack.parallel import Shared, share
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Index, Json, Label
@@ -91,15 +92,15 @@ def _balanced(positive: Bools, rng: np.random.Generator) -> Index:
 
 
 def _fold_areas(
-    counts: PairCounts,
-    positive: Bools,
-    train: Index,
-    test: Index,
+    shared: Shared,
+    number: int,
     conditions: Sequence[str],
     preset: str | Preset,
     machine: Machine,
     transductive: bool,
 ) -> dict[str, float]:
+    counts, tasks = shared.get()
+    positive, train, test = tasks[number]
     with threadpool_limits(1, "blas"):
         targets = encode_targets(positive[train])
         models = fit_conditions(
@@ -157,12 +158,13 @@ def relation_rounds(
             rows = _balanced(positive, rng)
             splits = random_splits(encode_targets(positive[rows]), folds, int(rng.integers(2**31)))
             tasks += [(positive, rows[split.train], rows[split.test]) for split in splits]
-    areas: list[dict[str, float]] = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_areas)(
-            counts, positive, train, test, conditions, portable(preset), machine, transductive
+    named = replace(counts, terms=counts.term_list)
+    with share((named, tasks), n_jobs, len(tasks)) as shared:
+        calls = (
+            delayed(_fold_areas)(shared, number, conditions, portable(preset), machine, transductive)
+            for number in range(len(tasks))
         )
-        for positive, train, test in tasks
-    )
+        areas: list[dict[str, float]] = list(shared.run(calls))
     out = []
     each = rounds * folds
     for k, relation in enumerate(wanted):
