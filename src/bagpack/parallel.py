@@ -152,8 +152,8 @@ class Shared:
 
 @lru_cache(maxsize=1)
 def _load(path: str) -> Any:
-    with _reached(path):
-        return joblib.load(path, mmap_mode="r")
+    check_reached(path)
+    return joblib.load(path, mmap_mode="r")
 
 
 @contextmanager
@@ -181,7 +181,8 @@ class Left:
         """The arrays, once."""
         if not self.path:
             return self.held
-        with _reached(self.path), open(self.path, "rb") as handle:
+        check_reached(self.path)
+        with open(self.path, "rb") as handle:
             count = int(np.load(handle))
             arrays = tuple(np.load(handle) for _ in range(count))
         os.unlink(self.path)
@@ -224,7 +225,8 @@ def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
     """Do one task; an engine may have the same one done twice at once, so the file is written beside and renamed."""
     facts, arrays = work(*call)
     own = f"{path}.{uuid.uuid4().hex}"
-    with _reached(os.path.dirname(path)), disk_errors(Path(path)), open(own, "wb") as handle:
+    check_reached(os.path.dirname(path))
+    with disk_errors(Path(path)), open(own, "wb") as handle:
         np.save(handle, np.int64(len(arrays)))
         for array in arrays:
             np.save(handle, array)
@@ -237,11 +239,10 @@ def _stays_here(n_jobs: int | None, tasks: int) -> bool:
     return on_one_machine() and (tasks <= 1 or worker_count(n_jobs) == 1)
 
 
-@contextmanager
-def _reached(path: str) -> Iterator[None]:
+def check_reached(path: str) -> None:
+    """Whether this worker sees what it needs."""
     if not os.path.exists(path):
         raise WorkerError(
-            f"{path} is not there on {os.uname().nodename}; workers and the command must share a file system: set "
-            f"{SCRATCH} to a directory that all of them reach"
+            f"{path} is not there on {os.uname().nodename}; the command and all workers must see the same files under "
+            f"the same names (what workers hand over can be put elsewhere with {SCRATCH})"
         )
-    yield

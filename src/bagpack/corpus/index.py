@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -22,6 +23,7 @@ from bagpack.corpus.plan import Part, Plan, make_plan
 from bagpack.corpus.readers import reader_for
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.sink import SHARD_TOKENS, ShardSink, Tally
+from bagpack.corpus.sources import Source
 from bagpack.corpus.store import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal, read_manifest
 from bagpack.corpus.warmup import warm_up
 from bagpack.corpus.workplace import (
@@ -36,6 +38,7 @@ from bagpack.corpus.workplace import (
 )
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, read_json, remove_tree, sync_directory, write_json
+from bagpack.parallel import check_reached, on_one_machine, run
 
 DEFAULT_MEMORY = 2 << 30
 WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
@@ -56,18 +59,34 @@ class IndexSummary:
     told: dict[str, int]
 
 
-def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int) -> None:
-    """Read one part and write its shards; what a worker does, wherever it runs."""
+def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int, commander: int = 0) -> None:
+    """Read one part and write its shards; what a worker does, wherever it runs.
+
+    On one machine, `commander` is the process that is worked for: if it goes, so does the worker.
+    """
     shards = Path(directory)
+    for path in (directory, *dict.fromkeys(piece.source.path for piece in part.slices)):
+        check_reached(path)
     with at_work(shards.parent):
-        sink = ShardSink(shards, part.number, options, part_bytes)
+        sink = ShardSink(shards, part.number, options, part_bytes, commander)
         reader = reader_for(part.format)
         for piece in part.slices:
             sink.begin(piece)
             reader.feed(piece, sink, options)
         sink.finish()
         done = {"shards": sink.shards, "tokens": sink.total_tokens, "told": asdict(sink.tally)}
-        write_json(shards / "parts" / f"{part.number:06d}.json", done)
+        own = shards / "parts" / uuid.uuid4().hex
+        write_json(own, done)
+        os.replace(own, shards / "parts" / f"{part.number:06d}.json")
+
+
+def _for_workers(part: Part) -> Part:
+    """The part with paths that hold in any working directory; the sources keep their names."""
+
+    def placed(source: Source) -> Source:
+        return replace(source, path=os.path.abspath(source.path), label=source.name)
+
+    return replace(part, slices=tuple(replace(piece, source=placed(piece.source)) for piece in part.slices))
 
 
 def workers_within(memory: int, jobs: int | None) -> int | None:
@@ -204,12 +223,18 @@ class _Build:
         waiting = [part for part in plan.parts if part.number not in finished]
         weight = {part.number: part.weight for part in plan.parts}
         jobs = None if self.jobs is None else max(1, min(self.jobs, len(waiting)))
+        commander = 0
+        if on_one_machine():
+            commander = os.getpid()
+        elif self.jobs is not None:
+            jobs = -1  # --jobs and --memory bound this machine; a cluster has as many workers as were started
+        place = str(shards.absolute())
         tasks = (
-            joblib.delayed(build_part)(part, str(shards), plan.options, plan.part_bytes) for part in waiting
+            joblib.delayed(build_part)(_for_workers(part), place, plan.options, plan.part_bytes, commander)
+            for part in waiting
         )
         with _watched(shards / "progress", weight, finished, progress):
-            parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-            for _ in parallel(tasks):
+            for _ in run(tasks, jobs):
                 pass
         return [read_json(report) for report in reports.values()]
 

@@ -7,6 +7,7 @@ keeps the ids of the current shard and writes the shard when it is full or the p
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from bagpack.corpus.shard import ShardDraft, count_ids, write_shard
 from bagpack.corpus.sources import BOM, Slice, blocks, line_number
 from bagpack.corpus.strings import Strings, read_only
 from bagpack.errors import InputError, StoreError
-from bagpack.files import remove_tree, sync_directory
+from bagpack.files import disk_errors, remove_tree, sync_directory
 
 if TYPE_CHECKING:
     from bagpack.corpus.annotate import FormAnnotator, TextAnnotator
@@ -54,7 +55,9 @@ class Tally:
 class ShardSink:
     """Collects tokens and writes shards `NNNNNN-SSS` into a directory."""
 
-    def __init__(self, directory: Path, part: int, options: TextOptions, shard_bytes: int) -> None:
+    def __init__(
+        self, directory: Path, part: int, options: TextOptions, shard_bytes: int, commander: int = 0
+    ) -> None:
         self.directory = directory
         self.part = part
         self.options = options
@@ -66,7 +69,7 @@ class ShardSink:
         self.slices: list[Slice] = []  # those that the current shard has tokens of, the last one being read
         self.families: set[str] = set()
         self.entities = False
-        self._parent = os.getppid()
+        self.commander = commander  # the process that is worked for, if it must be this one or its parent
         self._annotator: FormAnnotator | TextAnnotator | None = None
         self._buffers: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]] | None = None
         self._reset(None)
@@ -324,7 +327,7 @@ class ShardSink:
         """`size` bytes of input are consumed; write the shard if it is full and a sentence has just ended."""
         self.bytes += size
         self.consumed += size
-        if os.getppid() != self._parent:
+        if self.commander and self.commander not in (os.getpid(), os.getppid()):
             raise StoreError("the process that started this work is gone; so is its result")
         if self.bytes >= self.shard_bytes + self.shard_bytes // 2 or self.count >= SHARD_TOKENS:
             self._flush_text()
@@ -352,18 +355,29 @@ class ShardSink:
         if not types.dropped.all():
             draft = ShardDraft(tokens, types, self.documents)
             name = f"{self.part:06d}-{len(self.shards):03d}"
-            beside = self.directory / f"{name}.new"
-            remove_tree(beside)
+            beside = self.directory / f"{name}.{uuid.uuid4().hex}.new"
+            with disk_errors(beside):
+                beside.mkdir()
             source = self._current().source.name
             facts = write_shard(draft, beside, {"case": self.options.case, "source": source})
-            remove_tree(
-                self.directory / name
-            )  # left by a build that was interrupted before this part was done
-            os.replace(beside, self.directory / name)
-            sync_directory(self.directory)
+            self._install(beside, self.directory / name)
             self.shards.append(name)
             self.total_tokens += facts["tokens"]
         self._reset(self.documents.current)
+
+    def _install(self, beside: Path, final: Path) -> None:
+        """Give a shard its name, unless the same one has it already.
+
+        It may be left from an interrupted build, or from another worker: an engine that takes a slow worker for a dead
+        one has a part done twice, and what someone may be reading must not go away.
+        """
+        facts = final / "shard.json"
+        if facts.exists() and facts.read_bytes() == (beside / "shard.json").read_bytes():
+            remove_tree(beside)
+            return
+        remove_tree(final)
+        os.replace(beside, final)
+        sync_directory(self.directory)
 
     def _types(self) -> NormalisedTypes:
         """Forms and keys of the raw strings, each distinct one looked at once."""
