@@ -33,6 +33,7 @@ MOST_TOKENS = 1 << 31  # in the shards that share a table, about
 MOST_CODES = 1 << 25  # distinct bigrams held at once; more are counted in several passes
 
 HEADER = "kind\tterm\tcount"
+BARE_HEADER = "kind\tterm"  # of a basis whose counts were left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,11 @@ class Basis:
         unigrams: dict[str, int] = {}
         bigrams: dict[tuple[str, str], int] = {}
         for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
-            if not line.strip() or (line.startswith("#") and "\t" not in line) or line == HEADER:
+            if (
+                not line.strip()
+                or (line.startswith("#") and "\t" not in line)
+                or line in (HEADER, BARE_HEADER)
+            ):
                 continue
             kind, term, count, first = [*line.split("\t"), "", "", ""][:4]
             if kind not in ("unigram", "bigram") or not term:

@@ -67,9 +67,15 @@ def explain(
         show_explanation(found)
 
 
+def times(count: int) -> str:
+    """How often, in words."""
+    return "once" if count == 1 else f"{count:,} times" if count else "never"
+
+
 def show_explanation(found: Explanation) -> None:
     """On the terminal: the answer, then each label's sum."""
     from rich.console import Console
+    from rich.padding import Padding
     from rich.text import Text
 
     from bagpack.report.wording import describe_feature
@@ -78,8 +84,8 @@ def show_explanation(found: Explanation) -> None:
     counts = found.counts
     screen.print(f"[bold]{found.w1} – {found.w2}: {found.answer}[/bold]")
     screen.print(
-        f"{found.w1} {counts['n_w1']:,} times, {found.w2} {counts['n_w2']:,} times; together "
-        f"{counts['n_plus']:,} times with {found.w1} first, {counts['n_minus']:,} with {found.w2} first",
+        f"{found.w1} {times(counts['n_w1'])}, {found.w2} {times(counts['n_w2'])}; together "
+        f"{times(counts['n_plus'])} with {found.w1} first, {times(counts['n_minus'])} with {found.w2} first",
         style="dim",
     )
     for word in found.unknown:
@@ -101,18 +107,18 @@ def show_explanation(found: Explanation) -> None:
         for feature in decision.features:
             words = describe_feature(feature.name, found.w1, found.w2).replace("*", "")
             color = "green" if feature.value >= 0 else "red"
-            total = feature.lines.note if feature.lines is not None else f"{feature.count:,} times"
+            total = feature.lines.note if feature.lines is not None else times(feature.count)
             screen.print(
                 Text.assemble(
                     "  ", (f"{feature.value:+.3f}", color), "  ", (words, "bold"), (f"  ({total})", "dim")
                 )
             )
             for line in feature.lines.lines if feature.lines is not None else ():
-                text = Text("         ")
+                text = Text()
                 for place, piece in enumerate(line.pieces):
-                    text.append(piece, style="bold" if place in (2, 4) else "")
+                    text.append(piece if text else piece.lstrip(), style="bold" if place in (2, 4) else "")
                 text.append(f"  [{line.document}]", style="dim")
-                screen.print(text)
+                screen.print(Padding(text, (0, 0, 0, 10)))
         screen.print(f"  {decision.rest:+.3f}  all other features together", style="dim")
 
 
@@ -178,11 +184,12 @@ KINDS = {"all": "all together", "v12": "by the two together (v12)", "v1": "by th
 def show_similar(found: Similar, by: str) -> None:
     """On the terminal: each ranking, every pair with its reasons."""
     from rich.console import Console
+    from rich.padding import Padding
     from rich.text import Text
 
     screen = Console(highlight=False)
     screen.print(
-        f"[bold]{found.w1} – {found.w2}[/bold], seen together {found.together:,} times, against "
+        f"[bold]{found.w1} – {found.w2}[/bold], seen together {times(found.together)}, against "
         f"{found.candidates:,} pairs from {found.origin}"
     )
     for word in found.unknown:
@@ -203,7 +210,7 @@ def show_similar(found: Similar, by: str) -> None:
                 )
             )
             why = "; ".join(f"{reason.words} {100 * reason.share:.2g} %" for reason in item.reasons)
-            screen.print(Text(f"         {why}", style="dim"))
+            screen.print(Padding(Text(why, style="dim"), (0, 0, 0, 9)))
 
 
 def sketch(
@@ -262,7 +269,7 @@ def show_sketch(found: PairSketch | WordSketch) -> None:
         if found.unknown:
             screen.print(f"the corpus does not know {found.word}")
             return
-        screen.print(f"{found.known_as}: {found.count:,} times, {found.per_million:,.1f} in a million tokens")
+        screen.print(f"{found.known_as}: {times(found.count)}, {found.per_million:,.1f} in a million tokens")
         screen.print("  written: " + ", ".join(f"{form.form} {form.count:,}" for form in found.forms))
         terms("before", found.before)
         terms("after", found.after)
@@ -271,14 +278,14 @@ def show_sketch(found: PairSketch | WordSketch) -> None:
         for word in found.unknown:
             screen.print(f"the corpus does not know {word}")
         screen.print(
-            f"{found.w1} {found.n_w1:,} times, {found.w2} {found.n_w2:,} times, together {found.together:,} times"
+            f"{found.w1} {times(found.n_w1)}, {found.w2} {times(found.n_w2)}, together {times(found.together)}"
         )
         screen.print(f"  by chance it would be {found.expected:,.1f} times")
         for sign, first, second, count, distances in (
             ("+", found.w1, found.w2, found.n_plus, found.distances_plus),
             ("-", found.w2, found.w1, found.n_minus, found.distances_minus),
         ):
-            screen.print(f"{first} … {second}: {count:,} times; with 0, 1, 2 … words between: "
+            screen.print(f"{first} … {second}: {times(count)}; with 0, 1, 2 … words between: "
                          + " ".join(f"{n:,}" for n in distances))  # fmt: skip
             for place, title in (("pre", "before"), ("betw", "between"), ("post", "after")):
                 terms(title, found.terms[f"{sign}{place}"])
@@ -289,11 +296,7 @@ def show_sketch(found: PairSketch | WordSketch) -> None:
             reasons = ", ".join(f["pattern"] for f in decision["features"][:5])
             screen.print(f"  {decision['label']} {decision['value']:+.3f}: {reasons}")
     for line in found.examples:
-        text = " ".join(
-            part
-            for name in ("before", "left", "key", "between", "key2", "right", "after")
-            if (part := line[name])
-        )
+        text = "".join(line["pieces"]).strip()
         screen.print(f"  · {text}  [{line['document']}]")
 
 

@@ -113,6 +113,15 @@ class SnippetCorpus:
             f"fetch again (what the cache has is not asked twice)"
         )
 
+    def _check_fetched(self, pairs: Sequence[tuple[Target, Target]]) -> None:
+        absent = [
+            f"{one} {two}".replace(KEY_MARK, "")
+            for one, two in pairs
+            if frozenset((*one.keys, *two.keys)) not in self._fetched
+        ]
+        if absent:
+            raise self._not_fetched(absent, "the pair ")
+
     def pick_basis(self, b: int, n_jobs: int | None = None) -> Basis:
         """The b most frequent unigrams and bigrams of the distinct sentences."""
         return replace(Basis.of(self.for_basis, b, n_jobs), corpus_hash=self.content_hash)
@@ -129,13 +138,7 @@ class SnippetCorpus:
         n_jobs: int | None = None, progress: Callable[[int], None] | None = None,
     ) -> PairCountsOf:  # fmt: skip
         """Rows of each pair, from the snippets of its twelve queries. A pair that was not fetched is an error."""
-        absent = [
-            f"{one} {two}".replace(KEY_MARK, "")
-            for one, two in pairs
-            if frozenset((*one.keys, *two.keys)) not in self._fetched
-        ]
-        if absent:
-            raise self._not_fetched(absent, "the pair ")
+        self._check_fetched(pairs)
         if settings.windows.between > MAX_GAP:
             raise UsageError(
                 f"the queries asked for at most {MAX_GAP} words between, so a window of {settings.windows.between} "
@@ -154,6 +157,8 @@ class SnippetCorpus:
         unknown = tuple(word for word, target in zip(words, targets, strict=True) if target is None)
         if unknown:
             return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
+        if len(targets) == 2 and targets[0] and targets[1]:
+            self._check_fetched([(targets[0], targets[1])])
         store = self.for_words if w2 is None else self.for_pairs
         found, total = observations(store, [target for target in targets if target], limit, windows)
         return Concordance(words, tuple(show(store, item, [1, 1], windows, rest) for item in found), total)
