@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli.scaling import Address, Backend, workers
 
 if TYPE_CHECKING:
     from bagpack.corpus.plan import Plan
@@ -63,6 +64,8 @@ def index(
     max_sentence: MaxSentence = 100_000,
     jobs: Jobs = -1,
     memory: Annotated[str, typer.Option(help="Bound on the memory of all workers together.")] = "2G",
+    backend: Backend = None,
+    address: Address = None,
     append: Annotated[bool, typer.Option("--append", help="Add the sources to an existing store.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted build.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing store.")] = False,
@@ -74,7 +77,7 @@ def index(
     options = _chosen(context)
     from bagpack.corpus.index import index_corpus
 
-    with io.progress_bar(quiet or json) as bar:
+    with workers(backend, address, jobs), io.progress_bar(quiet or json) as bar:
         show = _Progress(bar)
         summary = index_corpus(
             sources, out, options, jobs=jobs, memory=size, append=append, resume=resume, overwrite=overwrite,

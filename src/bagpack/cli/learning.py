@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli.scaling import Address, Backend, workers
 from bagpack.cli.vectors import (
     ColumnsOption,
     Jobs,
@@ -108,6 +109,8 @@ def evaluate(
     windows: WindowsOption = "4/2-5-2",
     report: Report = None,
     jobs: Jobs = -1,
+    backend: Backend = None,
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -118,7 +121,7 @@ def evaluate(
         preset, conditions_of(condition), split, folds, seed, transductive, cost, epsilon, tuple(leave_out or ()),
         drop_unseen, label_sets, task, parse_columns(columns), features=report is not None or json,
     )  # fmt: skip
-    with io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, report, store), io.counting_progress(quiet or json) as tell:
         result = evaluate_file(
             store, data, test, counting_options(b, basis, limit, windows, jobs), options, tell
         )
@@ -145,13 +148,15 @@ def solve(
     windows: WindowsOption = "4/2-5-2",
     report: Report = None,
     jobs: Jobs = -1,
+    backend: Backend = None,
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Answer multiple-choice questions: pairs (analogies) or words (synonyms)."""
     from bagpack.experiments.questions import solve_file
 
-    with io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, report, store), io.counting_progress(quiet or json) as tell:
         result = solve_file(
             store, questions, counting_options(b, basis, limit, windows, jobs), preset=preset,
             conditions=conditions_of(condition), answers=answers, rounds=rounds, folds=folds, seed=seed,
@@ -183,6 +188,8 @@ def train(
     windows: WindowsOption = "4/2-5-2",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing model.")] = False,
     jobs: Jobs = -1,
+    backend: Backend = None,
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -195,7 +202,7 @@ def train(
         preset, conditions_of("all"), "random", folds, seed, False, cost, epsilon, (), drop_unseen, label_sets, task,
         parse_columns(columns),
     )  # fmt: skip
-    with io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, out, store), io.counting_progress(quiet or json) as tell:
         model, result = train_file(
             store, data, out, counting_options(b, basis, limit, windows, jobs), options, condition=only,
             evaluate=not no_scores, overwrite=overwrite, progress=tell,
@@ -231,6 +238,8 @@ def predict(
     ] = False,
     columns: ColumnsOption = "",
     jobs: Jobs = -1,
+    backend: Backend = None,
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -239,7 +248,7 @@ def predict(
     from bagpack.tasks import read_pairs
 
     listed = read_pairs(pairs, parse_columns(columns))
-    with io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, None, store), io.counting_progress(quiet or json) as tell:
         found, matrix, answers, scores = predict_pairs(
             model, listed.pairs, store=store, any_store=any_store, n_jobs=jobs, progress=tell
         )
@@ -279,13 +288,15 @@ def reproduce(
     windows: WindowsOption = "4/2-5-2",
     report: Report = None,
     jobs: Jobs = -1,
+    backend: Backend = None,
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run one of the paper's four tasks as it ran them, its numbers beside ours."""
     from bagpack.experiments.reproduce import reproduce as run
 
-    with io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, report, store), io.counting_progress(quiet or json) as tell:
         result = run(
             task, store, data, counting_options(b, basis, limit, windows, jobs), preset=preset, seed=seed,
             answers=answers, relations=tuple(relation or ()), progress=tell,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli.scaling import Address, Backend, workers
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,12 +92,15 @@ def basis(
     store: Store,
     b: Annotated[int, typer.Option("-b", help="How many unigrams, and how many bigrams.")] = 1500,
     jobs: Jobs = -1,
+    backend: Backend = None,
+    address: Address = None,
     json: Json = False,
 ) -> None:
     """Print the basis: the b most frequent unigrams and bigrams, as TSV in rank order."""
     from bagpack.contexts.source import open_source
 
-    picked = open_source(store).pick_basis(b, jobs)
+    with workers(backend, address, jobs):
+        picked = open_source(store).pick_basis(b, jobs)
     if json:
         io.print_json(
             {
@@ -135,6 +139,8 @@ def vectors(
     append: Annotated[bool, typer.Option("--append", help="Add the pairs to an existing matrix.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing matrix.")] = False,
     jobs: Jobs = -1,
+    backend: Backend = None,
+    address: Address = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -161,19 +167,20 @@ def vectors(
         _refuse_options(context)
         old.check_source(source)
     listed = read_pairs(pairs, parse_columns(columns))
-    if old is not None:
-        picked = old.basis
-    elif basis is not None:
-        picked = Basis.open(basis)
-        picked.check_corpus(source, str(basis))
-    else:
-        picked = source.pick_basis(b, jobs)
-    warm_up(source, picked, None if quiet else lambda text: io.messages().print(text, style="dim"))
-    with io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, out):
         if old is not None:
-            matrix = old.grow(source, listed.pairs, jobs, tell)
+            picked = old.basis
+        elif basis is not None:
+            picked = Basis.open(basis)
+            picked.check_corpus(source, str(basis))
         else:
-            matrix = PairMatrix.count(source, listed.pairs, picked, settings, jobs, tell)
+            picked = source.pick_basis(b, jobs)
+        warm_up(source, picked, None if quiet else lambda text: io.messages().print(text, style="dim"))
+        with io.counting_progress(quiet or json) as tell:
+            if old is not None:
+                matrix = old.grow(source, listed.pairs, jobs, tell)
+            else:
+                matrix = PairMatrix.count(source, listed.pairs, picked, settings, jobs, tell)
     if exporting:
         export(matrix, out)
     else:

@@ -127,7 +127,7 @@ def index_corpus(
     jobs
         Worker processes, -1 for one per core; None takes joblib's own context.
     memory
-        Bound on the memory of all workers together, in bytes.
+        Bound on the memory of all workers of this machine together, in bytes.
     append
         Add the sources to an existing store, behind what it holds.
     resume
@@ -158,7 +158,9 @@ def index_corpus(
         elif base is None and is_complete(work, names, options):
             install(work, out, read_json(work / MANIFEST))
         else:
-            build = _Build(work, out, base, workers_within(memory, jobs), fresh)
+            # A cluster has as many workers as were started; the bound is on the memory of this machine.
+            allowed = workers_within(memory, jobs) if on_one_machine() else jobs
+            build = _Build(work, out, base, allowed, fresh)
             build.run(names, options, part_bytes, progress, planned, notice)
     corpus = Corpus.open(out)
     before = base["tokens"] if base else 0
@@ -222,12 +224,10 @@ class _Build:
         finished = {number for number, report in reports.items() if report.exists()}
         waiting = [part for part in plan.parts if part.number not in finished]
         weight = {part.number: part.weight for part in plan.parts}
-        jobs = None if self.jobs is None else max(1, min(self.jobs, len(waiting)))
-        commander = 0
-        if on_one_machine():
-            commander = os.getpid()
-        elif self.jobs is not None:
-            jobs = -1  # --jobs and --memory bound this machine; a cluster has as many workers as were started
+        jobs = self.jobs
+        if jobs is not None and jobs > 0:
+            jobs = max(1, min(jobs, len(waiting)))
+        commander = os.getpid() if on_one_machine() else 0
         place = str(shards.absolute())
         tasks = (
             joblib.delayed(build_part)(_for_workers(part), place, plan.options, plan.part_bytes, commander)

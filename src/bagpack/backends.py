@@ -1,0 +1,235 @@
+"""Opening an engine for parallel work by its name and address, and closing it again."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from bagpack._version import __version__
+from bagpack.errors import UsageError, missing_extra
+from bagpack.parallel import WorkerError
+
+BACKENDS = ("loky", "dask", "ray", "spark")
+TIMEOUT = 20.0  # seconds that a scheduler and its first worker have to answer
+
+
+@contextmanager
+def open_backend(
+    name: str | None, address: str | None = None, jobs: int = -1, timeout: float = TIMEOUT
+) -> Iterator[None]:
+    """Within, joblib works on this engine.
+
+    Parameters
+    ----------
+    name
+        ``loky`` (processes of this machine), ``dask``, ``ray`` or ``spark``; None leaves joblib's context as it is.
+    address
+        Of the scheduler; None starts one here, with workers of this machine.
+    jobs
+        How many workers to start where there is no address; -1 for one per core.
+    timeout
+        Seconds that the scheduler and its first worker have to answer.
+    """
+    if name is not None and name not in BACKENDS:
+        raise UsageError(f"--backend {name} is unknown; choose one of {', '.join(BACKENDS)}")
+    if name in (None, "loky"):
+        if address is not None:
+            raise UsageError(
+                f"--address {address} names a scheduler, so --backend dask, ray or spark is needed beside it"
+            )
+        with joblib.parallel_config("loky") if name else _as_it_is():
+            yield
+        return
+    workers = joblib.cpu_count() if jobs < 0 else max(1, jobs)
+    engine = {"dask": _dask, "ray": _ray, "spark": _spark}[str(name)]
+    with engine(address, workers, timeout) as options, joblib.parallel_config(name, n_jobs=-1, **options):
+        yield
+
+
+@contextmanager
+def _as_it_is() -> Iterator[None]:
+    yield
+
+
+def _needed(module: str, package: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise missing_extra(package, extra, f"--backend {extra}") from error
+
+
+def _knock(address: str, engine: str, example: str, timeout: float) -> None:
+    """Whether anything listens there: the engines themselves try for minutes, or end in a stack trace."""
+    found = re.fullmatch(r"(?:[a-z]+://)?(\[[^\]]+\]|[^:/\[\]]+):(\d+)/?", address)
+    if not found:
+        raise UsageError(f"--address {address} is not understood; write it like {example}")
+    try:
+        socket.create_connection((found[1].strip("[]"), int(found[2])), timeout).close()
+    except (OSError, OverflowError) as error:
+        raise _silent(engine, address, timeout, str(error)) from error
+
+
+def _silent(engine: str, address: str, timeout: float, reason: str) -> WorkerError:
+    return WorkerError(
+        f"no {engine} answers at {address} within {timeout:g} s ({reason}); start it, or mend --address"
+    )
+
+
+# Dask -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _dask(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
+    distributed = _needed("distributed", "distributed", "dask")
+    cluster = None
+    if address is None:
+        # Mapped pages of the store would count as the workers' memory, so no limit is set on it.
+        cluster = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+        )
+    try:
+        client = distributed.Client(cluster) if cluster else _dask_client(distributed, str(address), timeout)
+        try:
+            _check_dask_workers(client, address, timeout)
+            yield {"client": client}
+        finally:
+            client.close()
+    finally:
+        if cluster:
+            cluster.close()
+
+
+def _dask_client(distributed: Any, address: str, timeout: float) -> Any:
+    if address.endswith(".json"):
+        if not Path(address).exists():
+            raise WorkerError(
+                f"there is no scheduler file {address}; start dask scheduler --scheduler-file {address}"
+            )
+        options = {"scheduler_file": address}
+    else:
+        _knock(address, "dask scheduler", "tcp://host:8786, or name a scheduler file, x.json", timeout)
+        options = {"address": address}
+    try:
+        return distributed.Client(**options, timeout=timeout)
+    except (OSError, ValueError) as error:
+        raise _silent("dask scheduler", address, timeout, str(error).splitlines()[0]) from error
+
+
+def worker_version() -> str:
+    """What a worker says of itself."""
+    return __version__
+
+
+def _check_dask_workers(client: Any, address: str | None, timeout: float) -> None:
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except TimeoutError as error:
+        raise WorkerError(
+            f"the dask scheduler at {address} has no worker after {timeout:g} s; start some with dask worker"
+        ) from error
+    try:
+        found = client.run(worker_version)
+    except ImportError as error:
+        raise WorkerError(
+            f"the workers of {address} cannot import bagpack ({error}); install version {__version__} where they run"
+        ) from error
+    for worker, version in found.items():
+        if version != __version__:
+            raise WorkerError(
+                f"the worker {worker} has bagpack {version} and this command {__version__}; install the same version"
+            )
+
+
+# Ray ------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _ray(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = _needed("ray", "ray", "ray")
+    register = _needed("ray.util.joblib", "ray", "ray").register_ray
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    if address is None:
+        ray.init(num_cpus=workers, include_dashboard=False, **quiet)
+    else:
+        if address != "auto":
+            _knock(address, "Ray cluster", "host:6379, ray://host:10001 or auto", timeout)
+        try:
+            ray.init(address=address, **quiet)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise _silent("Ray cluster", address, timeout, str(error).splitlines()[0]) from error
+    try:
+        register()
+        yield {}
+    finally:
+        ray.shutdown()
+
+
+# Spark ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _spark(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
+    sql = _needed("pyspark.sql", "pyspark", "spark")
+    register = _needed("joblibspark", "joblibspark", "spark").register_spark
+    if not has_java():
+        raise WorkerError(
+            "--backend spark needs Java, 17 or newer; install it, or set JAVA_HOME to where it is"
+        )
+    if address and address.startswith("spark://"):
+        _knock(address, "Spark master", "spark://host:7077", timeout)
+    builder = sql.SparkSession.builder.appName("bagpack").master(address or f"local[{workers}]")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
+    if address is None or address.startswith("local"):
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    # Workers run whatever `python3` is otherwise, and end in a TypeError that says nothing of it.
+    with _environment("PYSPARK_PYTHON", sys.executable), warnings.catch_warnings():
+        for untroubling in (".*stage-level scheduling", "Spark session is not provided"):
+            warnings.filterwarnings("ignore", message=untroubling)
+        try:
+            session = builder.config(map=settings).getOrCreate()
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise WorkerError(
+                f"Spark does not start ({reason}); check Java and --address {address}"
+            ) from error
+        try:
+            register()
+            yield {}
+        finally:
+            session.stop()
+
+
+def has_java() -> bool:
+    """Whether a Java stands where Spark looks for one."""
+    home = os.environ.get("JAVA_HOME")
+    return bool(home and (Path(home) / "bin" / "java").exists()) or shutil.which("java") is not None
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """The variable, unless the user has set it."""
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        with suppress(KeyError):
+            del os.environ[name]

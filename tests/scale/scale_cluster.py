@@ -1,0 +1,108 @@
+"""Commands of the whole way, what they leave, and a dask cluster whose workers can be killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+PARTS = 8
+INDEX = ("index", "texts", "--out", "z.bp", "--quiet")
+VECTORS = ("vectors", "z.bp", "pairs.tsv", "--out", "m.bpm", "-b", "60", "--limit", "40", "--quiet")
+
+
+def artefacts(here):
+    """Every file below that is no input, by name."""
+    return {
+        str(path.relative_to(here)): path.read_bytes()
+        for path in here.rglob("*")
+        if path.is_file() and not any(up.is_symlink() for up in (path, path.parent))
+    }
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {
+            name: without_times(inner) for name, inner in value.items() if name not in ("seconds", "command")
+        }
+    return [without_times(inner) for inner in value] if isinstance(value, list) else value
+
+
+class Cluster:
+    """A scheduler and workers as processes of their own, on loopback."""
+
+    def __init__(self, place):
+        self.place = place
+        self.file = place / "scheduler.json"
+        self.processes = {}
+        self.start("dask_scheduler", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
+        until(self.file.exists)
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def start(self, module, name, *more):
+        with open(self.place / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", str(self.file),
+                 "--no-dashboard", *more],
+                cwd=self.place, stdout=log, stderr=log,
+                env={**os.environ, "BAGPACK_SCRATCH": str(self.place / "not-for-workers")},
+            )  # fmt: skip
+
+    def workers(self, *names):
+        """Have these workers, and no others."""
+        for name in names:
+            if name not in self.processes or self.processes[name].poll() is not None:
+                self.start(
+                    "dask_worker", name, "--name", name, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny",
+                    "--memory-limit", "0", "--local-directory", str(self.place),
+                )  # fmt: skip
+        with self.client() as client:
+            until(lambda: set(self._by_name(client)) == set(names))
+        return self
+
+    def client(self):
+        from distributed import Client
+
+        return Client(self.address, set_as_default=False)
+
+    def _by_name(self, client):
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+        return {facts["name"]: address for address, facts in workers.items()}
+
+    def kill_in_the_middle(self, victim, kind):
+        """In a thread: kill -9 a worker that holds an unfinished task of this kind; returns what it held."""
+        held = []
+
+        def watch():
+            with self.client() as client:
+                address = self._by_name(client)[victim]
+                process = self.processes[victim]
+
+                def holds():
+                    return [key for key in client.processing().get(address, ()) if kind in str(key)]
+
+                while not held:
+                    until(holds)
+                    process.send_signal(signal.SIGSTOP)  # whatever it holds now stays unfinished
+                    time.sleep(0.1)
+                    held.extend(holds())
+                    process.send_signal(signal.SIGKILL if held else signal.SIGCONT)
+                process.wait()
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        return thread, held
+
+    def close(self):
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+
+def until(condition, seconds=60):
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit, "waited in vain"
+        time.sleep(0.002)

@@ -1,0 +1,131 @@
+"""What is said when an engine is missing, out of reach or without workers; and where workers hand things over."""
+
+import sys
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from scale_cluster import Cluster
+
+from bagpack import backends, parallel
+from bagpack.backends import open_backend
+from bagpack.errors import UsageError
+
+NOBODY = "127.0.0.1:1"
+
+
+@pytest.mark.parametrize("name, module", [("dask", "distributed"), ("ray", "ray"), ("spark", "pyspark.sql")])
+def test_missing_extra_is_named(monkeypatch, name, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UsageError, match=rf"pip install 'bagpack\[{name}\]'"), open_backend(name):
+        pass
+
+
+def test_wrong_usage(cli, tmp_path):
+    for args, told in [
+        (("--backend", "hadoop"), "choose one of loky, dask, ray, spark"),
+        (("--address", "tcp://127.0.0.1:8786"), "--backend dask, ray or spark is needed"),
+        (("--backend", "dask", "--address", "somewhere"), "write it like tcp://host:8786"),
+    ]:
+        done = cli("basis", tmp_path, *args)
+        assert (done.code, told in " ".join(done.err.split())) == (2, True), done.err
+
+
+def test_scheduler_out_of_reach(cli, tmp_path):
+    done = cli("basis", tmp_path, "--backend", "dask", "--address", f"tcp://{NOBODY}")
+    assert done.code == 1
+    assert f"no dask scheduler answers at tcp://{NOBODY} within 20 s" in done.err
+    done = cli("basis", tmp_path, "--backend", "dask", "--address", tmp_path / "none.json")
+    assert "there is no scheduler file" in done.err
+
+
+def test_scheduler_without_workers(cli, tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    lonely = Cluster(tmp_path)
+    try:
+        with (
+            pytest.raises(
+                parallel.WorkerError, match=r"has no worker after 0.5 s; start some with dask worker"
+            ),
+            open_backend("dask", lonely.address, timeout=0.5),
+        ):
+            pass
+    finally:
+        lonely.close()
+
+
+def test_spark_without_java(monkeypatch):
+    monkeypatch.setattr(backends, "_needed", lambda *names: pytest)
+    monkeypatch.setattr(pytest, "register_spark", None, raising=False)
+    monkeypatch.setattr(backends, "has_java", lambda: False)
+    with pytest.raises(parallel.WorkerError, match="needs Java, 17 or newer"), open_backend("spark"):
+        pass
+
+
+# Handing over ---------------------------------------------------------------------------------------------------
+
+
+def squares(first, count):
+    numbers = np.arange(first, first + count)
+    return int(numbers.sum()), (numbers, numbers**2)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_arrays_come_back_in_order(tmp_path, jobs):
+    calls = [(first, 3) for first in range(0, 12, 3)]
+    done = []
+    with (
+        parallel.beside(tmp_path / "out"),
+        parallel.gather(squares, calls, jobs, tmp_path, done.append) as left,
+    ):
+        assert len(list(tmp_path.glob(".bagpack-*/*"))) == (4 if jobs > 1 else 0)
+        taken = [task.take() for task in left]
+        assert not list(tmp_path.glob(".bagpack-*/*"))  # each file goes when it has been read
+    assert [task.facts for task in left] == [3, 12, 21, 30]
+    assert np.concatenate([arrays[1] for arrays in taken]).tolist() == [n * n for n in range(12)]
+    assert done == [0, 1, 2, 3]
+    assert not list(tmp_path.iterdir())
+
+
+def test_place_that_workers_share(tmp_path, monkeypatch):
+    def place():
+        with parallel.scratch(tmp_path / "store") as made:
+            return made.parent
+
+    monkeypatch.chdir(tmp_path)
+    assert place() != tmp_path  # among the temporary files of this machine
+    with parallel.beside("out/m.bpm"):
+        assert place() != tmp_path / "out"  # not there yet
+        (tmp_path / "out").mkdir()
+        assert place() == tmp_path / "out"
+        monkeypatch.setenv(parallel.SCRATCH, str(tmp_path / "named"))
+        assert place() == tmp_path / "named"
+    monkeypatch.delenv(parallel.SCRATCH)
+    monkeypatch.setattr(parallel, "on_one_machine", lambda: False)
+    assert place() == tmp_path  # beside the store
+
+
+def test_what_a_worker_does_not_see(tmp_path):
+    with pytest.raises(parallel.WorkerError, match=r"gone is not there on .*; the command and all workers"):
+        parallel.Shared(1, str(tmp_path / "gone")).get()
+
+
+def exits():
+    import os
+
+    os._exit(1)
+
+
+def test_lost_worker_is_told():
+    with pytest.raises(parallel.WorkerError, match="a worker process was killed"):
+        list(parallel.run((joblib.delayed(exits)() for _ in range(2)), 2))
+
+
+def test_threads_serve_too(tmp_path):
+    with (
+        joblib.parallel_config("threading", n_jobs=2),
+        parallel.gather(squares, [(0, 2), (2, 2)], None, tmp_path) as left,
+    ):
+        assert [task.take()[0].tolist() for task in left] == [[0, 1], [2, 3]]
+    assert not list(Path(tmp_path).iterdir())

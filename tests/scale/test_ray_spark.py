@@ -1,0 +1,24 @@
+"""Ray and Spark on this machine: the same bytes as the local run. Slow, since both take long to start."""
+
+import importlib.util
+
+import pytest
+
+from bagpack.backends import has_java
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("small_tasks")]
+
+NEEDED = {"ray": ("ray",), "spark": ("pyspark", "joblibspark"), "dask": ("distributed",)}
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark", "dask"])
+def test_whole_way_gives_the_same_bytes(engine, place, journey):
+    missing = [name for name in NEEDED[engine] if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{missing[0]} is not installed: pip install 'bagpack[{engine}]'")
+    if engine == "spark" and not has_java():
+        pytest.skip("there is no Java, which Spark runs on: install a JRE of version 17")
+    expected = journey(place("local"), "--jobs", "1")
+    found = journey(place(engine), "--backend", engine, "--jobs", "2")
+    assert found.keys() == expected.keys()
+    assert [name for name in found if found[name] != expected[name]] == []
