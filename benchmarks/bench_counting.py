@@ -10,22 +10,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent.parent
-DATA = HERE / "bench-data"
-SHARED = HERE.parent / "shared" / "data"
+from benchmarks import measure
+from benchmarks.corpora import sentences
+from benchmarks.measure import DATA, GIB, HERE, SHARED
+from benchmarks.zipf import write_zipf_vertical
+
 TOKENS = 50_000_000  # of the corpus made on the spot
 B = 1500
 PAIRS = 100_000
 BATCH = 1000
 SCAN_TOKENS = 1_000_000
 ENGINE_PAIRS = 100
-GIB = 1 << 30
 
 
 # The corpus and what is asked of it -----------------------------------------------------------------------------
@@ -39,25 +39,13 @@ def store() -> Path:
 
         DATA.mkdir(exist_ok=True)
         texts = sorted((SHARED / "corpus").glob("*.txt.xz"))
-        sources = texts or [zipf_corpus(DATA / "zipf.vert")]
+        if not texts:
+            write_zipf_vertical(DATA / "zipf.vert", TOKENS)
+        sources = texts or [DATA / "zipf.vert"]
         print(
             f"   indexing {'real text' if texts else 'a Zipf corpus'} into {path.relative_to(HERE)} (once) ..."
         )
         index_corpus([str(source) for source in sources], path, jobs=-1)
-    return path
-
-
-def zipf_corpus(path: Path) -> Path:
-    """Sentences of 5 to 40 words, word r about as frequent as 1 / r."""
-    rng = np.random.default_rng(0)
-    lines = np.array([f"w{i}\tX\tw{i}\n" for i in range(500_000)], dtype=object)
-    with open(path, "w", encoding="utf-8") as out:
-        for _ in range(TOKENS // 1_000_000):
-            ranks = np.minimum(rng.zipf(1.15, 1_000_000) - 1, 499_999)
-            words = lines[ranks]
-            breaks = np.cumsum(rng.integers(5, 40, 60_000))
-            for part in np.split(words, breaks[breaks < words.size]):
-                out.write("<s>\n" + "".join(part.tolist()))
     return path
 
 
@@ -89,27 +77,10 @@ def questions(corpus) -> tuple[list, list, list]:
 
 def best(run, times: int = 3) -> float:
     """CPU seconds of the quickest run."""
-    seconds = []
-    for _ in range(times):
-        begin = time.process_time()
-        run()
-        seconds.append(time.process_time() - begin)
-    return min(seconds)
+    return measure.best(run, times, time.process_time)
 
 
 # What it is compared with ---------------------------------------------------------------------------------------
-
-
-def lemmas(corpus) -> Iterator[str]:
-    """Every sentence as a line of lemmas."""
-    from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
-
-    for shard in corpus.shards:
-        names = np.array([key.decode() for key in shard.keys], dtype=object)
-        words = names[shard.key_of_type[shard.tokens & TYPE_MASK]]
-        starts = np.flatnonzero(shard.tokens & SENTENCE_START)
-        for low, high in pairwise([*starts.tolist(), words.size]):
-            yield " ".join(words[low:high].tolist()) + "\n"
 
 
 def scan(file: Path, pairs, terms) -> Counter:
@@ -162,7 +133,7 @@ def engine_seconds(corpus, pairs) -> list[float]:
         print(f"   indexing with tantivy into {place.relative_to(HERE)} (once) ...", flush=True)
         place.mkdir(exist_ok=True)
         writer = tantivy.Index(schema, path=str(place)).writer(500_000_000, 1)
-        for line in lemmas(corpus):
+        for line in sentences(corpus):
             writer.add_document(tantivy.Document(body=[line]))
         writer.commit()
         writer.wait_merging_threads()
@@ -284,7 +255,7 @@ def main() -> None:
     )
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
         scanned = 0
-        for line in lemmas(corpus):
+        for line in sentences(corpus):
             file.write(line)
             scanned += line.count(" ") + 1
             if scanned >= SCAN_TOKENS:

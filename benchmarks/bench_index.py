@@ -7,35 +7,19 @@ other work may share the cores.
 
 from __future__ import annotations
 
-import lzma
 import os
 import random
 import re
 import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent.parent
-DATA = HERE / "bench-data"
-REAL = HERE.parent / "shared" / "data" / "corpus"
-ROUNDS = 3
+from benchmarks import corpora
+from benchmarks.measure import BAGPACK, DATA, best, run_watched
+
 TEXT_BYTES = 320 << 20
-
-
-def best(action: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Seconds of the fastest of several runs."""
-    found = []
-    for _ in range(rounds):
-        begun = time.perf_counter()
-        action()
-        found.append(time.perf_counter() - begun)
-    return min(found)
 
 
 def raw_text() -> Path:
@@ -45,13 +29,10 @@ def raw_text() -> Path:
         return path
     DATA.mkdir(exist_ok=True)
     beside = path.with_suffix(".new")
-    left = TEXT_BYTES
-    with open(beside, "wb") as out:
-        for name in ("enwiki2015", "enwiki2014", "britannica9", "novels100") if REAL.exists() else ():
-            with lzma.open(REAL / f"{name}.txt.xz") as text:
-                while left > 0 and (chunk := text.read(min(1 << 20, left))):
-                    out.write(chunk)
-                    left -= len(chunk)
+    if corpora.real_text():
+        corpora.copy_text(beside, TEXT_BYTES)
+    left = TEXT_BYTES - beside.stat().st_size if beside.exists() else TEXT_BYTES
+    with open(beside, "ab") as out:
         maker = random.Random(1)
         words = ["".join(maker.choices("etaoinshrdlucmfw", k=maker.randint(2, 9))) for _ in range(60_000)]
         ranks = np.random.default_rng(1)
@@ -62,45 +43,6 @@ def raw_text() -> Path:
         out.write(b"\n")
     os.replace(beside, path)
     return path
-
-
-def vertical_text(source: Path) -> Path:
-    """The same text as word TAB tag TAB lemma, with <text> and <s>, tokenised and lemmatised by BagPack itself."""
-    path = DATA / "text.vert"
-    if path.exists():
-        return path
-    from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
-    from bagpack.corpus.index import index_corpus
-
-    with tempfile.TemporaryDirectory(dir=DATA) as place, open(DATA / "text.vert.new", "wb") as out:
-        corpus = index_corpus([str(source)], Path(place) / "s", jobs=-1).corpus
-        number = 0
-        for shard in corpus.shards:
-            keys = [shard.keys[k] for k in range(len(shard.keys))]
-            lines = []
-            for kind in range(len(shard.forms)):
-                form = shard.forms[kind].replace("&", "&amp;").replace("<", "&lt;")
-                lemma = keys[int(shard.key_of_type[kind])].replace("&", "&amp;")
-                lines.append(f"{form}\t{_tag(form)}\t{lemma}\n".encode())
-            tokens = shard.tokens
-            opened = np.flatnonzero(tokens & SENTENCE_START)
-            for index, (start, end) in enumerate(zip(opened, [*opened[1:], tokens.size], strict=True)):
-                if index % 40 == 0:
-                    out.write(b"</text>\n" * (number > 0) + b'<text id="bench:%d">\n' % number)
-                    number += 1
-                ids = (tokens[start:end] & TYPE_MASK).tolist()
-                out.write(b"<s>\n" + b"".join([lines[k] for k in ids]) + b"</s>\n")
-        out.write(b"</text>\n")
-    os.replace(DATA / "text.vert.new", path)
-    return path
-
-
-def _tag(form: str) -> str:
-    """A tag of the right length and variety."""
-    for ending, tag in (("ing", "VVG"), ("ed", "VVD"), ("s", "NNS"), ("ly", "RB")):
-        if form.endswith(ending):
-            return tag
-    return "NN" if form[:1].isalpha() else "SENT"
 
 
 def plain_loop(path: Path, limit: int) -> int:
@@ -129,31 +71,21 @@ def plain_loop(path: Path, limit: int) -> int:
 def index(source: Path, jobs: int) -> None:
     """`bagpack index` as a user runs it, process start and all."""
     with tempfile.TemporaryDirectory(dir=DATA) as place:
-        command = [sys.executable, "-c", "from bagpack.cli import main; main()", "index", str(source)]
-        subprocess.run([*command, "--out", f"{place}/s", "--jobs", str(jobs), "--quiet"], check=True)
+        command = [*BAGPACK, "index", str(source), "--out", f"{place}/s", "--jobs", str(jobs), "--quiet"]
+        subprocess.run(command, check=True)
 
 
 def peak_memory(source: Path) -> int:
-    """Largest sum of the resident memory of all processes of one `bagpack index`."""
-    import psutil
-
+    """Most memory, beyond the page cache, of all processes of one `bagpack index`."""
     with tempfile.TemporaryDirectory(dir=DATA) as place:
-        command = [sys.executable, "-c", "from bagpack.cli import main; main()", "index", str(source)]
-        run = subprocess.Popen([*command, "--out", f"{place}/s", "--jobs", "2", "--quiet"])
-        top = psutil.Process(run.pid)
-        highest = 0
-        while run.poll() is None:
-            with suppress(psutil.NoSuchProcess):
-                family = [top, *top.children(recursive=True)]
-                highest = max(highest, sum(process.memory_info().rss for process in family))
-            time.sleep(0.05)
-    return highest
+        command = [*BAGPACK, "index", source, "--out", f"{place}/s", "--jobs", "2", "--quiet"]
+        return run_watched(command).memory
 
 
 def main() -> None:
     """Print the ratios."""
     text = raw_text()
-    vertical = vertical_text(text)
+    vertical = corpora.vertical_of_text(text, DATA / "text.vert")
     size = vertical.stat().st_size
     count = best(
         lambda: (

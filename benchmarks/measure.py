@@ -44,20 +44,23 @@ class Run:
     output: str
 
 
-def run_watched(command: Sequence[str | Path], **environment: str) -> Run:
-    """Run a command and watch the memory of its whole family of processes."""
-    env = {**os.environ, **environment}
+def run_watched(command: Sequence[str | Path], server: Path | None = None) -> Run:
+    """Run a command and watch the memory of its whole family of processes, and of a PostgreSQL server it starts.
+
+    A server detaches itself; `server` is its data directory, which tells its process.
+    """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         begun = time.perf_counter()
-        process = subprocess.Popen(
-            [str(word) for word in command], cwd=HERE, env=env, stdout=out, stderr=errors
-        )
+        process = subprocess.Popen([str(word) for word in command], cwd=HERE, stdout=out, stderr=errors)
         highest = 0
 
         def look() -> None:
             nonlocal highest
             while process.poll() is None:
-                highest = max(highest, family_memory(process.pid))
+                memory = family_memory(process.pid)
+                if server is not None:
+                    memory += _server_memory(server)
+                highest = max(highest, memory)
                 time.sleep(LOOK_EVERY)
 
         watcher = threading.Thread(target=look, daemon=True)
@@ -88,6 +91,13 @@ def family_memory(process: int) -> int:
     except psutil.NoSuchProcess:
         return 0
     return sum(_own_memory(each.pid) for each in family)
+
+
+def _server_memory(directory: Path) -> int:
+    try:
+        return family_memory(int((directory / "postmaster.pid").read_text().split()[0]))
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _own_memory(process: int) -> int:

