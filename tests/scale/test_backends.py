@@ -129,3 +129,21 @@ def test_threads_serve_too(tmp_path):
     ):
         assert [task.take()[0].tolist() for task in left] == [[0, 1], [2, 3]]
     assert not list(Path(tmp_path).iterdir())
+
+
+def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
+    import pickle
+
+    from bagpack import Corpus
+    from bagpack.corpus.index import index_corpus
+
+    monkeypatch.setattr("bagpack.corpus.store.OPEN_SHARDS", 2)
+    text = "".join(f"The lion met cat {number}.\n\n" for number in range(400))
+    index_corpus([str(write("a.txt", text))], tmp_path / "a.bp", jobs=1, part_bytes=1000)
+    shards = Corpus.open(tmp_path / "a.bp").shards
+    assert len(shards) > 4
+    assert shards[0] is shards[0]
+    first = shards[0]
+    assert [shard.directory.name for shard in shards] == [shard.directory.name for shard in shards[:]]
+    assert shards[0] is not first
+    assert pickle.loads(pickle.dumps(shards)).directories == shards.directories

@@ -86,13 +86,20 @@ def most_frequent_keys(
     return all_forms.take(kept), keys.find(Strings.of(best))[kept]
 
 
+def _counted_keys(shard: Shard) -> Counted:
+    return shard.keys, np.diff(shard.posting_bounds)
+
+
+def _counted_forms(shard: Shard) -> Counted:
+    forms, counts = shard.form_keys
+    return forms, counts.astype(np.int64)
+
+
 def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
     """Merge the shards' lexicons into `directory`; returns the checksums."""
-    opened = [Shard(path) for path in shards]
-    keys, counts = merge_all((shard.keys, np.diff(shard.posting_bounds)) for shard in opened)
-    pairs, pair_counts = merge_all(
-        (shard.form_keys[0], shard.form_keys[1].astype(np.int64)) for shard in opened
-    )
+    paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
+    keys, counts = merge_all(_counted_keys(Shard(path)) for path in paths)
+    pairs, pair_counts = merge_all(_counted_forms(Shard(path)) for path in paths)
     forms, form_keys = most_frequent_keys(pairs, pair_counts, keys)
     arrays: dict[str, NDArray[Any]] = {
         "keys.blob": keys.blob,

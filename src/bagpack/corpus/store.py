@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from bagpack.corpus.lexicon import Lexicon
 from bagpack.corpus.normalise import fold
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+OPEN_SHARDS = 256
 VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct words, not with tokens
 
 
@@ -52,6 +53,28 @@ def read_manifest(path: Path, kind: str = "corpus") -> dict[str, Any]:
     return manifest
 
 
+class Shards(Sequence[Shard]):
+    """The shards of a store, of which those used last stay mapped: a system lets a process map some 65,000 files."""
+
+    def __init__(self, directories: Sequence[Path]) -> None:
+        self.directories = directories
+        self._open = lru_cache(maxsize=OPEN_SHARDS)(Shard)
+
+    def __len__(self) -> int:
+        return len(self.directories)
+
+    @overload
+    def __getitem__(self, number: int) -> Shard: ...
+    @overload
+    def __getitem__(self, number: slice) -> Shards: ...
+    def __getitem__(self, number: int | slice) -> Shard | Shards:
+        chosen = self.directories[number]
+        return self._open(chosen) if isinstance(chosen, Path) else Shards(chosen)
+
+    def __reduce__(self) -> tuple[type[Shards], tuple[Sequence[Path]]]:
+        return Shards, (self.directories,)
+
+
 class Corpus:
     """An indexed corpus: token ids, postings, lexicon and documents, memory-mapped.
 
@@ -70,10 +93,10 @@ class Corpus:
     def open(cls, path: str | Path) -> Corpus:
         """Open a store that `bagpack index` made."""
         corpus = cls(Path(path), read_manifest(Path(path)))
-        for shard in corpus.shards:
-            if not (shard.directory / "shard.json").exists():
+        for directory in corpus.shards.directories:
+            if not (directory / "shard.json").exists():
                 raise StoreError(
-                    f"the shard {shard.directory} is missing; restore it from a copy, or index the corpus again"
+                    f"the shard {directory} is missing; restore it from a copy, or index the corpus again"
                 )
         return corpus
 
@@ -103,9 +126,9 @@ class Corpus:
         return str(self.manifest["content_hash"])
 
     @cached_property
-    def shards(self) -> list[Shard]:
+    def shards(self) -> Shards:
         """The shards in corpus order."""
-        return [Shard(self.path / "shards" / shard["name"]) for shard in self.manifest["shards"]]
+        return Shards([self.path / "shards" / shard["name"] for shard in self.manifest["shards"]])
 
     @cached_property
     def lexicon(self) -> Lexicon:
