@@ -1,0 +1,389 @@
+"""What the work costs: bytes read, CPU seconds and bytes moved, at three sizes, and what follows for a cluster.
+
+Zipf corpora of 10, 30 and 100 million tokens are indexed, a basis is picked and pairs are counted: every task in one
+process, but handed over as to a cluster, pickled and with arrays through files. Each stage has a process of its own and
+finds its files on the disk, not in memory. What is told of 100 billion tokens on 100 workers is computed: costs are
+sums of what grows (tokens, windows and postings read, visits of shards), fitted to the measurements; and in a thousand
+times as many tokens a word occurs a thousand times as often, but is counted 5,000 times at most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import multiprocessing
+import os
+import pickle
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from bagpack.basis import TABLE_KEYS
+from bagpack.contexts.dividing import TASKS_PER_WORKER
+from bagpack.corpus.plan import MAX_PART
+from benchmarks.measure import drop_from_cache, machine, table, tree_bytes
+from benchmarks.zipf import write_zipf_vertical, zipf_pairs
+
+SIZES = (10_000_000, 30_000_000, 100_000_000)
+PAIRS = 4_000
+B = 1500
+LIMIT = 5000
+WORKERS = (2, 25)  # numbers of workers that the work is divided for: the more, the smaller the tasks
+STAGES = ("index", "basis", "vectors")
+CHUNK_WORDS, CHUNK_PAIRS, COUPLES_PER_TASK = 512, 5000, 1 << 22  # as in bagpack.contexts
+
+
+@dataclass
+class Cost:
+    """What one stage took."""
+
+    stage: str
+    tokens: int
+    workers: int
+    shards: int = 0
+    tasks: int = 0
+    read: int = 0  # bytes from disk
+    written: int = 0  # bytes of the artefact
+    busy: float = 0.0  # CPU seconds in tasks
+    alone: float = 0.0  # CPU seconds of the command itself
+    sent: int = 0  # bytes of tasks and what they return
+    left: int = 0  # bytes that go through shared files
+    counted: Counted | None = None
+    shared: set[str] = field(default_factory=set, repr=False)
+
+
+@dataclass
+class Counted:
+    """What was counted: how often each word and each pair occurs, and the entries of their rows."""
+
+    words: np.ndarray
+    rarer: np.ndarray  # of each pair, how often its rarer word occurs
+    couples: np.ndarray
+    word_entries: np.ndarray
+    pair_entries: np.ndarray
+
+    @classmethod
+    def of(cls, matrix: Any) -> Counted:
+        """From a matrix."""
+        words, couples = matrix.words, matrix.couples
+        return cls(
+            words.found, words.found[couples.members].min(axis=1), couples.found.sum(axis=1),
+            np.diff(words.rows.indptr), np.diff(couples.rows.indptr),
+        )  # fmt: skip
+
+    def work(self, times: float = 1.0, pairs: float | None = None) -> dict[str, float]:
+        """Sums that the costs follow, in a corpus so many times as large, for so many pairs like these."""
+        more = 1.0 if pairs is None else pairs / self.rarer.size
+        found, met = times * self.words, times * self.couples
+        return {
+            "pair": more * self.rarer.size,
+            "window": more * np.minimum(found, LIMIT).sum(),
+            "posting of a rarer word": more * times * self.rarer.sum(),
+            "couple": more * np.minimum(met, LIMIT).sum(),
+            "entry": more
+            * (
+                _entries(self.words, self.word_entries, found, 4 * B)
+                + _entries(self.couples, self.pair_entries, met, 12 * B)
+            ),
+        }
+
+
+def _entries(seen: np.ndarray, entries: np.ndarray, wanted: np.ndarray, width: int) -> float:
+    """Entries of rows after `wanted` observations instead of `seen`: they grow with a power of the counted ones."""
+    some = (seen > 0) & (entries > 0)
+    slope, _ = np.polyfit(np.log(np.minimum(seen[some], LIMIT)), np.log(entries[some]), 1)
+    ratio = (np.minimum(wanted, LIMIT) / np.maximum(np.minimum(seen, LIMIT), 1)) ** slope
+    return float(np.minimum(entries * ratio, width).sum())
+
+
+class Weigh:
+    """Stands where `bagpack.parallel.run` does: does each task here, and weighs what would be sent."""
+
+    def __init__(self, cost: Cost) -> None:
+        self.cost = cost
+        self.own = 0.0  # CPU seconds for the weighing itself
+
+    def run(self, tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
+        """Results of the tasks, in order."""
+        cost = self.cost
+        for task in tasks:
+            begun = time.process_time()
+            cost.sent += len(pickle.dumps(task))
+            for path in (argument.path for argument in _shared(task[1])):
+                if path not in cost.shared:
+                    cost.shared.add(path)
+                    cost.left += os.path.getsize(path)
+            start = time.process_time()
+            result = task[0](*task[1], **task[2])
+            end = time.process_time()
+            cost.busy += end - start
+            cost.tasks += 1
+            cost.sent += len(pickle.dumps(result))
+            cost.left += os.path.getsize(result.path) if hasattr(result, "path") else 0
+            self.own += time.process_time() - end + start - begun
+            yield result
+
+
+def _shared(values: Any) -> Iterator[Any]:
+    from bagpack.parallel import Shared
+
+    for value in values:
+        if isinstance(value, Shared):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _shared(value)
+
+
+def _bytes_read() -> int:
+    facts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    return int(facts["read_bytes"])
+
+
+def measured(cost: Cost, files: Iterable[Path], work: Callable[[Cost], None]) -> Cost:
+    """Do a stage in a process of its own, with cold files and every task weighed."""
+    for path in files:
+        drop_from_cache(path)
+    receiving, sending = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(target=_stage, args=(cost, work, sending))
+    child.start()
+    sending.close()
+    cost = receiving.recv()
+    child.join()
+    return cost
+
+
+def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
+    weigh = Weigh(cost)
+    with (
+        mock.patch("bagpack.parallel.run", weigh.run),
+        mock.patch("bagpack.corpus.index.run", weigh.run),
+        mock.patch("bagpack.parallel.on_one_machine", lambda: False),
+        mock.patch("bagpack.basis.worker_count", lambda n_jobs: cost.workers),
+        mock.patch("bagpack.contexts.dividing.worker_count", lambda n_jobs: cost.workers),
+    ):
+        before, begun = _bytes_read(), time.process_time()
+        work(cost)
+        cost.alone = time.process_time() - begun - cost.busy - weigh.own
+        cost.read = _bytes_read() - before
+    sending.send(cost)
+
+
+def measure_size(tokens: int, place: Path) -> list[Cost]:
+    """All stages over a corpus of so many tokens."""
+    from bagpack import Corpus, PairMatrix
+    from bagpack.basis import Basis
+    from bagpack.contexts.source import CorpusSource
+    from bagpack.contexts.windows import CountSettings
+    from bagpack.corpus.index import index_corpus
+
+    place = place / str(tokens)
+    place.mkdir()
+    text, store, basis, matrix = (place / name for name in ("z.vert", "z.bp", "basis.tsv", "m.bpm"))
+    pairs = zipf_pairs(PAIRS, seed=1, tokens=min(SIZES))
+
+    def index(cost: Cost) -> None:
+        cost.shards = len(index_corpus([str(text)], store, jobs=1).corpus.shards)
+        cost.written = tree_bytes(store)
+
+    def pick(cost: Cost) -> None:
+        corpus = Corpus.open(store)
+        cost.shards = len(corpus.shards)
+        Basis.of(corpus, B, 1).save(basis)
+
+    def count(cost: Cost) -> None:
+        corpus = Corpus.open(store)
+        cost.shards = len(corpus.shards)
+        found = PairMatrix.count(
+            CorpusSource(corpus), pairs, Basis.open(basis), CountSettings(limit=LIMIT), 1
+        )
+        found.save(matrix, overwrite=True)
+        cost.written = tree_bytes(matrix)
+        cost.counted = Counted.of(found)
+
+    write_zipf_vertical(text, tokens)
+    costs = [measured(Cost("index", tokens, 1), [text], index)]
+    text.unlink()
+    for workers in WORKERS:
+        costs.append(measured(Cost("basis", tokens, workers), [store], pick))
+        costs.append(measured(Cost("vectors", tokens, workers), [store], count))
+    shutil.rmtree(place)
+    return costs
+
+
+# The model ------------------------------------------------------------------------------------------------------
+
+
+def features(cost: Cost, quantity: str) -> dict[str, float]:
+    """What a stage's costs are a sum of."""
+    if cost.counted is not None:
+        return _vector_features(cost.counted.work(), quantity, cost.tasks, cost.shards)
+    return _scan_features(cost.stage, quantity, cost.tokens, cost.tasks)
+
+
+def _scan_features(stage: str, quantity: str, tokens: float, tasks: float) -> dict[str, float]:
+    once = {"run": 1.0} if (stage, quantity) == ("basis", "alone") else {}
+    return {"billion tokens": tokens / 1e9, "task": float(tasks), **once}
+
+
+def _vector_features(work: dict[str, float], quantity: str, tasks: float, shards: float) -> dict[str, float]:
+    visits = {"visit of a shard": tasks * shards}
+    if quantity == "busy":
+        return {name: work[name] for name in ("window", "posting of a rarer word", "couple")} | visits
+    if quantity == "read":
+        return {name: work[name] for name in ("window", "posting of a rarer word")} | visits
+    return {name: work[name] for name in ("pair", "entry")} | {"task": tasks}
+
+
+def fit(costs: list[Cost], stage: str, quantity: str) -> dict[str, float]:
+    """Non-negative least squares, every measurement with the same weight however large it is."""
+    from scipy.optimize import nnls
+
+    rows = [cost for cost in costs if cost.stage == stage]
+    table = [features(cost, quantity) for cost in rows]
+    y = np.array([float(getattr(cost, quantity)) for cost in rows])
+    scale = np.where(y > 0, y, 1.0)
+    X = np.array([list(entry.values()) for entry in table]) / scale[:, None]
+    unit = X.max(axis=0)
+    found, _ = nnls(X / unit, y / scale)
+    return dict(zip(table[0], (found / unit).tolist(), strict=True))
+
+
+def predict(model: dict[str, float], wanted: dict[str, float]) -> float:
+    """The sum of what each feature costs."""
+    return sum(model[name] * value for name, value in wanted.items())
+
+
+QUANTITIES = {
+    "read": "bytes read",
+    "written": "bytes written",
+    "busy": "CPU s in tasks",
+    "alone": "CPU s of the command",
+    "sent": "bytes through the scheduler",
+    "left": "bytes through shared files",
+}
+
+
+def show(value: float, quantity: str) -> str:
+    """Bytes, or seconds."""
+    if quantity in ("busy", "alone"):
+        for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+            if value >= size:
+                return f"{value / size:,.3g} {unit}" if value < 1000 else f"{value:,.0f} s"
+        return f"{value * 1e9:.3g} ns"
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.3g} {unit}"
+        value /= 1000
+    return f"{value:,.3g} TB"
+
+
+def tell_measured(costs: list[Cost]) -> None:
+    print(f"\nMeasured ({machine()}; {PAIRS:,} pairs, b = {B}):\n")
+    header = ["stage", "million tokens", "divided for", "shards", "tasks", *QUANTITIES.values()]
+    rows = [
+        [cost.stage, f"{cost.tokens / 1e6:g}", f"{cost.workers}", f"{cost.shards}", f"{cost.tasks}",
+         *(show(getattr(cost, name), name) for name in QUANTITIES)]
+        for cost in costs
+    ]  # fmt: skip
+    print(table(header, rows))
+
+
+def tell_model(costs: list[Cost], models: dict[tuple[str, str], dict[str, float]]) -> None:
+    print("\nFitted (off by: where the fit is furthest from what was measured):\n")
+    rows = []
+    for (stage, quantity), model in models.items():
+        own = [cost for cost in costs if cost.stage == stage and getattr(cost, quantity)]
+        if not own:
+            continue
+        off = max(abs(predict(model, features(cost, quantity)) / getattr(cost, quantity) - 1) for cost in own)
+        parts = [f"{show(value, quantity)} per {name}" for name, value in model.items() if value > 0]
+        rows.append([stage, QUANTITIES[quantity], " + ".join(parts), f"{100 * off:.0f} %"])
+    print(table(["stage", "quantity", "cost", "off by"], rows))
+
+
+def tell_prediction(
+    costs: list[Cost],
+    models: dict[tuple[str, str], dict[str, float]],
+    tokens: float,
+    pairs: float,
+    workers: int,
+) -> None:
+    """Computed: how much each stage would be, and how long it would take."""
+    text = max(costs, key=lambda cost: (cost.stage == "index", cost.tokens))
+    counted = max(costs, key=lambda cost: (cost.stage == "vectors", cost.tokens))
+    assert counted.counted is not None
+    shards = math.ceil(tokens * text.read / text.tokens / MAX_PART)
+    work = counted.counted.work(tokens / counted.tokens, pairs)
+    words = pairs * counted.counted.words.size / counted.counted.rarer.size
+    tasks = max(TASKS_PER_WORKER * workers, math.ceil(words / CHUNK_WORDS))
+    least = max(pairs / CHUNK_PAIRS, work["couple"] / COUPLES_PER_TASK)
+    tasks += max(TASKS_PER_WORKER * workers, math.ceil(least))
+    print(
+        f"\nComputed for {tokens / 1e9:g} billion tokens on {workers} workers, {pairs / 1e6:g} million pairs of"
+    )
+    print(f"{words / 1e6:.2g} million words: {shards:,} shards, vectors in {tasks:,} tasks.\n")
+    rows = []
+    for stage in STAGES:
+        found = {}
+        for quantity in QUANTITIES:
+            if stage == "vectors":
+                wanted = _vector_features(work, quantity, tasks, shards)
+            else:
+                wanted = {
+                    "billion tokens": tokens / 1e9,
+                    "task": float(shards if stage == "index" else workers),
+                }
+            found[quantity] = predict(models[stage, quantity], wanted)
+        if (
+            stage == "basis"
+        ):  # a table of all its keys from each worker; in a small corpus only what is not zero
+            found["left"] = workers * 4.0 * TABLE_KEYS**2
+        seconds = found["busy"] / workers + found["alone"]
+        rate = (found["read"] + found["written"]) / max(found["busy"] / workers, 1e-9)
+        cells = [show(value, name) for name, value in found.items()]
+        rows.append([stage, *cells, f"{seconds / 60:,.0f} min", f"{show(rate, 'read')}/s"])
+    print(table(["stage", *QUANTITIES.values(), "elapsed, if the disks keep up", "which takes"], rows))
+
+
+def warm_up(place: Path) -> None:
+    """Compile and import here what the stages inherit: that is no part of the costs."""
+    from bagpack import PairMatrix
+    from bagpack.basis import Basis
+    from bagpack.contexts.source import CorpusSource
+    from bagpack.contexts.windows import CountSettings
+    from bagpack.corpus.index import index_corpus
+
+    write_zipf_vertical(place / "warm.vert", 200_000)
+    corpus = index_corpus([str(place / "warm.vert")], place / "warm.bp", jobs=1).corpus
+    basis = Basis.of(corpus, 100, 1)
+    PairMatrix.count(CorpusSource(corpus), zipf_pairs(50, tokens=100_000), basis, CountSettings(), 1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="tokens")
+    parser.add_argument("--tokens", type=float, default=100e9, help="tokens to predict for")
+    parser.add_argument("--pairs", type=float, default=1e6, help="pairs to predict for")
+    parser.add_argument("--workers", type=int, default=100, help="workers to predict for")
+    args = parser.parse_args()
+    costs: list[Cost] = []
+    with tempfile.TemporaryDirectory(prefix="bagpack-cost-") as name:
+        warm_up(Path(name))
+        for tokens in args.sizes:
+            print(f"measuring {tokens:,} tokens ...", flush=True)
+            costs += measure_size(tokens, Path(name))
+    models = {(stage, name): fit(costs, stage, name) for stage in STAGES for name in QUANTITIES}
+    tell_measured(costs)
+    tell_model(costs, models)
+    tell_prediction(costs, models, args.tokens, args.pairs, args.workers)
+
+
+if __name__ == "__main__":
+    main()
