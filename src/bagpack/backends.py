@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -92,6 +93,8 @@ def _silent(engine: str, address: str, timeout: float, reason: str) -> WorkerErr
 @contextmanager
 def _dask(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
     distributed = _needed("distributed", "distributed", "dask")
+    for name in ("distributed", "distributed.client"):  # told here as a sentence, there as a stack trace
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     cluster = None
     if address is None:
         # Mapped pages of the store would count as the workers' memory, so no limit is set on it.
