@@ -104,7 +104,7 @@ def index_rows(bench: Bench) -> None:
         measure.tree_bytes(material.STORE),
         "forms, lemmas, documents",
     )
-    _, run = run_peer("indexing", "wc")
+    run = min((run_peer("indexing", "wc")[1] for _ in range(2)), key=lambda each: each.seconds)
     bench.add(job, "`wc -w` (the floor: reads only)", run.seconds, ours, run)
     for peer, who, note in (
         ("tantivy", "tantivy", "lemmas only"),
@@ -113,7 +113,8 @@ def index_rows(bench: Bench) -> None:
         ("postgres", "PostgreSQL, GIN", "lemmas only"),
     ):
         if not bench.missing(job, who, peer):
-            _, run = run_peer("indexing", peer)
+            runs = [run_peer("indexing", peer)[1] for _ in range(1 if peer == "postgres" else 2)]
+            run = min(runs, key=lambda each: each.seconds)
             bench.add(job, who, run.seconds, ours, run, measure.tree_bytes(PLACES[peer]), note)
 
 

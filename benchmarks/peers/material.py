@@ -23,6 +23,7 @@ TEXT_BYTES = 120 << 20
 ZIPF_TOKENS = 22_000_000
 PAIRS = 1000
 B = 1500
+ROUNDS, LONG = 3, 10.0  # short measurements are repeated, since other work may share the cores
 BETWEEN, SIDE = 5, 2  # SPEC's windows of a pair
 
 Pair = tuple[str, str]
@@ -102,18 +103,36 @@ def count_orders(contexts: Sequence[Sequence[Any]]) -> list[int]:
     return [plus, len(contexts) - plus]
 
 
+def quickest(action: Callable[[], Answer]) -> tuple[Answer, float]:
+    """What an action gives, and its seconds: of the fastest of three runs, unless it takes long."""
+    best = float("inf")
+    begun = time.perf_counter()
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        answer = action()
+        best = min(best, time.perf_counter() - start)
+        if time.perf_counter() - begun > LONG:
+            break
+    return answer, best
+
+
 def ask_within(
     pairs: Sequence[Pair], ask: Callable[[Pair], Answer], budget: float
 ) -> tuple[list[Answer], float]:
     """Ask for one pair after the other until the time is up; the answers, and seconds for all pairs at that rate."""
     ask(pairs[-1])
-    answers = []
-    begun = time.perf_counter()
-    for pair in pairs:
-        answers.append(ask(pair))
-        if time.perf_counter() - begun > budget:
-            break
-    return answers, (time.perf_counter() - begun) * len(pairs) / len(answers)
+
+    def ask_some() -> list[Answer]:
+        begun = time.perf_counter()
+        answers = []
+        for pair in pairs:
+            answers.append(ask(pair))
+            if time.perf_counter() - begun > budget:
+                break
+        return answers
+
+    answers, seconds = quickest(ask_some)
+    return answers, seconds * len(pairs) / len(answers)
 
 
 def report(**facts: Any) -> None:

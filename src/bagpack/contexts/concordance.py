@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts import kernels
-from bagpack.contexts.targets import Occurrences, Target, find_occurrences, resolve_targets
+from bagpack.contexts import kernels, line_kernels
+from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
-from bagpack.corpus.columns import GLUED
 from bagpack.corpus.shard import Shard
 
 if TYPE_CHECKING:
     from bagpack.corpus.store import Corpus
 
+LINE_BYTES = 4096  # for which most lines have room
+COUPLES_AT_ONCE = 1 << 20  # that many pairs' couples in a shard may take
 REST = 60  # tokens of the sentence shown beyond the windows, each side
 FIELDS = ("document", "order", "left", "key", "between", "key2", "right", "before", "after")
 
@@ -110,8 +111,9 @@ def observations(
     """The first `limit` observations of a word or a pair of targets, and how many there are in all."""
     found: list[Observation] = []
     total = 0
+    keys = TargetKeys(targets)
     for number, shard in enumerate(corpus.shards):
-        places = find_occurrences(shard, targets)
+        places = find_occurrences(shard, keys)
         room = None if limit is None else max(0, limit - len(found))
         if len(targets) == 1:
             positions = places.positions(shard.postings, 0)
@@ -159,31 +161,37 @@ def show(
     reversed_order = observation.order == kernels.MINUS
     first_end = first + lengths[1 if reversed_order else 0]
     if second < 0:
-        start = int(kernels.window_start(shard.tokens, first, windows.before))
-        end = int(kernels.window_end(shard.tokens, first_end, windows.after))
-        cuts = [start, first, first_end, first_end, first_end, end]
+        pieces = _pieces(shard, first, first_end, first_end, first_end, windows.before, windows.after, rest)
     else:
         second_end = second + lengths[0 if reversed_order else -1]
-        start = int(kernels.window_start(shard.tokens, first, windows.left))
-        end = int(kernels.window_end(shard.tokens, second_end, windows.right))
-        cuts = [start, first, first_end, second, second_end, end]
-    bounds = [
-        int(kernels.window_start(shard.tokens, start, rest)),
-        *cuts,
-        int(kernels.window_end(shard.tokens, end, rest)),
-    ]
-    pieces = tuple(_piece(shard, low, high) for low, high in pairwise(bounds))
+        pieces = _pieces(shard, first, first_end, second, second_end, windows.left, windows.right, rest)
     order = "" if second < 0 else "+-±"[observation.order]
-    document = shard.document_at(first)
-    return Context(document, order, pieces, observation.shard, first, second)  # type: ignore[arg-type]
+    return Context(shard.document_at(first), order, pieces, observation.shard, first, second)
 
 
-def _piece(shard: Shard, start: int, end: int) -> str:
-    """Tokens as written, with the space before the first one if it was not glued."""
-    if start >= end:
-        return ""
-    space = "" if int(shard.tokens[start]) & int(GLUED) else " "
-    return space + shard.text(start, end)
+def _pieces(
+    shard: Shard, first: int, first_end: int, second: int, second_end: int, left: int, right: int, rest: int
+) -> tuple[str, str, str, str, str, str, str]:
+    """The seven pieces of a line as written, each with the space before its first token if it was not glued."""
+    ends = np.empty(line_kernels.PIECES, np.int64)
+    size = LINE_BYTES
+    while True:
+        out = np.empty(size, np.uint8)
+        size = int(
+            line_kernels.write_line(
+                shard.tokens, shard.forms.blob, shard.forms.offsets, first, first_end, second, second_end,
+                left, right, rest, out, ends,
+            )
+        )  # fmt: skip
+        if size <= out.size:
+            break
+    line = out[:size].tobytes()
+    cuts = ends.tolist()
+    return (
+        line[: cuts[0]].decode(), line[cuts[0] : cuts[1]].decode(), line[cuts[1] : cuts[2]].decode(),
+        line[cuts[2] : cuts[3]].decode(), line[cuts[3] : cuts[4]].decode(), line[cuts[4] : cuts[5]].decode(),
+        line[cuts[5] :].decode(),
+    )  # fmt: skip
 
 
 def find_contexts(
@@ -201,3 +209,62 @@ def find_contexts(
     found, total = observations(corpus, targets, limit, windows)
     lengths = [len(target.keys) for target in targets]
     return Concordance(words, tuple(show(corpus, item, lengths, windows, rest) for item in found), total)
+
+
+def find_contexts_of(
+    corpus: Corpus, pairs: Iterable[tuple[str, str]], *, limit: int | None = DEFAULT_LIMIT,
+    windows: Windows | None = None, rest: int = REST,
+) -> list[Concordance]:  # fmt: skip
+    """What `find_contexts` finds for each of many pairs, in one pass over the shards."""
+    windows = windows or Windows()
+    asked = list(pairs)
+    words = list(dict.fromkeys(chain.from_iterable(asked)))
+    target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
+    number = {target: n for n, target in enumerate(dict.fromkeys(t for t in target_of.values() if t))}
+    numbers = [[number.get(target_of[word], -1) for word in pair] for pair in asked]  # type: ignore[arg-type]
+    known = [k for k, pair in enumerate(numbers) if min(pair) >= 0]
+    found: list[list[Observation]] = [[] for _ in asked]
+    totals = [0] * len(asked)
+    if known:
+        members = np.array([numbers[k] for k in known], np.int64)
+        keys = TargetKeys(list(number))
+        for place, shard in enumerate(corpus.shards):
+            for k, (starts, seconds, orders) in _couples_of_each(shard, keys, members, windows.between):
+                pair = known[k]
+                totals[pair] += len(starts)
+                room = None if limit is None else max(0, limit - len(found[pair]))
+                triples = zip(starts[:room], seconds[:room], orders[:room], strict=True)
+                found[pair] += [Observation(place, *triple) for triple in triples]
+    result = []
+    for both, own, total in zip(asked, found, totals, strict=True):
+        unknown = tuple(dict.fromkeys(word for word in both if target_of[word] is None))
+        lengths = [len(target.keys) for word in both if (target := target_of[word])]
+        lines = tuple(show(corpus, item, lengths, windows, rest) for item in own)
+        result.append(Concordance(both, lines, total, unknown))
+    return result
+
+
+def _couples_of_each(
+    shard: Shard, keys: TargetKeys, members: NDArray[np.int64], between: int
+) -> Iterator[tuple[int, tuple[list[int], list[int], list[int]]]]:
+    """Pairs of targets that meet in a shard, with their couples: starts, second starts, orders."""
+    places = find_occurrences(shard, keys)
+    most = 2 * places.counts[members].min(axis=1)
+    total = np.cumsum(most)
+    begin = 0
+    while begin < most.size:
+        before = int(total[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, before + COUPLES_AT_ONCE, side="right")))
+        size = int(total[end - 1]) - before
+        starts, seconds, orders = (np.empty(size, np.int64) for _ in range(3))
+        ends = np.zeros(end - begin, np.int64)
+        ones, twos = members[begin:end, 0].copy(), members[begin:end, 1].copy()
+        line_kernels.find_couples_of_each(
+            shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
+            ones, twos, between, starts, seconds, orders, ends,
+        )  # fmt: skip
+        lows = ends - np.diff(ends, prepend=0)
+        for k in np.flatnonzero(lows < ends).tolist():
+            own = slice(int(lows[k]), int(ends[k]))
+            yield begin + k, (starts[own].tolist(), seconds[own].tolist(), orders[own].tolist())
+        begin = end
