@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo test test-all tools lint format bench bench-large clean
+.PHONY: setup demo test test-all tools lint format docs release bench bench-large bench-peers clean
 
 setup: .venv/.ready
 
@@ -36,11 +36,25 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: setup  # the site, in site/; what is generated from the package is written anew first
+	@$(BIN)/python scripts/make_reference.py
+	@$(BIN)/python scripts/make_man.py
+	@$(BIN)/python scripts/draw_rooms.py
+	@$(BIN)/python scripts/readme_tables.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"
+
+release: setup  # sdist and wheel in dist/, checked, installed into a clean environment, and run
+	$(BIN)/python scripts/release.py
+
 bench: setup
 	$(BIN)/python -m benchmarks
 
 bench-large: setup  # up to a billion tokens: half an hour and 30 GB of disk, given back at the end
 	$(BIN)/python -m benchmarks.bench_large
 
+bench-peers: setup  # what is not installed is skipped, with the command that installs it
+	$(BIN)/python -m benchmarks.bench_peers
+
 clean:
-	rm -rf .venv demo bench-data dist build
+	rm -rf .venv demo bench-data dist build site

@@ -33,7 +33,11 @@ def run_page(page: Path, kit: Kit, directory: Path, tell: dict[int, list[str]] |
 def _run(block: Block, after: Block | None, session: Session, tell: dict[int, list[str]] | None) -> None:
     if block.indented:
         return
-    if block.language in COMMANDS:
+    if block.title is not None:
+        target = session.directory / block.title
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(block.text, encoding="utf-8")
+    elif block.language in COMMANDS:
         for command in commands(block):
             code, got = session.command(command.text)
             if tell is not None:
@@ -47,12 +51,9 @@ def _run(block: Block, after: Block | None, session: Session, tell: dict[int, li
         elif shown is not None and not matches(shown, printed):
             raise DifferenceError(block.place, "it printed\n" + "\n".join(printed))
     elif block.language == "pycon":
-        if (told := session.interactive(block.text, block.place)) and tell is None:
+        told = session.interactive(block.text, block.place)
+        if told and tell is None:
             raise DifferenceError(block.place, told)
-    elif block.title is not None:
-        target = session.directory / block.title
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(block.text, encoding="utf-8")
 
 
 def _compare(block: Block, command: Command, code: int, got: list[str], lenient: bool) -> None:

@@ -80,7 +80,7 @@ def build(
     index: Annotated[str, typer.Argument(help="A directory (tantivy), or an engine's URL.")],
     sources: Annotated[list[str], typer.Argument(help="Files, directories, globs, - or a store.")],
     format: Annotated[
-        str, typer.Option("--format", help="auto, text, vertical, conllu, jsonl, parquet.")
+        str, typer.Option("--format", help="auto, text, vertical, conllu, jsonl, parquet, mediawiki.")
     ] = "auto",
     lang: Annotated[str, typer.Option(help="Language of raw text, as a code such as en.")] = "en",
     punctuation: Annotated[str, typer.Option(help="Punctuation marks are tokens: keep, drop.")] = "keep",

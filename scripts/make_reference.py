@@ -1,0 +1,49 @@
+"""Write docs/reference/cli.md from the commands themselves. `make docs` runs it, and a test says when it is stale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from command_tree import Parameter, command_pages, program_help, program_options
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+HEAD = """# Commands
+
+{help} This page is made from the commands (`python scripts/make_reference.py`); `bagpack COMMAND --help` says the same.
+
+Every command ends with 0 when it did its work, with 2 when it was called wrongly, and with 1 when something failed;
+then one sentence on standard error says what was wrong and how to mend it. Progress and summaries go to standard error,
+results to standard output. `--json` writes results for machines. `BAGPACK_TRACEBACK=1` shows where an unforeseen error
+came from. [Completion and the man page](../shell.md) are described elsewhere.
+"""
+
+
+def render() -> str:
+    """The page."""
+    parts = [HEAD.format(help=program_help()), _table("option", program_options())]
+    for page in command_pages():
+        parts.append(f"## {page.name}\n\n{page.summary}\n")
+        if page.more:
+            parts.append(f"{page.more}\n")
+        parts.append(f"```text\n{page.usage}\n```\n")
+        if page.arguments:
+            parts.append(_table("argument", page.arguments))
+        parts.append(_table("option", page.options))
+    return "\n".join(parts)
+
+
+def _table(title: str, rows: list[Parameter]) -> str:
+    lines = [f"| {title} | default | |", "|---|---|---|"]
+    for row in rows:
+        default = f"`{row.default}`" if row.default else "required" if row.required else ""
+        lines.append(f"| `{_cell(row.names)}` | {default} | {_cell(row.help)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+if __name__ == "__main__":
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(render(), encoding="utf-8")

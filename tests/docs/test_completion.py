@@ -1,0 +1,73 @@
+"""Shell completion, in real shells."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A `bagpack` on the path, and a home of its own."""
+    command = tmp_path / "bagpack"
+    command.write_text(f"#!{sys.executable}\nfrom bagpack.cli import main\nmain()\n")
+    command.chmod(0o755)
+    return {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
+
+
+def run(shell, script, environment):
+    done = subprocess.run(
+        [shell, *(["--norc", "--noprofile"] if shell == "bash" else []), "-c", script],
+        env={**environment, "SHELL": shutil.which(shell)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "typed, expected",
+    [("bagpack ex", "explain"), ("bagpack index --app", "--append"), ("bagpack engine b", "build")],
+)
+def test_bash_completes_commands_and_options(environment, typed, expected):
+    words = typed.split(" ")
+    script = (
+        'eval "$(bagpack --show-completion)"\n'
+        f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}\n"
+        "_bagpack_completion bagpack\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    assert expected in run("bash", script, environment).split()
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_accept_the_completion(environment, shell):
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    for typed, expected in (("bagpack ex", "explain"), ("bagpack index --app", "--append")):
+        variables = {
+            "zsh": {"_BAGPACK_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": typed},
+            "fish": {
+                "_BAGPACK_COMPLETE": "complete_fish",
+                "_TYPER_COMPLETE_ARGS": typed,
+                "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+                "_TYPER_COMPLETE_WORD_TO_COMPLETE": typed.split()[-1],
+            },
+        }[shell]
+        assert expected in run(shell, "bagpack", {**environment, **variables})
+
+
+def test_installing_writes_into_the_home_directory_only(environment):
+    run("bash", "bagpack --install-completion", environment)
+    written = [
+        path.relative_to(environment["HOME"])
+        for path in Path(environment["HOME"]).rglob("*")
+        if path.is_file()
+    ]
+    assert any("bash" in str(path) for path in written)
