@@ -20,7 +20,9 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON to standard outpu
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: one per core.")]
 
-Format = Annotated[str, typer.Option("--format", help="auto, text, vertical, conllu, jsonl, parquet, mediawiki.")]
+Format = Annotated[
+    str, typer.Option("--format", help="auto, text, vertical, conllu, jsonl, parquet, mediawiki.")
+]
 Level = Annotated[str, typer.Option(help="Count lemmas or forms: lemma, form.")]
 Case = Annotated[str, typer.Option(help="Case of what is counted: fold, keep.")]
 Punctuation = Annotated[str, typer.Option(help="Punctuation marks are tokens: keep, drop.")]
