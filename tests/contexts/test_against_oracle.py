@@ -2,12 +2,14 @@
 
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bagpack.basis import Basis
+from bagpack.contexts import pairs
 from bagpack.corpus.index import index_corpus
 from bagpack.corpus.store import Corpus
 from bagpack.vectors import PairVectorizer
@@ -42,20 +44,25 @@ def features(corpus, pair, terms, **options):
     limit=st.one_of(st.none(), st.integers(1, 4)),
     cuts=st.lists(st.integers(1, 11), max_size=2),
     per_token=st.booleans(),
-    single=st.sampled_from([(4, 4), (1, 2), (0, 3)]),
+    single=st.sampled_from([(4, 4), (1, 2), (0, 3), (5, 6)]),
     pair=st.sampled_from([(2, 5, 2), (0, 1, 3), (1, 0, 0)]),
+    marks_per_search=st.sampled_from([0, 4, 1 << 30]),  # search always, now and then, never
 )
-@example([list("abab")], "b", "b a", 1, None, [], False, (4, 4), (2, 5, 2))  # both start at one token
-@example([list("babacb")], "b a", "b", 3, None, [], False, (4, 4), (2, 5, 2))
-@example([list("cabcab")], "a b", "c a", 3, None, [], False, (4, 4), (2, 5, 2))
-def test_every_feature_equals_the_oracle(sentences, one, two, b, limit, cuts, per_token, single, pair):
+@example([list("abab")], "b", "b a", 1, None, [], False, (4, 4), (2, 5, 2), 0)  # both start at one token
+@example([list("abab")], "b", "b a", 1, None, [], False, (4, 4), (2, 5, 2), 1 << 30)
+@example([list("babacb")], "b a", "b", 3, None, [], False, (4, 4), (2, 5, 2), 0)
+@example([list("cabcab")], "a b", "c a", 3, None, [], False, (4, 4), (2, 5, 2), 0)
+def test_every_feature_equals_the_oracle(
+    sentences, one, two, b, limit, cuts, per_token, single, pair, marks_per_search
+):
     terms = oracle.basis_terms(sentences, b)
     w1, w2 = tuple(one.split()), tuple(two.split())
     expected = oracle.vector(sentences, w1, w2, terms, limit, per_token, single, pair)
     known = {name for s in sentences for name in s}
     if not ({*w1, *w2} <= known):
         return
-    with tempfile.TemporaryDirectory() as folder:
+    searching = patch.object(pairs, "MARKS_PER_SEARCH", marks_per_search)
+    with tempfile.TemporaryDirectory() as folder, searching:
         corpus = make_store(Path(folder), sentences, cuts)
         windows = f"{single[0]}-{single[1]}/{pair[0]}-{pair[1]}-{pair[2]}"
         count = "token" if per_token else "context"

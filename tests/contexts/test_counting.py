@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 from bagpack.basis import Basis
-from bagpack.contexts import counting, kernels, warmup
+from bagpack.contexts import couple_kernels, feature_kernels, kernels, warmup, word_kernels
+from bagpack.contexts import pairs as pairs_module
+from bagpack.contexts import words as words_module
+from bagpack.contexts.lookup import STEP, find_keys
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.corpus.strings import Strings
 from bagpack.vectors import PairMatrix
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
@@ -39,6 +43,11 @@ def corpora(tmp_path_factory, random_sentences):
     ]
 
 
+class Lexicon:
+    def __init__(self, keys):
+        self.keys = keys
+
+
 def count(corpus, pairs, basis, n_jobs=None, **settings):
     return PairMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(**settings), n_jobs)
 
@@ -61,8 +70,15 @@ def drawn(matrix, row=0, block="v12"):
     return sorted({int(name.rpartition(":u")[2]) for name in names[counts > 0] if ":u" in name})
 
 
-@pytest.mark.parametrize("between", [5, 100])  # 100: more than a block, so nothing is marked
-def test_many_pairs_of_a_larger_corpus_equal_the_oracle(corpora, random_sentences, between):
+@pytest.mark.parametrize(
+    ("between", "marks_per_search", "first_mark"),
+    [(5, 0, 1), (5, 32, 1), (5, 1 << 30, 1), (5, 1 << 30, (1 << 32) - 2000), (100, 1 << 30, 1)],
+)  # search or mark; start marks afresh when their numbers run out; a reach of several sentences
+def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
+    corpora, random_sentences, monkeypatch, between, marks_per_search, first_mark
+):
+    monkeypatch.setattr(pairs_module, "MARKS_PER_SEARCH", marks_per_search)
+    monkeypatch.setattr(pairs_module, "FIRST_MARK", first_mark)
     words = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
     pairs = [(one, two) for one in words for two in words]
     terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
@@ -83,18 +99,18 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(corpora, random_sentence
 
 @pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}, {"limit": 30, "sample": 3}])
 def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
-    monkeypatch.setattr(counting, "CHUNK_WORDS", 7)
-    monkeypatch.setattr(counting, "CHUNK_PAIRS", 5)
-    monkeypatch.setattr(counting, "COUPLES_PER_TASK", 100)
-    monkeypatch.setattr(counting, "COUPLES_AT_ONCE", 20)
-    pairs = [(f"w{i}", f"w{i * 7 % 100}") for i in range(60)]
+    monkeypatch.setattr(words_module, "CHUNK_WORDS", 7)
+    monkeypatch.setattr(pairs_module, "CHUNK_PAIRS", 5)
+    monkeypatch.setattr(pairs_module, "COUPLES_PER_TASK", 100)
+    monkeypatch.setattr(pairs_module, "COUPLES_AT_ONCE", 20)
+    asked = [(f"w{i}", f"w{i * 7 % 100}") for i in range(60)]
     basis = Basis.of(corpora[0], 20)
-    first = count(corpora[0], pairs, basis, 1, **settings)
+    first = count(corpora[0], asked, basis, 1, **settings)
     assert first.block().nnz > 1000
     for corpus in corpora:
         for n_jobs in (1, 2, 3):  # 2 and 3: real loky workers
-            assert_equal(first, count(corpus, pairs, basis, n_jobs, **settings))
-    swapped = count(corpora[1], [pair[::-1] for pair in pairs], basis, **settings)
+            assert_equal(first, count(corpus, asked, basis, n_jobs, **settings))
+    swapped = count(corpora[1], [pair[::-1] for pair in asked], basis, **settings)
     np.testing.assert_array_equal(first.n_plus, swapped.n_minus)
     half = 3 * len(basis)
     turned = swapped.block("v12").toarray()
@@ -157,6 +173,18 @@ def test_galloping_equals_a_plain_search():
         assert kernels.gallop(positions, low, 100, wanted) == expected
 
 
+def test_looking_many_words_up_equals_a_plain_search():
+    rng = random.Random(3)
+    pieces = ["", "a", "ab", "abcdefgh", "abcdefghi", "\uffff", "\U0010ffff" * 2]
+    for size in (0, 1, STEP, STEP + 1, 3000):
+        words = {"".join(rng.choices(pieces, k=4)) + str(rng.randrange(900)) for _ in range(size)}
+        lexicon = Lexicon(Strings.of(sorted(word.encode() for word in words)))
+        asked = Strings.of(
+            [*words, *(word + "0" for word in words), *(word[:-1] for word in words), "", "zz"]
+        )
+        np.testing.assert_array_equal(find_keys(lexicon, asked), lexicon.keys.find(asked))
+
+
 def test_the_first_use_says_that_it_compiles(tmp_path):
     make_store(tmp_path, NUMBERED[:5])
     (tmp_path / "pairs.tsv").write_text("w1\tw2\ncat\tlion\n")
@@ -181,7 +209,10 @@ def test_warming_up_compiles_what_counting_needs(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(warmup, "is_compiled", lambda: False)
         warmup.warm_up(CorpusSource(store), basis)
-    needed = (kernels.count_words, kernels.emit_rows, kernels.find_all_couples, kernels.list_columns)
+    needed = (
+        word_kernels.count_words, word_kernels.emit_rows, couple_kernels.find_all_couples,
+        feature_kernels.list_columns, feature_kernels.sum_columns,
+    )  # fmt: skip
     before = [len(kernel.signatures) for kernel in needed]
     count(store, [("cat", "lion"), ("cat", "m1 lion"), ("cat", "cat")], basis, sample=1)
     assert warmup.is_compiled()

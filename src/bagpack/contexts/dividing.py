@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bagpack.contexts.lookup import find_keys
 from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
 from bagpack.corpus.store import Corpus
 from bagpack.errors import StoreError
-from bagpack.parallel import Arrays, Left, worker_count
+from bagpack.parallel import Left, worker_count
 
 I64 = NDArray[np.int64]
 Csr = sparse.csr_array[Any, tuple[int, int]]
 Progress = Callable[[int], None]
 
+ALL = np.iinfo(np.int64).max
 TASKS_PER_WORKER = 4
 POSTINGS_PER_TASK = 1 << 18  # at least, so that starting a task does not weigh
 
@@ -77,14 +79,17 @@ class PlacesOfShards(Sequence[Occurrences]):
 def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
     """How often each target occurs at most: as often as the rarest of its words. Asks the lexicon alone."""
     keys = TargetKeys(targets)
-    found = corpus.lexicon.keys.find(keys.flat)
+    found = find_keys(corpus.lexicon, keys.flat)
     counts = np.where(found >= 0, corpus.lexicon.counts[np.maximum(found, 0)], 0)
     return np.minimum.reduceat(counts, keys.ends - keys.lengths).astype(np.int64)
 
 
 def task_runs(work: I64, most: int, longest: int, n_jobs: int | None) -> Iterator[slice]:
     """Runs of targets for one task: several tasks for each worker, but none too small to be worth its start."""
-    share = int(work.sum()) // (TASKS_PER_WORKER * worker_count(n_jobs))
+    workers = worker_count(n_jobs)
+    if workers == 1:
+        return runs_of(work, most, longest)
+    share = int(work.sum()) // (TASKS_PER_WORKER * workers)
     return runs_of(work, min(max(share, POSTINGS_PER_TASK), most), longest)
 
 
@@ -95,25 +100,29 @@ def per_task(calls: Sequence[slice], progress: Progress | None) -> Progress | No
     return lambda number: progress(calls[number].stop - calls[number].start)
 
 
-def row_arrays(rows: Csr) -> Arrays:
-    """What `join_rows` takes."""
-    return rows.data, rows.indices
-
-
-def join_rows(left: Sequence[Left], lengths: I64, order: I64, width: int) -> Csr:
+def join_rows(left: Sequence[Left], lengths: I64, order: I64 | None, width: int) -> Csr:
     """All rows, the i-th of what the tasks left at place order[i]; one task's are held beside the result."""
-    own = np.empty_like(lengths)
-    own[order] = lengths
+    own = lengths
+    if order is not None:
+        own = np.empty_like(lengths)
+        own[order] = lengths
     ends = np.cumsum(own)
-    starts = (ends - own)[order]
+    if order is None and len(left) == 1:
+        data, indices = left[0].take()
+        return make_rows(data, indices, ends, width)
     values, columns = (np.empty(int(lengths.sum()), np.int32) for _ in range(2))
+    starts = ends - own if order is None else (ends - own)[order]
     row = 0
     for task in left:
         data, indices = task.take()
         stop = row + task.facts[0].size
-        within = np.cumsum(lengths[row:stop]) - lengths[row:stop]
-        at = np.repeat(starts[row:stop] - within, lengths[row:stop]) + np.arange(data.size)
-        values[at], columns[at] = data, indices
+        if order is None:
+            place = slice(starts[row], starts[row] + data.size)
+            values[place], columns[place] = data, indices
+        else:
+            within = np.cumsum(lengths[row:stop]) - lengths[row:stop]
+            at = np.repeat(starts[row:stop] - within, lengths[row:stop]) + np.arange(data.size)
+            values[at], columns[at] = data, indices
         row = stop
     return make_rows(values, columns, ends, width)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.kernels import find_runs
+from bagpack.contexts.lookup import find_keys
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.corpus.strings import Strings, read_only
@@ -106,7 +107,7 @@ class TargetKeys:
 def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Occurrences:
     """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
     keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
-    flat = shard.keys.find(keys.flat)
+    flat = find_keys(shard, keys.flat)
     first = flat[keys.ends - keys.lengths]
     known = first >= 0
     bounds = shard.posting_bounds

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bagpack.contexts import kernels
+from bagpack.contexts import couple_kernels, feature_kernels, word_kernels
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 
@@ -20,7 +20,8 @@ NOTICE = "compiling the counting kernels for the first run here, a few seconds .
 def is_compiled() -> bool:
     """Whether numba has compiled the kernels here before; if that cannot be told, it has not."""
     needed: list[Any] = [
-        kernels.count_words, kernels.emit_rows, kernels.find_all_couples, kernels.list_columns,
+        word_kernels.count_words, word_kernels.emit_rows, couple_kernels.find_all_couples,
+        feature_kernels.list_columns, feature_kernels.sum_columns,
     ]  # fmt: skip
     try:
         return all(Path(kernel._cache._cache_file._index_path).exists() for kernel in needed)

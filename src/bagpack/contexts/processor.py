@@ -1,4 +1,4 @@
-"""The processor's prefetch instruction for numba kernels that know where they will read next."""
+"""Instructions of the processor for numba kernels: bring what will be read into the cache; find the lowest bit."""
 
 from __future__ import annotations
 
@@ -27,4 +27,14 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), generate
 
 
+def _lowest_bit(typing_context: Any, word: Any) -> Any:
+    """The place of the lowest bit that is set in a 64-bit word, which is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
 prefetch: Any = intrinsic(_prefetch)
+lowest_bit: Any = intrinsic(_lowest_bit)

@@ -1,0 +1,172 @@
+"""Kernels that count basis terms in the contexts of single words. What they are given: `tables` and `kernels`.
+
+A row has two halves, before and after the word, each of VOIDS + terms cells.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from bagpack.contexts.kernels import window_end, window_start
+from bagpack.contexts.processor import prefetch
+from bagpack.contexts.tables import FIRST_SHIFT, PACK_MASK, SECOND_SHIFT, VOID, VOIDS
+from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
+
+AHEAD = 8  # occurrences whose tokens are fetched; far enough for the memory to answer, near enough to be kept
+SOON = 3  # occurrences the facts of whose tokens are fetched
+NARROW = 4  # tokens on a side that are counted without a loop
+SENTENCE_BIT = np.uint32(31)
+ONE = np.uint64(1)
+
+
+@nb.njit(cache=True, nogil=True)
+def beyond(reach, distance):  # type: ignore[no-untyped-def]
+    """The bit that opens a sentence, if the distance is out of reach: a window ends there as well."""
+    return SENTENCE_START if reach < distance else np.uint32(0)
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def word_of(ids, token, outside):  # type: ignore[no-untyped-def]
+    """Number of a token's basis word; 0 if `outside` has the bit that opens a sentence."""
+    return np.uint64(ids[token & TYPE_MASK]) & (np.uint64(outside >> SENTENCE_BIT) - ONE)
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def add_four(row, bigrams, once, e0, e1, e2, e3):  # type: ignore[no-untyped-def]
+    """Add four tokens' terms to half a row; with `once`, equal terms once.
+
+    There is no branch on what a token is, which cannot be predicted: each of the seven counts in a void cell of its own
+    if it is no term. Seven cells, since additions to one would wait for each other, and no two look like equal terms.
+    """
+    u0 = e0 & PACK_MASK
+    u1 = max(e1 & PACK_MASK, np.uint64(1))
+    u2 = max(e2 & PACK_MASK, np.uint64(2))
+    u3 = max(e3 & PACK_MASK, np.uint64(3))
+    b0 = max(np.uint64(bigrams[e0 >> FIRST_SHIFT, (e1 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(4))
+    b1 = max(np.uint64(bigrams[e1 >> FIRST_SHIFT, (e2 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(5))
+    b2 = max(np.uint64(bigrams[e2 >> FIRST_SHIFT, (e3 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(6))
+    row[u0] += 1
+    row[u1] += 1
+    row[u2] += 1
+    row[u3] += 1
+    row[b0] += 1
+    row[b1] += 1
+    row[b2] += 1
+    again1 = u1 == u0
+    again2 = (u2 == u0) | (u2 == u1)
+    again3 = (u3 == u0) | (u3 == u1) | (u3 == u2)
+    again4 = b1 == b0
+    again5 = (b2 == b0) | (b2 == b1)
+    if once and (again1 | again2 | again3 | again4 | again5):
+        row[u1] -= again1
+        row[u2] -= again2
+        row[u3] -= again3
+        row[b1] -= again4
+        row[b2] -= again5
+
+
+@nb.njit(cache=True, nogil=True)
+def add_tokens(tokens, start, stop, row, ids, entries, bigrams, clocks, clock, tick):  # type: ignore[no-untyped-def]
+    """Add the terms of tokens start..stop-1 to half a row; returns the clock.
+
+    A term counts once per value of the clock, which ticks for every segment, and with `tick` = 1 for every token
+    too; clocks[c] is cell c's last.
+    """
+    previous = VOID
+    for at in range(start, stop):
+        entry = entries[ids[tokens[np.uint64(at)] & TYPE_MASK]]
+        cell = entry & PACK_MASK
+        row[cell] += clocks[cell] != clock
+        clocks[cell] = clock
+        cell = np.uint64(bigrams[previous, (entry >> SECOND_SHIFT) & PACK_MASK])
+        row[cell] += clocks[cell] != clock
+        clocks[cell] = clock
+        previous = entry >> FIRST_SHIFT
+        clock += tick
+    return clock + 1
+
+
+@nb.njit(cache=True, nogil=True)
+def count_words(  # type: ignore[no-untyped-def]
+    tokens, postings, extra, is_extra, lows, highs, lengths, before, after, tick,
+    ids, entries, bigrams, sums, clocks, clock,
+):  # fmt: skip
+    """Add the single contexts of target t to row sums[t]; returns the clock.
+
+    Target t's occurrences are (extra if is_extra[t] else postings)[lows[t]:highs[t]]. Windows of up to four tokens,
+    away from the ends of the shard, are counted without a loop; wider ones one token after the other.
+    """
+    half = sums.shape[1] // 2
+    narrow = before <= NARROW and after <= NARROW
+    once = tick == 0
+    b1, b2, b3, b4 = beyond(before, 1), beyond(before, 2), beyond(before, 3), beyond(before, 4)
+    a1, a2, a3, a4 = beyond(after, 1), beyond(after, 2), beyond(after, 3), beyond(after, 4)
+    for t in range(lows.size):
+        positions = extra if is_extra[t] else postings
+        pre, post = sums[t, :half], sums[t, half:]
+        high = highs[t]
+        length = lengths[t]
+        for i in range(lows[t], high):
+            if i + AHEAD < high:
+                soon = np.int64(positions[i + AHEAD])
+                prefetch(tokens, soon - before)
+                prefetch(tokens, soon + after)
+            if i + SOON < high:
+                soon = np.int64(positions[i + SOON])
+                if NARROW <= soon < tokens.size - NARROW:
+                    for n in range(1, 1 + NARROW):
+                        prefetch(ids, np.int64(tokens[np.uint64(soon - n)] & TYPE_MASK))
+                        prefetch(ids, np.int64(tokens[np.uint64(soon + n)] & TYPE_MASK))
+            p = np.int64(positions[i])
+            q = p + length
+            if not narrow or p < NARROW or q + NARROW > tokens.size:
+                start = window_start(tokens, p, before)
+                clock = add_tokens(tokens, start, p, pre, ids, entries, bigrams, clocks, clock, tick)
+                stop = window_end(tokens, q, after)
+                clock = add_tokens(tokens, q, stop, post, ids, entries, bigrams, clocks, clock, tick)
+                continue
+            t0, t1 = tokens[np.uint64(p - 4)], tokens[np.uint64(p - 3)]
+            t2, t3 = tokens[np.uint64(p - 2)], tokens[np.uint64(p - 1)]
+            f3 = tokens[np.uint64(p)] | b1
+            f2 = f3 | t3 | b2
+            f1 = f2 | t2 | b3
+            f0 = f1 | t1 | b4
+            add_four(
+                pre, bigrams, once, entries[word_of(ids, t0, f0)], entries[word_of(ids, t1, f1)],
+                entries[word_of(ids, t2, f2)], entries[word_of(ids, t3, f3)],
+            )  # fmt: skip
+            t0, t1 = tokens[np.uint64(q)], tokens[np.uint64(q + 1)]
+            t2, t3 = tokens[np.uint64(q + 2)], tokens[np.uint64(q + 3)]
+            f0 = t0 | a1
+            f1 = f0 | t1 | a2
+            f2 = f1 | t2 | a3
+            f3 = f2 | t3 | a4
+            add_four(
+                post, bigrams, once, entries[word_of(ids, t0, f0)], entries[word_of(ids, t1, f1)],
+                entries[word_of(ids, t2, f2)], entries[word_of(ids, t3, f3)],
+            )  # fmt: skip
+    return clock
+
+
+@nb.njit(cache=True, nogil=True)
+def emit_rows(sums, rows, columns, values, lengths):  # type: ignore[no-untyped-def]
+    """Move the first rows of sums to the output, void cells left out, and clear them.
+
+    Returns the entries in all; lengths[t] are those of row t.
+    """
+    at = 0
+    half = sums.shape[1] // 2
+    for t in range(rows):
+        row = sums[t]
+        begin = at
+        for segment in range(2):
+            column = segment * (half - VOIDS)
+            for cell in range(segment * half + VOIDS, (segment + 1) * half):
+                columns[at] = column
+                values[at] = row[cell]
+                at += row[cell] != 0
+                column += 1
+        row[:] = 0
+        lengths[t] = at - begin
+    return at
