@@ -15,9 +15,11 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,13 +163,21 @@ def measured(cost: Cost, files: Iterable[Path], work: Callable[[Cost], None]) ->
 
 def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
     weigh = Weigh(cost)
-    with (
-        mock.patch("bagpack.parallel.run", weigh.run),
-        mock.patch("bagpack.corpus.index.run", weigh.run),
-        mock.patch("bagpack.parallel.on_one_machine", lambda: False),
-        mock.patch("bagpack.basis.worker_count", lambda n_jobs: cost.workers),
-        mock.patch("bagpack.contexts.dividing.worker_count", lambda n_jobs: cost.workers),
-    ):
+    with ExitStack() as stack:
+        for name, value in {
+            "bagpack.parallel.run": weigh.run,
+            "bagpack.corpus.index.run": weigh.run,
+            "bagpack.parallel.on_one_machine": lambda: False,
+            "bagpack.basis.worker_count": lambda n_jobs: cost.workers,
+            "bagpack.contexts.dividing.worker_count": lambda n_jobs: cost.workers,
+            "bagpack.corpus.store.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard anew
+        }.items():
+            stack.enter_context(mock.patch(name, value))
+        for name, module in list(sys.modules.items()):
+            if name.startswith("bagpack.contexts.") and hasattr(module, "basis_tables"):
+                stack.enter_context(
+                    mock.patch.object(module, "basis_tables", module.basis_tables.__wrapped__)
+                )
         before, begun = _bytes_read(), time.process_time()
         work(cost)
         cost.alone = time.process_time() - begun - cost.busy - weigh.own

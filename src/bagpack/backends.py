@@ -171,7 +171,8 @@ def _ray(address: str | None, workers: int, timeout: float) -> Iterator[dict[str
         try:
             ray.init(address=address, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise _silent("Ray cluster", address, timeout, str(error).splitlines()[0]) from error
+            reason = f"{str(error).splitlines()[0]}; one that asks for a token needs RAY_AUTH_MODE and RAY_AUTH_TOKEN"
+            raise _silent("Ray cluster", address, timeout, reason) from error
     try:
         register()
         yield {}
