@@ -52,6 +52,8 @@ def write_questions() -> None:
     with open(SENTENCES, "w", encoding="utf-8") as out:
         out.writelines(corpora.sentences(corpus))
     PAIRS_FILE.write_text(json.dumps(_draw_pairs(corpus)), encoding="utf-8")
+    if not corpora.real_text():
+        return
     relations = Path(__file__).resolve().parents[2] / "src" / "bagpack" / "data" / "relations.tsv"
     command = ["vectors", STORE, relations, "--out", MATRIX, "-b", B, "--quiet", "--overwrite"]
     run_watched([*BAGPACK, *map(str, command)])
