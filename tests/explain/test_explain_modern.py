@@ -37,3 +37,23 @@ def test_products_are_explained(store, relations, tmp_path):  # noqa: F811
         lines = evidence.lines(feature.name)
         assert feature.count == lines.count == min(one, two)
         assert lines.total == one + two == len(lines.lines)
+
+
+def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, relations, tmp_path):  # noqa: F811
+    out = str(tmp_path / "m.model")
+    counting = CountOptions(40, None, CountSettings())
+    train_file(str(store), str(relations), out, counting, EvaluateOptions(preset="modern"), evaluate=False)
+    model = load_model(out)
+    source = model_source(model, None)
+    w1, w2, _ = made_up_pairs()[3]
+    found = explain_pair(model, source, w1, w2, top=10_000, lines=2)
+    parts = {feature.name: feature for feature in found.decisions[0].features}
+    first = parts["pair:w1 first"]
+    assert first.count == found.counts["n_plus"] == first.lines.total
+    assert len(first.lines.lines) == min(2, first.count)
+    assert parts["pair:together"].count == found.counts["n_plus"] + found.counts["n_minus"]
+    assert "cos(v1,v2):pre·pre" in parts
+    words = first.to_dict(w1, w2)["words"]
+    assert words == f"how often {w1} comes before {w2}"
+    for decision in found.decisions:
+        assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)

@@ -65,7 +65,7 @@ def test_blocks_over_distinct_words_equal_the_matrix_of_all_pairs(transductive):
     rows = []
     for block in blocks.values():
         features = (
-            block.weighting.apply(counts.block(block.weighting.name).rows).toarray() + block.weighting.zero
+            block.weighting.apply(counts.block(block.weighting.name)).rows.toarray() + block.weighting.zero
         )
         index = counts.block(block.weighting.name).index
         rows.append(features if index is None else features[index])

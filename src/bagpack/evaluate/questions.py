@@ -143,7 +143,7 @@ def best_choices(values: Floats) -> Ints:
     return np.flatnonzero(values >= values.max() - slack)
 
 
-def _score(
+def score_questions(
     name: str,
     questions: Sequence[QuestionRows],
     best: Sequence[Ints],
@@ -176,7 +176,8 @@ def _score(
     return QuestionResult(name, metrics, picked, credit, complete, values)
 
 
-def _complete(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
+def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
+    """Per question, whether all its pairs have a vector."""
     zero = counts.zero_rows(blocks)
     return np.array([not zero[list(question.rows)].any() for question in questions])
 
@@ -249,8 +250,12 @@ def solve_analogies(
     The stem is the positive row; each round takes the stem of another question, drawn at random without
     repetition, as the negative one. The choice of the highest decision value wins the round, most wins the
     question. Weighting and scaling are fitted on all rows unless ``transductive`` is off, when they see the
-    round's two rows alone.
+    round's two rows alone. A preset may answer by `solve_by_cosines` instead.
     """
+    if get_preset(preset).cosines:
+        from bagpack.evaluate.cosines import solve_by_cosines  # which builds on this module
+
+        return solve_by_cosines(counts, questions, conditions, preset, transductive=transductive)
     if len(questions) < 2:
         raise InputError("Analogies need at least two questions: the negatives are the others' stems.")
     stems = [question.stem for question in questions]
@@ -292,9 +297,9 @@ def solve_analogies(
     results = []
     for condition in conditions:
         elected = [elect(rows) for rows in values[condition]]
-        complete = _complete(counts, questions, wanted[condition])
+        complete = complete_questions(counts, questions, wanted[condition])
         best, totals = [chosen for chosen, _ in elected], [total for _, total in elected]
-        results.append(_score(condition, questions, best, totals, complete, None))
+        results.append(score_questions(condition, questions, best, totals, complete, None))
     settings = {"preset": preset.name, "rounds": size, "seed": seed, "C": C, "transductive": transductive}
     fitted = "all rows (transductive)" if transductive else "each round's two rows"
     notes = [f"Weighting and scaling were fitted on {fitted}."]
@@ -341,9 +346,13 @@ def solve_synonyms(
     def answer(name: str, complete: Bools) -> QuestionResult:
         decisions = found[name].decisions[:, 0]
         values = [decisions[starts[i] : starts[i + 1]] for i in range(n)]
-        return _score(name, questions, [best_choices(value) for value in values], values, complete, members)
+        return score_questions(
+            name, questions, [best_choices(value) for value in values], values, complete, members
+        )
 
-    results = [answer(name, _complete(counts, questions, preset.blocks_of(name))) for name in conditions]
+    results = [
+        answer(name, complete_questions(counts, questions, preset.blocks_of(name))) for name in conditions
+    ]
     baselines = [answer("words-only", np.ones(n, dtype=bool))]
     settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": transductive}
     notes = [found.notes[0]]

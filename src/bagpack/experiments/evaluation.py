@@ -54,7 +54,7 @@ class EvaluateOptions:
 
     def cost(self, data: Dataset) -> float:
         """C as given, or the preset's for this kind of data."""
-        return self.C if self.C is not None else get_preset(self.preset).cost(data.kind == "ratings")
+        return self.C if self.C is not None else get_preset(self.preset).C
 
 
 @dataclass(frozen=True)

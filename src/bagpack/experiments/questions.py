@@ -30,7 +30,7 @@ def solve_file(
     pairs = [pair for question in questions for pair in question.pairs]
     matrix = matrix_of(source, pairs, counting, progress)
     rows = question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
-    common: dict[str, Any] = {"seed": seed, "n_jobs": counting.n_jobs, "C": get_preset(preset).cost(False)}
+    common: dict[str, Any] = {"seed": seed, "n_jobs": counting.n_jobs, "C": get_preset(preset).C}
     if questions.kind == "analogies":
         fit_on_all = True if transductive is None else transductive
         found = solve_analogies(

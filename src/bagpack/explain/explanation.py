@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource
 from bagpack.explain.lines import FeatureLines, PairEvidence, line_dict
-from bagpack.learn.blocks import PairCounts, segments_of
+from bagpack.learn.blocks import BLOCKS, PairCounts, segments_of
+from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
-from bagpack.learn.modern import PRODUCT
 from bagpack.report.wording import describe_feature, feature_words
 from bagpack.vectors.matrix import PairMatrix
 
@@ -169,7 +169,7 @@ class ObservedFeatures:
 
     places: list[str]  # v1:pre, v1:post, v2:pre …
     place: NDArray[np.int64]  # each feature's, by number
-    term: NDArray[np.int64]
+    term: NDArray[np.int64]  # -1 where the feature is not of a term
     counts: NDArray[np.int64]
     values: NDArray[np.float64]  # scaled, as the model takes them
     weights: NDArray[np.float64]  # features × outputs
@@ -180,21 +180,16 @@ class ObservedFeatures:
         places: list[str] = []
         parts: list[tuple[Any, ...]] = []
         for weighting, block_weights in zip(model.weightings, model.weights, strict=True):
-            rows = one.block(weighting.name).compact().rows
-            features = weighting.apply(rows)
-            counts = shared_counts(one, rows.indices) if weighting.name == PRODUCT else rows.data
-            place = len(places) + rows.indices // len(model.terms)
-            term = rows.indices % len(model.terms)
-            parts.append((place, term, counts, features.data, block_weights[features.indices]))
-            places += [f"{weighting.name}:{segment}" for segment in segments_of(weighting.name)]
+            rows = weighting.apply(one.block(weighting.name).compact()).rows
+            counts = BLOCKS[weighting.name].evidence(one, rows.indices)
+            segments = segments_of(weighting.name)
+            # A block that is not over the terms has each column as a place of its own.
+            terms = rows.shape[1] // len(segments)
+            place = len(places) + rows.indices // terms
+            term = rows.indices % terms if terms == len(model.terms) else np.full(len(rows.indices), -1)
+            parts.append((place, term, counts, rows.data, block_weights[rows.indices]))
+            places += [f"{weighting.name}:{segment}" for segment in segments]
         return cls(places, *(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def shared_counts(one: PairCounts, columns: NDArray[np.integer]) -> NDArray[np.int64]:
-    """What stands behind a product of v1 and v2: how often the term is in the contexts of both words."""
-    first, second = (one.words[[index[0]]].toarray()[0, columns] for index in (one.w1, one.w2))
-    shared: NDArray[np.int64] = np.minimum(first, second)
-    return shared
 
 
 def _notes(matrix: PairMatrix) -> tuple[str, ...]:
@@ -227,8 +222,12 @@ def _decision(
         blocks[block] = blocks.get(block, 0.0) + value
     features = []
     for index in _strongest(values, top):
-        name = f"{observed.places[observed.place[index]]}:{model.terms[observed.term[index]]}"
-        shown = evidence.lines(name, lines) if evidence is not None and lines else None
+        name = observed.places[observed.place[index]]
+        if observed.term[index] >= 0:
+            name += f":{model.terms[observed.term[index]]}"
+        shown = None
+        if evidence is not None and lines and not name.startswith(COSINES):
+            shown = evidence.lines(name, lines)
         features.append(FeaturePart(name, int(observed.counts[index]), float(values[index]), shown))
     listed = sum(feature.value for feature in features)
     return Decision(

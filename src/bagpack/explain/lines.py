@@ -21,7 +21,8 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
-from bagpack.learn.modern import PRODUCT
+from bagpack.learn.interactions import BY_TERM
+from bagpack.learn.statistics import STATISTICS
 
 I64 = NDArray[np.int64]
 
@@ -98,10 +99,13 @@ class PairEvidence:
     def lines(self, feature: str, most: int | None = None) -> FeatureLines:
         """The contexts that hold a feature's term, in corpus order, `most` of them shown.
 
-        A product of v1 and v2 has the lines of both words, half of each.
+        What v1 and v2 have in common has the lines of both words, half of each; statistics of the pair have the
+        lines where it is seen.
         """
         block, segment, term = _parts(feature)
-        if block == PRODUCT:
+        if block == STATISTICS:
+            return self._seen(feature, segment, most)
+        if block in BY_TERM:
             half = None if most is None else (most + 1) // 2
             one, two = (self.lines(f"{single}:{segment}:{term}", half) for single in ("v1", "v2"))
             both = (one.lines + two.lines)[:most]
@@ -128,6 +132,23 @@ class PairEvidence:
                 )
                 shown.append(show(corpus, observation, lengths, self.settings.windows))
         return FeatureLines(feature, count, total, tuple(shown))
+
+    def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
+        """Where the pair is seen, in the order that the statistic is about."""
+        orders = {"w1 first": (kernels.PLUS, kernels.BOTH), "w2 first": (kernels.MINUS, kernels.BOTH)}
+        wanted = orders.get(statistic, (kernels.PLUS, kernels.MINUS, kernels.BOTH))
+        total = 0
+        shown: list[Context] = []
+        lengths = [len(target.keys) for target in self.targets]
+        for item in self._couples:
+            for at in np.flatnonzero(np.isin(item.orders, wanted)).tolist():
+                total += 1
+                if most is None or len(shown) < most:
+                    place = Observation(
+                        item.shard, int(item.firsts[at]), int(item.seconds[at]), int(item.orders[at])
+                    )
+                    shown.append(show(self.pair_corpus, place, lengths, self.settings.windows))
+        return FeatureLines(feature, total, total, tuple(shown))
 
     def _hits(
         self, shard: Shard, item: ShardObservations, segment: str, term: str, lengths: Sequence[int]
@@ -179,7 +200,9 @@ def term_keys(shard: Shard, term: str) -> tuple[int, int]:
 def _parts(feature: str) -> tuple[str, str, str]:
     block, _, rest = feature.partition(":")
     segment, _, term = rest.partition(":")
-    if block not in ("v1", "v2", "v12", PRODUCT) or not segment or not term:
+    if block == STATISTICS and segment and not term:
+        return block, segment, term
+    if block not in ("v1", "v2", "v12", *BY_TERM) or not segment or not term:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
     return block, segment, term
 

@@ -31,11 +31,23 @@ class Block:
     """Columns that are weighted together.
 
     Pair i's row is ``rows[index[i]]``, or ``rows[i]`` where ``index`` is None.
+
+    Parameters
+    ----------
+    other
+        A second row for each pair, in blocks that hold two words until a step makes one row of them.
+    seen
+        How often what a distinct row counts was observed; None where nobody knows.
+    shares
+        How frequent each basis term is in the corpus; only their proportions matter.
     """
 
     name: str
     rows: Csr
     index: Index | None = None
+    other: Index | None = None
+    seen: Floats | None = None
+    shares: Floats | None = None
 
     def __len__(self) -> int:
         return int(self.rows.shape[0]) if self.index is None else len(self.index)
@@ -51,10 +63,18 @@ class Block:
         """The same pairs over only those distinct rows that they use."""
         if self.index is None:
             return self
-        used, index = np.unique(self.index, return_inverse=True)
+        indices = self.index if self.other is None else np.concatenate([self.index, self.other])
+        used, index = np.unique(indices, return_inverse=True)
         if len(used) == self.rows.shape[0]:
             return self
-        return Block(self.name, self.rows[used], index.astype(np.intp))
+        index = index.astype(np.intp)
+        return replace(
+            self,
+            rows=self.rows[used],
+            index=index[: len(self)],
+            other=None if self.other is None else index[len(self) :],
+            seen=None if self.seen is None else self.seen[used],
+        )
 
     def row_is_zero(self) -> Bools:
         """Per pair, whether its row holds nothing."""
@@ -81,7 +101,13 @@ class PairCounts:
     terms
         The T basis terms (unigrams, then bigrams), or a function that gives them when a name is first needed.
     seen
-        Observations of each pair together, both orders (with the cap, if one bit); for breaking scores down.
+        Observations of each pair together, both orders, whether or not a cap bit.
+    shares
+        How frequent each basis term is in the corpus, or a function that tells when it is first needed.
+    totals
+        n(w1), n(w2), n+ and n− of each pair in the corpus, pairs × 4.
+    tokens
+        Size of the corpus, for the PMI of a pair (the sum of the basis's unigrams: all but the rarest words).
 
     Examples
     --------
@@ -100,6 +126,9 @@ class PairCounts:
     pairs: Csr
     terms: Sequence[str] | Callable[[], Sequence[str]] | None = field(default=None, repr=False)
     seen: Ints | None = field(default=None, repr=False)
+    shares: Floats | Callable[[], Floats | None] | None = field(default=None, repr=False)
+    totals: Ints | None = field(default=None, repr=False)
+    tokens: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "w1", np.asarray(self.w1, dtype=np.intp))
@@ -133,7 +162,32 @@ class PairCounts:
             if rows.dtype != bool:
                 rows = rows.astype(np.intp)
         seen = None if self.seen is None else self.seen[rows]
-        return replace(self, w1=self.w1[rows], w2=self.w2[rows], pairs=self.pairs[rows], seen=seen)
+        totals = None if self.totals is None else self.totals[rows]
+        return replace(
+            self, w1=self.w1[rows], w2=self.w2[rows], pairs=self.pairs[rows], seen=seen, totals=totals
+        )
+
+    def swapped(self) -> PairCounts:
+        """The same pairs the other way round: w2 first, and what was + is −."""
+        half = self.pairs.shape[1] // 2
+        pairs = sparse.csr_array(sparse.hstack([self.pairs[:, half:], self.pairs[:, :half]], format="csr"))
+        totals = None if self.totals is None else self.totals[:, [1, 0, 3, 2]]
+        return replace(self, w1=self.w2, w2=self.w1, pairs=pairs, totals=totals)
+
+    def followed_by(self, more: PairCounts) -> PairCounts:
+        """Both sets' pairs, one after the other; they must share their table of words."""
+        if more.words is not self.words:
+            raise ValueError("the two sets of pairs must share one table of words")
+        whole = self.seen is not None and more.seen is not None
+        known = self.totals is not None and more.totals is not None
+        return replace(
+            self,
+            w1=np.concatenate([self.w1, more.w1]),
+            w2=np.concatenate([self.w2, more.w2]),
+            pairs=sparse.csr_array(sparse.vstack([self.pairs, more.pairs], format="csr")),
+            seen=np.concatenate([self.seen, more.seen]) if whole else None,
+            totals=np.concatenate([self.totals, more.totals]) if known else None,
+        )
 
     @classmethod
     def from_matrix(cls, X: Matrix, terms: Sequence[str] | None = None) -> PairCounts:
@@ -158,6 +212,11 @@ class PairCounts:
         terms = self.terms() if callable(self.terms) else self.terms
         return tuple(terms) if terms is not None else tuple(f"t{i}" for i in range(self.n_terms))
 
+    @cached_property
+    def term_shares(self) -> Floats | None:
+        """How frequent each basis term is in the corpus; None where the counts came without a basis."""
+        return self.shares() if callable(self.shares) else self.shares
+
     def feature_names(self) -> list[str]:
         """Names of all features, v1 then v2 then v12."""
         return [name for block in ("v1", "v2", "v12") for name in feature_names(block, self.term_list)]
@@ -171,19 +230,32 @@ class PairCounts:
         return (self.block(name) for name in names)
 
     def zero_rows(self, names: Sequence[str] = ("v1", "v2", "v12")) -> Bools:
-        """Per pair, whether its vector over the blocks ``names`` is all zero."""
+        """Per pair, whether its vector over the blocks ``names`` is all zero.
+
+        What is derived from other blocks (products, statistics) is zero where those are, and not looked at.
+        """
         zero = np.ones(len(self), dtype=bool)
-        for block in self.blocks(names):
+        for block in self.blocks([name for name in names if BLOCKS[name].counted]):
             zero &= block.row_is_zero()
         return zero
 
 
 @dataclass(frozen=True)
 class BlockKind:
-    """How a block is made from counts, and what its columns are called."""
+    """How a block is made from counts, and what its columns are called.
+
+    Parameters
+    ----------
+    evidence
+        For one pair and some columns, the integers behind them, as an explanation shows them.
+    counted
+        Whether the block holds counts of its own, and is not derived from other blocks.
+    """
 
     build: Callable[[PairCounts], Block]
     names: Callable[[Sequence[str]], list[str]]
+    evidence: Callable[[PairCounts, Ints], Ints]
+    counted: bool = True
 
 
 def _one_hot(name: str, counts: PairCounts, index: Index) -> Block:
@@ -201,13 +273,39 @@ def _namer(prefix: str, segments: Sequence[str]) -> Callable[[Sequence[str]], li
     return names
 
 
+def word_counts(counts: PairCounts, rows: Index, columns: Ints) -> Ints:
+    """The counts of one word at some columns; ``rows`` is ``w1`` or ``w2`` of a single pair."""
+    return np.asarray(counts.words[[rows[0]]].toarray()[0, columns])
+
+
+def _pair_block(counts: PairCounts) -> Block:
+    seen = None if counts.seen is None else counts.seen.astype(np.float64)
+    return Block("v12", counts.pairs, seen=seen, shares=counts.term_shares)
+
+
+def _ones(counts: PairCounts, columns: Ints) -> Ints:
+    return np.ones(len(columns), dtype=np.int64)
+
+
 # A preset may add blocks of its own (products of v1 and v2, pair statistics): register them here.
 BLOCKS: dict[str, BlockKind] = {
-    "v1": BlockKind(lambda c: Block("v1", c.words, c.w1), _namer("v1", SINGLE_SEGMENTS)),
-    "v2": BlockKind(lambda c: Block("v2", c.words, c.w2), _namer("v2", SINGLE_SEGMENTS)),
-    "v12": BlockKind(lambda c: Block("v12", c.pairs), _namer("v12", PAIR_SEGMENTS)),
-    "w1": BlockKind(lambda c: _one_hot("w1", c, c.w1), _no_names),
-    "w2": BlockKind(lambda c: _one_hot("w2", c, c.w2), _no_names),
+    "v1": BlockKind(
+        lambda c: Block("v1", c.words, c.w1, shares=c.term_shares),
+        _namer("v1", SINGLE_SEGMENTS),
+        lambda one, columns: word_counts(one, one.w1, columns),
+    ),
+    "v2": BlockKind(
+        lambda c: Block("v2", c.words, c.w2, shares=c.term_shares),
+        _namer("v2", SINGLE_SEGMENTS),
+        lambda one, columns: word_counts(one, one.w2, columns),
+    ),
+    "v12": BlockKind(
+        _pair_block,
+        _namer("v12", PAIR_SEGMENTS),
+        lambda one, columns: np.asarray(one.pairs[[0]].toarray()[0, columns]),
+    ),
+    "w1": BlockKind(lambda c: _one_hot("w1", c, c.w1), _no_names, _ones),
+    "w2": BlockKind(lambda c: _one_hot("w2", c, c.w2), _no_names, _ones),
 }
 
 CONDITIONS: Mapping[str, tuple[str, ...]] = {

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bagpack.errors import StoreError, UsageError
-from bagpack.learn.blocks import Block, PairCounts, feature_names
+from bagpack.learn.blocks import BLOCKS, Block, PairCounts, feature_names
 from bagpack.learn.gram import project
 from bagpack.learn.targets import Kind, decode_kind
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Answers, Csr, Floats, Ints, Label
+    from bagpack.learn.types import Answers, Floats, Ints, Label
     from bagpack.learn.weighting import Step
 
 
@@ -26,11 +26,11 @@ class BlockWeighting:
     steps: tuple[Step, ...]
     factor: float = 1.0
 
-    def apply(self, rows: Csr) -> Csr:
-        """Features of ``rows``, shifted so that an all-zero row stays zero."""
+    def apply(self, block: Block) -> Block:
+        """The block's features, shifted so that an all-zero row stays zero."""
         for step in self.steps:
-            rows = step.transform(rows)
-        return rows if self.factor == 1.0 else rows * self.factor
+            block = step.on(block)
+        return block if self.factor == 1.0 else replace(block, rows=block.rows * self.factor)
 
     @property
     def zero(self) -> Floats | None:
@@ -109,9 +109,8 @@ class LinearModel:
         """Decision values (or predicted ratings), pairs × outputs."""
         out = np.tile(self.intercept, (len(counts), 1))
         for weighting, weights in zip(self.weightings, self.weights, strict=True):
-            block = counts.block(weighting.name).compact()
-            self._check_width(block, weights)
-            out += project(weighting.apply(block.rows), block.index, weights)
+            features = self._features(counts, weighting, weights)
+            out += project(features.rows, features.index, weights)
         return out
 
     def predict(self, counts: PairCounts) -> Answers:
@@ -140,13 +139,10 @@ class LinearModel:
         values: list[Floats] = []
         one = counts[[row]]
         for weighting, weights in zip(self.weightings, self.weights, strict=True):
-            block = one.block(weighting.name).compact()
-            self._check_width(block, weights)
-            features = weighting.apply(block.rows)
-            found = block.rows.indices
+            features = self._features(one, weighting, weights).rows
             block_features = feature_names(weighting.name, self.terms)
-            names += [block_features[j] for j in found]
-            raw.append(block.rows.data)
+            names += [block_features[j] for j in features.indices]
+            raw.append(BLOCKS[weighting.name].evidence(one, features.indices))
             values.append(sign * weights[features.indices, output] * features.data)
         parts = np.concatenate(values)
         intercept = sign * float(self.intercept[output])
@@ -173,12 +169,20 @@ class LinearModel:
         k = self.classes.index(label)
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
-    def _check_width(self, block: Block, weights: Floats) -> None:
-        if block.rows.shape[1] != len(weights):
+    def _features(self, counts: PairCounts, weighting: BlockWeighting, weights: Floats) -> Block:
+        """One block of the pairs as the model takes it."""
+        if counts.n_terms != len(self.terms):
             raise StoreError(
-                f"The model's block {block.name} has {len(weights)} features and the pairs' has "
-                f"{block.rows.shape[1]}: count the pairs over the basis that the model was trained with."
+                f"The model's block {weighting.name} is over {len(self.terms)} terms and the pairs' over "
+                f"{counts.n_terms}: count the pairs over the basis that the model was trained with."
             )
+        features = weighting.apply(counts.block(weighting.name).compact())
+        if features.rows.shape[1] != len(weights):
+            raise StoreError(
+                f"The model's block {weighting.name} has {len(weights)} features and the pairs' has "
+                f"{features.rows.shape[1]}: give it pairs that were counted together with its own."
+            )
+        return features
 
 
 def terms_agree(model: LinearModel, terms: Sequence[str]) -> bool:

@@ -1,104 +1,178 @@
-"""What preset `modern` is made of: log counts, rows of unit length, and the product of v1 and v2.
+"""Preset `modern` as a recipe of switches, each of which can be turned by name: `modern:weighting=log,product=no`.
 
-Weighting matters more than corpus size here: raw counts let a few frequent terms decide, and a frequent word's row
-outweighs a rare one's. The logarithm tames the former, unit length the latter. v1 and v2 share their columns, so their
-product says in which contexts *both* words stand, which a sum of two linear parts cannot.
+Raw counts let a few frequent terms decide, and a frequent word's row outweighs a rare one's; log counts and PPMI of
+unit length tame both. v1 and v2 share their columns, so their product and cosines say what the words have in common.
+Nothing here is learned from a task's rows but the machine itself. docs/accuracy.md shows what each switch brings.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from dataclasses import dataclass, fields, replace
 
-import numpy as np
-from scipy import sparse
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from bagpack.errors import UsageError
+from bagpack.learn.association import Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
+from bagpack.learn.interactions import (
+    COSINES,
+    DIFFERENCE,
+    MINIMUM,
+    PRODUCT,
+    Cosines,
+    Difference,
+    Joining,
+    Minimum,
+    Product,
+)
+from bagpack.learn.statistics import STATISTICS
+from bagpack.learn.weighting import Step
 
-from bagpack.learn.blocks import BLOCKS, SINGLE_SEGMENTS, Block, BlockKind, PairCounts
-from bagpack.learn.weighting import STEPS, Step
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from bagpack.learn.types import Csr, Matrix
-
-PRODUCT = "v1·v2"
-
-
-class _Rowwise(Step):
-    """A step that looks at each row by itself; fitting only settles how many columns there are."""
-
-    learned: ClassVar[tuple[str, ...]] = ()
-
-    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Check X and the weights; there is nothing to learn."""
-        X = self._validated(X, reset=True)
-        _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return self
-
-    def transform(self, X: Matrix) -> Matrix:
-        """X, row by row."""
-        check_is_fitted(self, "n_features_in_")
-        X = self._validated(X, reset=False)
-        rows = self._rows(sparse.csr_array(X))
-        return rows.toarray() if isinstance(X, np.ndarray) else rows
-
-    def _rows(self, rows: Csr) -> Csr:
-        raise NotImplementedError
+WEIGHTINGS: dict[str, type[Step] | None] = {
+    "log+ppmi": LogPpmi,
+    "log": LogCounts,
+    "ppmi": Ppmi,
+    "llr": Llr,
+    "counts": None,
+}
+JOININGS: dict[str, type[Joining]] = {
+    PRODUCT: Product,
+    MINIMUM: Minimum,
+    DIFFERENCE: Difference,
+    COSINES: Cosines,
+}
+# Gram matrices add up, so a block counts with the square of its factor.
+BLOCK_FACTORS = {COSINES: 2.0, STATISTICS: 0.55}
 
 
-class LogCounts(_Rowwise):
-    """sign(x) · ln(1 + |x|): the logarithm of a count plus one, and zero for zero."""
+@dataclass(frozen=True)
+class Recipe:
+    """The switches of preset `modern`; the defaults are what it recommends.
 
-    step_name: ClassVar[str] = "log"
+    Parameters
+    ----------
+    weighting, pairs
+        How counts of v1 and v2, and of v12, are weighted: log+ppmi, log, ppmi, llr, counts.
+    unit
+        Whether rows are brought to unit length.
+    trust
+        k of n/(n+k), by which v12 grows with how often the pair was seen; 0 turns it off.
+    v12
+        Factor on v12.
+    product, minimum, difference, cosine
+        Which interactions of v1 and v2 stand beside them.
+    statistics
+        Numbers of the pair: n+, n−, whether it is seen, PMI, log odds of the order.
+    cost
+        C where the user gives none.
+    inner
+        Whether C and v12's factor are chosen by inner cross-validation on the training rows.
+    swapped
+        Whether the training pairs are also shown the other way round, as examples of no relation.
+    cosines
+        Whether analogies are answered by centred cosines and not by two-point machines.
+    """
 
-    def _rows(self, rows: Csr) -> Csr:
-        data = np.sign(rows.data) * np.log1p(np.abs(rows.data))
-        return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    weighting: str = "log+ppmi"
+    pairs: str = "log+ppmi"
+    unit: bool = True
+    trust: float = 1.0
+    v12: float = 1.2
+    product: bool = True
+    minimum: bool = False
+    difference: bool = False
+    cosine: bool = True
+    statistics: bool = True
+    cost: float = 1.0
+    inner: bool = False
+    swapped: bool = False
+    cosines: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("weighting", "pairs"):
+            if getattr(self, name) not in WEIGHTINGS:
+                raise UsageError(
+                    f"Unknown weighting {name}={getattr(self, name)}; known are {', '.join(WEIGHTINGS)}."
+                )
+        for name, least in (("trust", 0.0), ("v12", 1e-9), ("cost", 1e-9)):
+            if getattr(self, name) < least:
+                raise UsageError(f"The switch {name}={getattr(self, name):g} is too small.")
+
+    @property
+    def name(self) -> str:
+        """`modern`, and what differs from its defaults."""
+        usual = Recipe()
+        turned = [
+            f"{field.name}={_show(getattr(self, field.name))}"
+            for field in fields(self)
+            if getattr(self, field.name) != getattr(usual, field.name)
+        ]
+        return f"modern:{','.join(turned)}" if turned else "modern"
+
+    @classmethod
+    def parse(cls, text: str) -> Recipe:
+        """From `weighting=log,product=no`; what is not named keeps its default.
+
+        Examples
+        --------
+        >>> Recipe.parse("weighting=log,product=no").name
+        'modern:weighting=log,product=no'
+        """
+        known = {field.name: getattr(cls(), field.name) for field in fields(cls)}
+        turned: dict[str, object] = {}
+        for item in filter(None, text.split(",")):
+            name, _, value = item.partition("=")
+            if name not in known:
+                raise UsageError(f"Preset modern has no switch {name!r}; it has {', '.join(known)}.")
+            turned[name] = _read(name, value, known[name])
+        return replace(cls(), **turned)  # type: ignore[arg-type]
+
+    @property
+    def conditions(self) -> dict[str, tuple[str, ...]]:
+        """The blocks of each condition: what is of the words goes with v1 and v2, what is of the pair with v12."""
+        wanted = {
+            PRODUCT: self.product,
+            MINIMUM: self.minimum,
+            DIFFERENCE: self.difference,
+            COSINES: self.cosine,
+        }
+        words = ("v1", "v2", *(block for block, on in wanted.items() if on))
+        pair = ("v12", STATISTICS) if self.statistics else ("v12",)
+        return {"v1v2": words, "v12": pair, "v1v2v12": (*words, *pair)}
+
+    @property
+    def block_factors(self) -> dict[str, float]:
+        """The factor on each block."""
+        return {**BLOCK_FACTORS, "v12": self.v12}
+
+    def steps(self, block: str) -> list[Step]:
+        """Fresh steps of a block."""
+        if block == STATISTICS:
+            return []
+        weighting = WEIGHTINGS[self.pairs if block == "v12" else self.weighting]
+        steps: list[Step] = [weighting()] if weighting is not None else []
+        unit = [UnitLength()] if self.unit else []
+        steps += unit
+        if block == "v12" and self.trust:
+            steps.append(Trust(self.trust))
+        if block in JOININGS:
+            steps.append(JOININGS[block]())
+            if block != COSINES:
+                steps += [UnitLength()] if self.unit else []
+        return steps
 
 
-class UnitLength(_Rowwise):
-    """Each row divided by its Euclidean length; a row of zeros stays one."""
-
-    step_name: ClassVar[str] = "unit-length"
-
-    def _rows(self, rows: Csr) -> Csr:
-        filled = np.diff(rows.indptr)
-        owner = np.repeat(np.arange(rows.shape[0]), filled)
-        lengths = np.sqrt(np.bincount(owner, rows.data.astype(np.float64) ** 2, minlength=rows.shape[0]))
-        lengths[lengths == 0] = 1.0
-        return sparse.csr_array((rows.data / lengths[owner], rows.indices, rows.indptr), shape=rows.shape)
+def _show(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-STEPS.update({step.step_name: step for step in (LogCounts, UnitLength)})
-
-# The last word table and its weighted rows: folds share one table, and every product needs it.
-_last: list[tuple[weakref.ref[Csr], Csr]] = []
-
-
-def weighted_words(words: Csr) -> Csr:
-    """The word table as log counts of unit length."""
-    if _last and _last[0][0]() is words:
-        return _last[0][1]
-    weighted = UnitLength()._rows(LogCounts()._rows(words))
-    _last[:] = [(weakref.ref(words), weighted)]
-    return weighted
-
-
-def product_block(counts: PairCounts) -> Block:
-    """v1 times v2, column by column, each as log counts of unit length."""
-    words = weighted_words(counts.words)
-    return Block(PRODUCT, sparse.csr_array(words[counts.w1].multiply(words[counts.w2])))
-
-
-def _names(terms: Sequence[str]) -> list[str]:
-    return [f"{PRODUCT}:{segment}:{term}" for segment in SINGLE_SEGMENTS for term in terms]
-
-
-BLOCKS[PRODUCT] = BlockKind(product_block, _names)
-
-
-def modern_steps(block: str) -> list[Step]:
-    """Log counts of unit length; the product is of such rows already and only brought to unit length."""
-    return [UnitLength()] if block == PRODUCT else [LogCounts(), UnitLength()]
+def _read(name: str, value: str, like: object) -> object:
+    if isinstance(like, bool):
+        if value not in ("yes", "no"):
+            raise UsageError(f"The switch {name} takes yes or no, not {value!r}.")
+        return value == "yes"
+    if isinstance(like, float):
+        try:
+            return float(value)
+        except ValueError:
+            raise UsageError(f"The switch {name} takes a number, not {value!r}.") from None
+    return value

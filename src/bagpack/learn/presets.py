@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
 from bagpack.learn.blocks import CONDITIONS
-from bagpack.learn.modern import PRODUCT, modern_steps
+from bagpack.learn.modern import Recipe
 from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
 
 
@@ -29,8 +29,10 @@ class Preset:
         Blocks of each condition; they must be known to `bagpack.learn.blocks.BLOCKS`.
     block_weights
         Factor on a block's features; 1 where a block is not named.
-    cost_of_labels, cost_of_ratings
-        C where the user gives none.
+    C
+        Cost of an error where the user gives none.
+    inner, swapped, cosines
+        See `bagpack.learn.modern.Recipe`.
     """
 
     name: str
@@ -38,12 +40,10 @@ class Preset:
     steps: Callable[[str], list[Step]]
     conditions: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: CONDITIONS)
     block_weights: Mapping[str, float] = field(default_factory=dict)
-    cost_of_labels: float = 1.0
-    cost_of_ratings: float = 1.0
-
-    def cost(self, ratings: bool) -> float:
-        """The C that is used where none is given."""
-        return self.cost_of_ratings if ratings else self.cost_of_labels
+    C: float = 1.0
+    inner: bool = False
+    swapped: bool = False
+    cosines: bool = False
 
     def blocks_of(self, condition: str) -> tuple[str, ...]:
         """Names of the blocks that ``condition`` is made of."""
@@ -59,17 +59,6 @@ PRESETS: dict[str, Preset] = {
         "Herdağdelen & Baroni 2009: TF-IDF, [μ−2σ, μ+2σ] to [0, 1], linear SVM with C = 1",
         lambda block: [TfidfWeighter(), TwoSigmaScaler()],
     ),
-    "modern": Preset(
-        "modern",
-        "Log counts, rows of unit length, the product of v1 and v2; linear SVM",
-        modern_steps,
-        conditions={
-            "v1v2": ("v1", "v2", PRODUCT),
-            "v12": ("v12",),
-            "v1v2v12": ("v1", "v2", "v12", PRODUCT),
-        },
-        cost_of_labels=10.0,
-    ),
     "words": Preset(
         "words",
         "Which words stand in the pair and nothing else: the baseline that never saw a corpus",
@@ -77,6 +66,24 @@ PRESETS: dict[str, Preset] = {
         conditions={"words": ("w1", "w2")},
     ),
 }
+
+
+def modern_preset(recipe: Recipe) -> Preset:
+    """Preset `modern` with its switches set."""
+    return Preset(
+        recipe.name,
+        "Log counts and PPMI of unit length, products and cosines of v1 and v2, pair statistics; linear SVM",
+        recipe.steps,
+        conditions=recipe.conditions,
+        block_weights=recipe.block_factors,
+        C=recipe.cost,
+        inner=recipe.inner,
+        swapped=recipe.swapped,
+        cosines=recipe.cosines,
+    )
+
+
+PRESETS["modern"] = modern_preset(Recipe())
 
 
 def portable(preset: Preset) -> str | Preset:
@@ -88,6 +95,12 @@ def get_preset(preset: str | Preset) -> Preset:
     """The preset of that name."""
     if isinstance(preset, Preset):
         return preset
+    name, _, switches = preset.partition(":")
+    if name == "modern" and switches:
+        return modern_preset(Recipe.parse(switches))
     if preset not in PRESETS:
-        raise UsageError(f"Unknown preset {preset!r}; known are {', '.join(PRESETS)}.")
+        raise UsageError(
+            f"Unknown preset {preset!r}; known are {', '.join(PRESETS)}, and modern with switches "
+            "(modern:weighting=log,product=no)."
+        )
     return PRESETS[preset]

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import bagpack.learn.modern  # noqa: F401 (registers the steps and blocks that its models name)
 from bagpack._version import __version__
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import disk_errors
 from bagpack.learn.blocks import BLOCKS, feature_names
+from bagpack.learn.interactions import Joining
 from bagpack.learn.model import BlockWeighting, LinearModel
+from bagpack.learn.modern import JOININGS
 from bagpack.learn.weighting import STEPS, Step
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def save_model(
         "preset": model.preset,
         "condition": model.condition,
         "blocks": [
-            {"name": w.name, "factor": w.factor, "steps": [step.step_name for step in w.steps]}
+            {"name": w.name, "factor": w.factor, "steps": [_step_entry(step) for step in w.steps]}
             for w in model.weightings
         ],
         "features": sum(len(weights) for weights in model.weights),
@@ -163,21 +164,37 @@ def _read_block(
     name = entry["name"]
     if name not in BLOCKS:
         raise StoreError(f"{path} uses the block {name!r}, which this version does not know: update BagPack.")
-    # Two terms suffice to learn how many columns a term has.
-    width = len(feature_names(name, ["a", "b"])) // 2 * n_terms
+    width = len(feature_names(name, ["t"] * n_terms))
+    # Until a step joins them, a block of two words has the columns of a word.
+    before = 2 * n_terms if name in JOININGS else width
     steps: list[Step] = []
-    for n, step_name in enumerate(entry["steps"]):
+    for n, step_entry in enumerate(entry["steps"]):
+        step_name, settings = (
+            (step_entry, {})
+            if isinstance(step_entry, str)
+            else (
+                step_entry["name"],
+                {key: float(value) for key, value in step_entry.items() if key != "name"},
+            )
+        )
         if step_name not in STEPS:
             raise StoreError(
                 f"{path} uses the step {step_name!r}, which this version does not know: update BagPack."
             )
-        step = STEPS[step_name]()
+        step = STEPS[step_name](**settings)
         for array in step.learned:
-            setattr(step, array, _read_array(path, _step_file(name, n, array), (width,)))
-        step.n_features_in_ = width
+            setattr(step, array, _read_array(path, _step_file(name, n, array), (before,)))
+        step.n_features_in_ = before
+        if isinstance(step, Joining):
+            before = width
         steps.append(step)
     weights = _read_array(path, f"{name}.weights.npy", (width, outputs))
     return BlockWeighting(name, tuple(steps), float(entry["factor"])), weights
+
+
+def _step_entry(step: Step) -> str | dict[str, Any]:
+    settings = step.get_params()
+    return {"name": step.step_name, **settings} if settings else step.step_name
 
 
 def _step_file(block: str, n: int, array: str) -> str:

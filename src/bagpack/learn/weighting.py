@@ -6,6 +6,7 @@ exactly as if its row had been written out 30 times.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from bagpack.learn.blocks import Block
     from bagpack.learn.types import Floats, Ints, Matrix, Tags
 
 
@@ -77,6 +79,14 @@ class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def image_of_zero(self) -> Floats | None:
         """What an all-zero row would become if the result were not shifted; None: zero stays zero."""
         return None
+
+    def fit_block(self, block: Block) -> None:
+        """Learn from a block; steps that need more of it than its rows override this."""
+        self.fit(block.rows, sample_weight=block.multiplicity())
+
+    def on(self, block: Block) -> Block:
+        """The block after this step."""
+        return replace(block, rows=self.transform(block.rows))
 
     def _validated(self, X: Matrix, *, reset: bool) -> Matrix:
         return validate_data(

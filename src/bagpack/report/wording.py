@@ -7,6 +7,18 @@ from typing import NamedTuple
 
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
 
+_STATISTICS = {
+    "pair:w1 first": "how often {w1} comes before {w2}",
+    "pair:w2 first": "how often {w2} comes before {w1}",
+    "pair:together": "{w1} and {w2} are seen together",
+    "pair:PMI": "how much more often than by chance {w1} and {w2} are together",
+    "pair:order": "how much more often {w1} comes first than {w2}",
+    "cos(v1,v2):pre·pre": "how alike what stands before {w1} and before {w2} is",
+    "cos(v1,v2):pre·post": "how alike what stands before {w1} and after {w2} is",
+    "cos(v1,v2):post·pre": "how alike what stands after {w1} and before {w2} is",
+    "cos(v1,v2):post·post": "how alike what stands after {w1} and after {w2} is",
+}
+
 CONDITIONS = {
     "v1v2": "each word's own contexts",
     "v12": "the contexts of the two together",
@@ -66,10 +78,13 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
         word = w1 if block == "v1" else w2
         pattern = f"{term} … {word}" if segment == "pre" else f"{word} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {word}", pattern)
-    if block == "v1·v2" and segment in ("pre", "post"):
+    if block in ("v1·v2", "min(v1,v2)") and segment in ("pre", "post"):
         either = f"{w1} and {w2}"
         pattern = f"{term} … {either}" if segment == "pre" else f"{either} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} both {either}", pattern)
+    if block == "v1−v2" and segment in ("pre", "post"):
+        pattern = f"{term} … {w1}" if segment == "pre" else f"{w1} … {term}"
+        return FeatureWords(term, f"{_PLACES[segment]} {w1} more than {w2}", pattern)
     order, place = segment[:1], segment[1:]
     if block != "v12" or order not in ("+", "-") or place not in _PLACES:
         return None
@@ -89,6 +104,8 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     >>> describe_feature("v12:+post:of", "lion", "cat")
     '*of* after, lion first'
     """
+    if name in _STATISTICS:
+        return _STATISTICS[name].format(w1=w1, w2=w2)
     words = feature_words(name, w1, w2)
     return name if words is None else f"*{words.term}* {words.place}"
 

@@ -271,7 +271,15 @@ class PairMatrix:
             )
             for side, rows in enumerate(self._word_rows)
         )
-        return PairCounts(words, first, second, self.block("v12"), lambda: self.terms, self.seen)
+        return PairCounts(
+            words, first, second, self.block("v12"), lambda: self.terms, self.seen, self._term_frequencies,
+            np.stack([self.n_w1, self.n_w2, self.n_plus, self.n_minus], axis=1), sum(self.basis.unigram_counts),
+        )  # fmt: skip
+
+    def _term_frequencies(self) -> NDArray[np.float64] | None:
+        """How frequent the basis terms are in the corpus; None for a basis without counts."""
+        counts = (*self.basis.unigram_counts, *self.basis.bigram_counts)
+        return np.array(counts, np.float64) if len(counts) == len(self.basis) and any(counts) else None
 
     def holds(self, pair: Pair) -> bool:
         """Whether the pair has a row."""
