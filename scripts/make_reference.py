@@ -33,10 +33,10 @@ def render() -> str:
 
 
 def _table(title: str, rows: list[Parameter]) -> str:
-    lines = [f"| {title} | default | |", "|---|---|---|"]
+    lines = [f"| {title} | |", "|---|---|"]
     for row in rows:
-        default = f"`{row.default}`" if row.default else "required" if row.required else ""
-        lines.append(f"| `{_cell(row.names)}` | {default} | {_cell(row.help)} |")
+        more = f" Default: `{row.default}`." if row.default else " Required." if row.required else ""
+        lines.append(f"| `{_cell(row.names)}` | {_cell(row.help)}{more} |")
     return "\n".join(lines) + "\n"
 
 
