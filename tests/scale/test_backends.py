@@ -147,3 +147,12 @@ def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
     assert [shard.directory.name for shard in shards] == [shard.directory.name for shard in shards[:]]
     assert shards[0] is not first
     assert pickle.loads(pickle.dumps(shards)).directories == shards.directories
+
+
+def test_parts_of_large_inputs_are_larger():
+    from bagpack.corpus.plan import part_size
+
+    MiB, GiB = 1 << 20, 1 << 30
+    sizes = {MiB: 16 * MiB, 256 * MiB: 32 * MiB, GiB: 64 * MiB, 64 * GiB: 64 * MiB, 128 * GiB: 128 * MiB}
+    assert {total: part_size(total) for total in sizes} == sizes
+    assert part_size(2000 * GiB) == 192 * MiB

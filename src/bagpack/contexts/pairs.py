@@ -38,6 +38,7 @@ I64 = NDArray[np.int64]
 
 CHUNK_PAIRS = 1 << 15
 COUPLES_PER_TASK = 1 << 24
+COUNTS_PER_TASK = 1 << 24  # a task holds how many couples each of its pairs has in each shard
 MARKS_PER_SEARCH = 32  # which cost about the same
 FIRST_MARK = 1
 COUPLES_AT_ONCE = (
@@ -68,9 +69,8 @@ def count_pairs(
     swapped = frequency[ones] > frequency[twos]
     few, many = np.where(swapped, twos, ones), np.where(swapped, ones, twos)
     order = np.lexsort((few, many))
-    parts = list(
-        task_runs(_most_couples(frequency[few[order]], settings), COUPLES_PER_TASK, CHUNK_PAIRS, n_jobs)
-    )
+    longest = min(CHUNK_PAIRS, max(1, COUNTS_PER_TASK // len(corpus.shards)))
+    parts = list(task_runs(_most_couples(frequency[few[order]], settings), COUPLES_PER_TASK, longest, n_jobs))
     store = StorePlace.of(corpus)
     calls = []
     for part in parts:
@@ -246,7 +246,11 @@ def sum_features(
     pairs = lengths1.size
     widths = np.zeros((len(shards), pairs), np.int64)
     pieces: list[I32] = []
-    for number, (shard, couples) in enumerate(zip(shards, in_shard, strict=True)):
+    for number, couples in enumerate(in_shard):
+        if not couples.starts.size:
+            pieces.append(np.empty(0, np.int32))
+            continue
+        shard = shards[number]
         tables = basis_tables(shard, basis)
         listed = np.empty(4 * span * couples.starts.size + 1, np.int32)
         clock = feature_kernels.list_columns(

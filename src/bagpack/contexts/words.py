@@ -27,13 +27,14 @@ from bagpack.contexts.tables import VOIDS, basis_tables
 from bagpack.contexts.targets import Occurrences, Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store import OPEN_SHARDS, Corpus
 from bagpack.parallel import Arrays, gather
 
 I64 = NDArray[np.int64]
 
 CHUNK_WORDS = 512
-SUMS_BYTES = 1 << 18  # of the rows that are summed up at once: they should stay in the cache
+PLACES_PER_TASK = 1 << 23  # a task holds where each of its words stands in each shard, 33 bytes
+SUMS_BYTES = 1 << 19  # of the rows that are summed up at once: they should stay in the cache
 
 
 def count_words(
@@ -45,7 +46,8 @@ def count_words(
         return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
     most = most_occurrences(corpus, targets)
     work = most if settings.limit is None else np.minimum(most, settings.limit)
-    parts = list(task_runs(work, ALL, CHUNK_WORDS, n_jobs))
+    longest = min(CHUNK_WORDS, max(1, PLACES_PER_TASK // len(corpus.shards)))
+    parts = list(task_runs(work, ALL, longest, n_jobs))
     store = StorePlace.of(corpus)
     calls = [(store, targets[part], basis, settings) for part in parts]
     with gather(_words_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
@@ -73,6 +75,10 @@ def sum_contexts(
     """Entries of each target's row, their values and columns; a few at a time, so that sums stay in the cache."""
     terms, targets = len(basis), places[0].lows.size
     group = max(1, min(targets, SUMS_BYTES // (8 * terms)))
+    if len(shards) > OPEN_SHARDS:  # opening each again for every few targets would cost more
+        group = targets
+    if len(shards) > OPEN_SHARDS:
+        group = targets  # they do not all stay open: to go through them once weighs more than the cache
     sums = np.zeros((group, 2 * (VOIDS + terms)), np.int32)
     columns, values = (np.empty(group * 2 * terms + 1, np.int32) for _ in range(2))
     clocks = np.zeros(VOIDS + terms, np.int64)
@@ -82,7 +88,10 @@ def sum_contexts(
     windows = settings.windows
     for start in range(0, targets, group):
         part = slice(start, min(start + group, targets))
-        for shard, place in zip(shards, places, strict=True):
+        for number, place in enumerate(places):
+            if not place.counts[part].any():
+                continue
+            shard = shards[number]
             tables = basis_tables(shard, basis)
             clock = word_kernels.count_words(
                 shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part],

@@ -17,6 +17,10 @@ from bagpack.corpus.sources import Slice, Source, expand, inspect
 MIN_PART = 16 << 20
 MAX_PART = 64 << 20
 PARTS_WANTED = 8
+LARGE_PART = (
+    192 << 20
+)  # where MAX_PART would give more than so many parts, each of which every counting task opens
+MANY_PARTS = 1024
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
 
@@ -71,6 +75,11 @@ def slice_weight(part: Slice) -> int:
     return (part.end if part.end >= 0 else source.size) - part.start
 
 
+def part_size(total: int) -> int:
+    """Bytes of a part, for so many bytes of input."""
+    return max(min(max(total // PARTS_WANTED, MIN_PART), MAX_PART), min(total // MANY_PARTS, LARGE_PART))
+
+
 def make_plan(
     names: Iterable[str],
     options: TextOptions,
@@ -81,7 +90,7 @@ def make_plan(
     labels = labels or {}
     sources = [recognise(inspect(path, labels.get(path, "")), options) for path in expand(names)]
     total = sum(source.size * (EXPANSION if source.compression else 1) for source in sources)
-    target = part_bytes or min(max(total // PARTS_WANTED, MIN_PART), MAX_PART)
+    target = part_bytes or part_size(total)
     groups: list[list[Slice]] = []
     size = 0
     for source in sources:
