@@ -103,3 +103,10 @@ def test_the_man_page_is_read_without_a_warning():
     assert done.stderr == ""
     assert "bagpack explain MODEL W1 W2" in done.stdout
     assert max(map(len, re.sub(r".\x08", "", done.stdout).splitlines())) <= 80
+
+
+@pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed")
+def test_mandoc_finds_nothing_wrong_in_the_man_page():
+    command = ["mandoc", "-Tlint", "-W", "warning", str(ROOT / "man" / "bagpack.1")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == ""
