@@ -25,7 +25,7 @@ B = 1500
 PAIRS = 100_000
 BATCH = 1000
 SCAN_TOKENS = 1_000_000
-ENGINE_PAIRS = 100
+ENGINE_PAIRS = 200
 
 
 # The corpus and what is asked of it -----------------------------------------------------------------------------
@@ -118,10 +118,11 @@ def scan(file: Path, pairs, terms) -> Counter:
     return counts
 
 
-def engine_seconds(corpus, pairs) -> list[float]:
-    """Seconds per pair for tantivy to find the windows, and to deliver them too: twelve phrases, and two words.
+def engine_seconds(corpus, pairs) -> dict[str, float]:
+    """Seconds per pair for tantivy: twelve phrases or two words; only found, or delivered too.
 
-    A window is in the sentence that is a hit, so it is delivered when the hit is read; 5,000 of a query at most.
+    A window is in the sentence that is a hit, so it is delivered when the text of the hit is read; 5,000 of a query
+    at most. The index is one segment, as after a final merge.
     """
     import tantivy
 
@@ -141,12 +142,13 @@ def engine_seconds(corpus, pairs) -> list[float]:
     searcher = tantivy.Index(schema, path=str(place)).searcher()
     if searcher.num_docs != corpus.sentences:
         raise SystemExit(f"{place} is of another corpus; remove it")
+    print(f"   tantivy                   {searcher.num_segments:8,} segment, {len(pairs)} of the pairs")
 
     def ask(query, read) -> None:
-        for _, address in searcher.search(query, 5000).hits:
-            if not read:
-                break
-            searcher.doc(address)
+        hits = searcher.search(query, 5000, count=False).hits
+        if read:
+            for _, address in hits:
+                searcher.doc(address).get_first("body")
 
     def phrases(read) -> None:
         for one, two in pairs:
@@ -159,8 +161,12 @@ def engine_seconds(corpus, pairs) -> list[float]:
             for word in pair:
                 ask(tantivy.Query.term_query(schema, "body", word), read)
 
-    runs = [(kind, read) for kind in (phrases, words) for read in (False, True)]
-    return [best(lambda run=run: run[0](run[1]), 1 if run[1] else 2) / len(pairs) for run in runs]
+    return {
+        "phrases found": best(lambda: phrases(False)) / len(pairs),
+        "phrases delivered": best(lambda: phrases(True)) / len(pairs),
+        "words found": best(lambda: words(False)) / len(pairs),
+        "words delivered": best(lambda: words(True), 1) / len(pairs),
+    }
 
 
 # In processes of their own --------------------------------------------------------------------------------------
@@ -214,6 +220,15 @@ def first_use() -> None:
         print(time.perf_counter() - begin)
 
 
+def print_ratios(ours: dict[str, float], theirs: dict[str, float], wanted: str) -> None:
+    """Our seconds for each batch, and how many times as many each of the others takes."""
+    for name, seconds in theirs.items():
+        print(f"     {name:<23} {1e6 * seconds:10,.1f}")
+    for name, seconds in ours.items():
+        ratios = ", ".join(f"{value / seconds:,.0f} × {other}" for other, value in theirs.items())
+        print(f"     {name:<23} {1e6 * seconds:10,.1f}   {ratios} ({wanted})")
+
+
 def main() -> None:
     """Print the measurements."""
     from bagpack import Basis, Corpus, PairMatrix
@@ -239,20 +254,22 @@ def main() -> None:
         f"   word vectors              {len(targets) / seconds:8,.0f} /s   (4,000 wanted; "
         f"{mean:,.0f} observations each)"
     )
-    for name, asked in (("100,000 pairs", many), ("pairs of a data set", pairs)):
-        seconds = best(lambda asked=asked: counting.count_pairs(corpus, asked, basis, settings))
-        print(f"   {name:<25} {len(asked) / seconds:8,.0f} /s   (60,000 wanted)")
-        v12 = seconds / len(asked)
-
     source = CorpusSource(corpus)
     batch = random.Random(1).sample(pairs, BATCH)
+    batches = {f"{BATCH:,} pairs alone": batch, "pairs of a data set": pairs, "100,000 pairs": many}
+    v12, whole = {}, {}  # seconds a pair
+    for name, asked in batches.items():
+        v12[name] = best(lambda asked=asked: counting.count_pairs(corpus, asked, basis, settings)) / len(
+            asked
+        )
+        wanted = "" if asked is batch else "   (60,000 wanted)"
+        print(f"   {name:<25} {1 / v12[name]:8,.0f} /s{wanted}")
+    for name, asked in batches.items():
+        named = [(str(a), str(b)) for a, b in asked]
+        times = 3 if asked is batch else 1
+        seconds = best(lambda named=named: PairMatrix.count(source, named, basis, settings, 1), times)
+        whole[name] = seconds / len(asked)
     named = [(str(a), str(b)) for a, b in batch]
-    alone = best(lambda: PairMatrix.count(source, named, basis, settings, 1)) / BATCH
-    named_many = [(str(a), str(b)) for a, b in many]
-    ours = best(lambda: PairMatrix.count(source, named_many, basis, settings, 1), 1) / len(many)
-    print(
-        f"   v1, v2 and v12 of a pair  {1e6 * ours:8,.0f} µs   of 100,000 ({1e6 * alone:,.0f} µs of {BATCH:,} alone)"
-    )
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
         scanned = 0
         for line in sentences(corpus):
@@ -262,35 +279,30 @@ def main() -> None:
                 break
         file.flush()
         terms = {*basis.unigrams, *basis.bigrams}
-        batch_scan = best(lambda: scan(Path(file.name), named, terms), 2) * corpus.tokens / scanned
-    theirs = batch_scan / BATCH
-    print(
-        f"   … by a scan per {BATCH:,}      {1e6 * theirs:8,.0f} µs   {theirs / ours:,.0f} × (200 wanted; "
-        f"{theirs / alone:,.0f} × of {BATCH:,} alone); plain Python, timed on {scanned:,} tokens and scaled linearly"
-    )
+        batch_scan = best(lambda: scan(Path(file.name), named, terms)) * corpus.tokens / scanned
+    print("   microseconds a pair, v1, v2 and v12")
+    print_ratios(whole, {f"a scan per {BATCH:,}": batch_scan / BATCH}, "200 wanted")
+    print(f"   (the scan is plain Python, timed on {scanned:,} tokens and scaled linearly)")
     try:
-        phrases, phrases_read, words, words_read = engine_seconds(corpus, named[:ENGINE_PAIRS])
-        asked, delivered = phrases + words, phrases_read + words_read
-        print(
-            f"   … by tantivy, found only  {1e6 * asked:8,.0f} µs   {asked / ours:,.0f} ×; 12 phrases and 2 words"
-        )
-        print(
-            f"   … delivered               {1e6 * delivered:8,.0f} µs   {delivered / ours:,.0f} ×; every hit read "
-            f"({delivered / alone:,.0f} × of {BATCH:,} alone, whose words are hardly shared)"
-        )
-        print(f"   v12 of a pair             {1e6 * v12:8,.0f} µs   of {len(pairs):,}")
-        print(
-            f"   … by tantivy, found only  {1e6 * phrases:8,.0f} µs   {phrases / v12:,.0f} × (50 wanted); 12 phrases"
-        )
-        print(f"   … delivered               {1e6 * phrases_read:8,.0f} µs   {phrases_read / v12:,.0f} ×")
+        engine = engine_seconds(corpus, named[:ENGINE_PAIRS])
     except ImportError:
         print("   tantivy                   is not installed: pip install tantivy")
+    else:
+        both = {
+            f"tantivy, {how}": engine[f"phrases {how}"] + engine[f"words {how}"]
+            for how in ("delivered", "found")
+        }
+        print("   microseconds a pair, v1, v2 and v12: twelve phrases and two words")
+        print_ratios(whole, both, "50 wanted")
+        print("   microseconds a pair, v12 alone: twelve phrases")
+        phrases = {f"tantivy, {how}": engine[f"phrases {how}"] for how in ("delivered", "found")}
+        print_ratios(v12, phrases, "50 wanted")
 
-    counted, opened, whole, entries = in_process("many_pairs()").split()
+    counted, opened, together, entries = in_process("many_pairs()").split()
     print(f"   100,000 pairs             {int(counted) / GIB:8.2f} GiB at most, counted and saved (4 wanted)")
     print(f"   … opened in               {1000 * float(opened):8.1f} ms")
     print(
-        f"   … put together            {int(whole) / GIB:8.2f} GiB at most, {int(entries):,} counts in one matrix"
+        f"   … put together            {int(together) / GIB:8.2f} GiB at most, {int(entries):,} counts in one matrix"
     )
     with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as cache:
         print(
