@@ -8,6 +8,7 @@ from command_tree import Parameter, command_pages, program_help, program_options
 
 from bagpack import __version__
 
+DATE = "2026-11-15"  # of the page's last great change: one of today would make it stale every day
 PAGE = Path(__file__).parents[1] / "man" / "bagpack.1"
 
 FILES = (
@@ -34,7 +35,7 @@ EXAMPLES = (
 def render() -> str:
     """The page, in the man macros."""
     parts = [
-        f'.TH BAGPACK 1 "" "bagpack {__version__}" "User Commands"',
+        f'.TH BAGPACK 1 {DATE} "bagpack {__version__}" "User Commands"',
         ".SH NAME",
         "bagpack \\- the relation between two words in a corpus, and the sentences that say so",
         ".SH SYNOPSIS",
@@ -68,9 +69,10 @@ def render() -> str:
         ".SH FILES",
         *_listed(FILES),
         ".SH EXAMPLES",
+        "Both begin in a directory with texts.",
     ]
     for words, commands in EXAMPLES:
-        parts += [escape(words), ".PP", ".nf", ".RS", *map(escape, commands), ".RE", ".fi", ".PP"]
+        parts += [".PP", escape(words), ".PP", ".nf", ".RS", *map(escape, commands), ".RE", ".fi"]
     parts += [
         ".SH SEE ALSO",
         "A. Herda\\[u011F]delen and M. Baroni, "
