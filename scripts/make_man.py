@@ -21,6 +21,7 @@ ENVIRONMENT = (
     ("BAGPACK_ENGINE", "The URL of a search engine, with its credentials."),
     ("BAGPACK_ENGINE_USER, BAGPACK_ENGINE_PASSWORD", "Credentials for OpenSearch and Elasticsearch."),
     ("BAGPACK_ENGINE_API_KEY", "An API key for Elasticsearch."),
+    ("BAGPACK_SCRATCH", "Where workers of a cluster hand their results over."),
     ("BAGPACK_TRACEBACK", "Show where an unforeseen error came from."),
     ("NO_COLOR, COLUMNS", "No colours; the width of the terminal."),
 )
