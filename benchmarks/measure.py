@@ -19,7 +19,7 @@ DATA = HERE / "bench-data"
 SHARED = HERE.parent / "shared" / "data"
 PAGE = HERE / "docs" / "performance.md"
 BAGPACK = [sys.executable, "-c", "from bagpack.cli import main; main()"]
-LOOK_EVERY = 0.1
+LOOK_EVERY = 0.2
 GIB = 1 << 30
 
 
@@ -40,6 +40,7 @@ class Run:
     """A command that has ended well."""
 
     seconds: float
+    cpu: float  # seconds of all processes that it waited for
     memory: int  # at most, of all its processes together, beyond the page cache
     output: str
 
@@ -54,19 +55,22 @@ def run_watched(command: Sequence[str | Path], server: Path | None = None) -> Ru
         process = subprocess.Popen([str(word) for word in command], cwd=HERE, stdout=out, stderr=errors)
         highest = 0
 
+        ended = threading.Event()
+
         def look() -> None:
             nonlocal highest
-            while process.poll() is None:
+            while not ended.wait(LOOK_EVERY):
                 memory = family_memory(process.pid)
                 if server is not None:
                     memory += _server_memory(server)
                 highest = max(highest, memory)
-                time.sleep(LOOK_EVERY)
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()
-        code = process.wait()
+        _, status, used = os.wait4(process.pid, 0)
+        code = process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - begun
+        ended.set()
         watcher.join()
         out.seek(0)
         errors.seek(0)
@@ -74,7 +78,7 @@ def run_watched(command: Sequence[str | Path], server: Path | None = None) -> Ru
             raise RuntimeError(
                 f"{' '.join(map(str, command[:6]))} … ended with {code}: {errors.read()[-2000:]}"
             )
-        return Run(seconds, highest, out.read())
+        return Run(seconds, used.ru_utime + used.ru_stime, highest, out.read())
 
 
 def family_memory(process: int) -> int:
