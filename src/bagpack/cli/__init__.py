@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from bagpack.cli import corpus, demo, engines, explaining, learning, serving, vectors
+from bagpack.cli import ablating, corpus, demo, engines, explaining, learning, serving, vectors
 
 app = typer.Typer(
     name="bagpack",
@@ -42,6 +42,7 @@ def options(
 corpus.register(app)
 vectors.register(app)
 learning.register(app)
+ablating.register(app)
 explaining.register(app)
 serving.register(app)
 engines.register(app)

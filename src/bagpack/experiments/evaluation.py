@@ -159,7 +159,8 @@ def merge_labels(data: Dataset, n_train: int | None) -> Dataset:
     return replace(merged, labels=["\t".join(sorted(set(labels[key]))) for key in first_row])
 
 
-def _splits(rows: Rows, options: EvaluateOptions) -> list[Any]:
+def splits_of(rows: Rows, options: EvaluateOptions) -> list[Any]:
+    """The folds that the options ask for."""
     if rows.n_train is not None:
         return fixed_split(rows.n_train, len(rows.data) - rows.n_train)
     targets = rows.targets
@@ -178,7 +179,7 @@ def _evaluate(rows: Rows, options: EvaluateOptions, n_jobs: int | None) -> dict[
     ratings = rows.data.kind == "ratings"
     groups = rows.data.column(column) if ratings and column else None
     found: Evaluation = cross_validate(
-        rows.counts, rows.answers, _splits(rows, options), options.conditions, options.preset,
+        rows.counts, rows.answers, splits_of(rows, options), options.conditions, options.preset,
         kind="rating" if ratings else "labels", C=options.cost(rows.data), epsilon=options.epsilon,
         transductive=options.transductive, left_out=options.left_out, groups=groups, group_column=column or "",
         n_jobs=n_jobs,
