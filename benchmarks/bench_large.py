@@ -122,6 +122,12 @@ def report(start: list[float], grown: list[Growth], pairs: int) -> str:
     for which, name in enumerate(("index", "basis", "vectors")):
         rows.append([f"memory of {name}", *(measure.mib(g.runs[which].memory) for g in grown)])
     most = max(run.memory for g in grown for run in g.runs)
+    last = grown[-1]
+    short = (
+        f"{last.tokens / 1e6:,g} million tokens: indexed in {last.index.seconds:,.0f} s "
+        f"({last.tokens / last.index.seconds / 1e6:.1f} million a second), {pairs:,} pairs counted in "
+        f"{last.vectors.seconds:,.0f} s, in {measure.mib(most)} of memory at most; {WORKERS} workers."
+    )
     growing = []
     for before, after in pairwise(grown):
         postings = after.postings / before.postings
@@ -146,6 +152,7 @@ def report(start: list[float], grown: list[Growth], pairs: int) -> str:
         f"{measure.machine()}; {WORKERS} workers, b = {B}, limit 5000. The text is read from the disk, seconds are of "
         f"whole commands. Growth is of CPU seconds, without what starting alone takes: {started}.\n\n"
         f"{measure.table(header, rows)}\n{measure.table(names, growing)}\n"
+        f"{measure.for_readme(short)}\n"
         f"Most memory of all processes together, beyond the page cache: **{measure.mib(most)}** "
         f"(the bound is {measure.mib(BOUND)})."
     )

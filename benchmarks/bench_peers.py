@@ -197,13 +197,13 @@ def learning_rows(bench: Bench) -> None:
     bench.add(job, "**BagPack**, preset paper", ours["seconds"], ours["seconds"], run, note=_accuracy(ours))
     for peer, who in (
         ("svc", '`SVC(kernel="linear")` a class, dense'),
-        ("svc_own_way", '`SVC(kernel="linear")`, its own one-versus-one'),
+        ("svc_own_way", '`SVC(kernel="linear")`, one-versus-one (another model)'),
         ("linear_svc", '`LinearSVC(loss="hinge")`, same features'),
-        ("linear_svc_sparse", "`LinearSVC`, sparse TF-IDF"),
+        ("linear_svc_sparse", "`LinearSVC`, sparse TF-IDF (another model)"),
     ):
         told, run = run_peer("learning", peer)
         notes = [
-            "another model" if told["same"] is None else f"{told['same']:.0%} of the decisions are ours",
+            "" if told["same"] is None else f"{told['same']:.0%} of the decisions are ours",
             _accuracy(told) if told["accuracy"] else "",
             f"{told['folds']} of 10 folds, {told['machines']} of 17 classes timed, scaled",
         ]
@@ -221,7 +221,7 @@ def report(bench: Bench) -> str:
     for row in bench.ordered():
         cells = ["—"] * 4
         if row.seconds is not None:
-            cells[0] = f"{row.seconds:,.2f}" if row.seconds < 100 else f"{row.seconds:,.0f}"
+            cells[0] = _seconds(row)
             cells[1] = (
                 "1"
                 if row.who.startswith("**")
@@ -245,10 +245,30 @@ def report(bench: Bench) -> str:
     return (
         f"{measure.machine()}; {bench.tokens:,} tokens of {text}; {versions}, SQLite {sqlite3.sqlite_version}. "
         "Indexing on two threads or workers, everything else on one core. **× ours** above 1: BagPack is faster; "
-        "**bold** below 1: the peer is.\n\n"
+        f"**bold** below 1: the peer is.\n\n{measure.for_readme(summary(bench))}\n"
         + "\n".join(lines)
         + "\n\n![How many times longer than BagPack](assets/peers.svg)"
     )
+
+
+def summary(bench: Bench) -> str:
+    """Each job beside the fastest peer that does it (reading alone does not)."""
+    jobs: dict[str, list[Row]] = {}
+    for row in bench.ordered():
+        if row.seconds is not None and "floor" not in row.who:
+            jobs.setdefault(row.job, []).append(row)
+    lines = []
+    for job, (ours, *others) in jobs.items():
+        nearest = min(others, key=lambda row: row.seconds or 0)
+        times = f"{nearest.ratio or 0:,.1f}"
+        lines.append([job, _seconds(ours), nearest.who, _seconds(nearest), times])
+    made = measure.table(["job", "BagPack, s", "the fastest peer", "its s", "times ours"], lines)
+    return made.replace("|---|---:|---:|---:|---:|", "|---|---:|---|---:|---:|")
+
+
+def _seconds(row: Row) -> str:
+    seconds = row.seconds or 0
+    return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2g}" if seconds < 0.1 else f"{seconds:,.2f}"
 
 
 def main(argv: list[str] | None = None) -> None:
