@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-WIDTH, LABELS, RIGHT = 860, 300, 80
+WIDTH, LABELS, RIGHT = 900, 340, 80
 BAR, GAP, HEAD = 14, 6, 26
 
 
