@@ -154,18 +154,17 @@ def find_all_couples(  # type: ignore[no-untyped-def]
         most = 2 * min(highs[a] - lows[a], marks)
         if most == 0:
             continue
-        if starts.size - written - pending < min(most, rooms[k]):
+        most = min(most, rooms[k])
+        if a == b or starts.size - written - pending < most:
             written = settle(tokens, waiting, pending, rooms, starts, seconds, orders, written, counts, found)
             pending = 0
-            if starts.size - written < min(most, rooms[k]):
+            if starts.size - written < most:
                 stop = k
                 break
         few = extra if is_extra[a] else postings
         many = extra if is_extra[b] else postings
         if a == b:
-            written = settle(tokens, waiting, pending, rooms, starts, seconds, orders, written, counts, found)
-            pending = 0
-            room = written + min(most, rooms[k])
+            room = written + most
             counts[k] = find_repeats(
                 tokens, few, lows[a], highs[a], lengths[a], between,
                 starts[written:room], seconds[written:room], orders[written:room], found[k],

@@ -41,9 +41,7 @@ COUPLES_PER_TASK = 1 << 24
 COUNTS_PER_TASK = 1 << 24  # a task holds how many couples each of its pairs has in each shard
 MARKS_PER_SEARCH = 32  # which cost about the same
 FIRST_MARK = 1
-COUPLES_AT_ONCE = (
-    1 << 18
-)  # that a kernel may write; and whose features are listed at once, up to 2·(2 + 5 + 2)·2 each
+COUPLES_AT_ONCE = 1 << 18  # that a kernel writes; and whose features, up to 2·(2 + 5 + 2)·2, are listed
 
 
 @dataclass(frozen=True)

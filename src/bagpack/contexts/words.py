@@ -75,8 +75,6 @@ def sum_contexts(
     """Entries of each target's row, their values and columns; a few at a time, so that sums stay in the cache."""
     terms, targets = len(basis), places[0].lows.size
     group = max(1, min(targets, SUMS_BYTES // (8 * terms)))
-    if len(shards) > OPEN_SHARDS:  # opening each again for every few targets would cost more
-        group = targets
     if len(shards) > OPEN_SHARDS:
         group = targets  # they do not all stay open: to go through them once weighs more than the cache
     sums = np.zeros((group, 2 * (VOIDS + terms)), np.int32)
