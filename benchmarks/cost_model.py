@@ -29,7 +29,9 @@ import numpy as np
 
 from bagpack.basis import TABLE_KEYS
 from bagpack.contexts.dividing import TASKS_PER_WORKER
-from bagpack.corpus.plan import MAX_PART
+from bagpack.contexts.pairs import CHUNK_PAIRS, COUNTS_PER_TASK, COUPLES_PER_TASK
+from bagpack.contexts.words import CHUNK_WORDS, PLACES_PER_TASK
+from bagpack.corpus.plan import part_size
 from benchmarks.measure import drop_from_cache, machine, table, tree_bytes
 from benchmarks.zipf import write_zipf_vertical, zipf_pairs
 
@@ -37,9 +39,11 @@ SIZES = (10_000_000, 30_000_000, 100_000_000)
 PAIRS = 4_000
 B = 1500
 LIMIT = 5000
-WORKERS = (2, 25)  # numbers of workers that the work is divided for: the more, the smaller the tasks
+PAGE = 4096
+# Numbers of workers that the work is divided for (the more, the smaller the tasks), and at most so many observations:
+# with few, what is read differs from what is counted, so that the fit can tell the two apart.
+RUNS = ((2, LIMIT), (25, LIMIT), (25, 50))
 STAGES = ("index", "basis", "vectors")
-CHUNK_WORDS, CHUNK_PAIRS, COUPLES_PER_TASK = 512, 5000, 1 << 22  # as in bagpack.contexts
 
 
 @dataclass
@@ -49,6 +53,7 @@ class Cost:
     stage: str
     tokens: int
     workers: int
+    limit: int = 0
     shards: int = 0
     tasks: int = 0
     read: int = 0  # bytes from disk
@@ -70,6 +75,7 @@ class Counted:
     couples: np.ndarray
     word_entries: np.ndarray
     pair_entries: np.ndarray
+    limit: int
 
     @classmethod
     def of(cls, matrix: Any) -> Counted:
@@ -77,31 +83,30 @@ class Counted:
         words, couples = matrix.words, matrix.couples
         return cls(
             words.found, words.found[couples.members].min(axis=1), couples.found.sum(axis=1),
-            np.diff(words.rows.indptr), np.diff(couples.rows.indptr),
+            np.diff(words.rows.indptr), np.diff(couples.rows.indptr), matrix.settings.limit,
         )  # fmt: skip
 
     def work(self, times: float = 1.0, pairs: float | None = None) -> dict[str, float]:
         """Sums that the costs follow, in a corpus so many times as large, for so many pairs like these."""
         more = 1.0 if pairs is None else pairs / self.rarer.size
-        found, met = times * self.words, times * self.couples
+        windows = np.minimum(times * self.words, self.limit)
+        couples = np.minimum(times * self.couples, self.limit)
+        entries = _entries(np.minimum(self.words, self.limit), self.word_entries, windows, 4 * B)
+        entries += _entries(np.minimum(self.couples, self.limit), self.pair_entries, couples, 12 * B)
         return {
             "pair": more * self.rarer.size,
-            "window": more * np.minimum(found, LIMIT).sum(),
+            "window": more * windows.sum(),
             "posting of a rarer word": more * times * self.rarer.sum(),
-            "couple": more * np.minimum(met, LIMIT).sum(),
-            "entry": more
-            * (
-                _entries(self.words, self.word_entries, found, 4 * B)
-                + _entries(self.couples, self.pair_entries, met, 12 * B)
-            ),
+            "couple": more * couples.sum(),
+            "entry": more * entries,
         }
 
 
-def _entries(seen: np.ndarray, entries: np.ndarray, wanted: np.ndarray, width: int) -> float:
-    """Entries of rows after `wanted` observations instead of `seen`: they grow with a power of the counted ones."""
-    some = (seen > 0) & (entries > 0)
-    slope, _ = np.polyfit(np.log(np.minimum(seen[some], LIMIT)), np.log(entries[some]), 1)
-    ratio = (np.minimum(wanted, LIMIT) / np.maximum(np.minimum(seen, LIMIT), 1)) ** slope
+def _entries(counted: np.ndarray, entries: np.ndarray, wanted: np.ndarray, width: int) -> float:
+    """Entries of rows after `wanted` observations instead of `counted`: they grow with a power of these."""
+    some = (counted > 0) & (entries > 0)
+    slope, _ = np.polyfit(np.log(counted[some]), np.log(entries[some]), 1)
+    ratio = (wanted / np.maximum(counted, 1)) ** slope
     return float(np.minimum(entries * ratio, width).sum())
 
 
@@ -171,6 +176,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.basis.worker_count": lambda n_jobs: cost.workers,
             "bagpack.contexts.dividing.worker_count": lambda n_jobs: cost.workers,
             "bagpack.corpus.store.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard anew
+            "bagpack.contexts.words.OPEN_SHARDS": 0,
         }.items():
             stack.enter_context(mock.patch(name, value))
         for name, module in list(sys.modules.items()):
@@ -210,9 +216,8 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
     def count(cost: Cost) -> None:
         corpus = Corpus.open(store)
         cost.shards = len(corpus.shards)
-        found = PairMatrix.count(
-            CorpusSource(corpus), pairs, Basis.open(basis), CountSettings(limit=LIMIT), 1
-        )
+        settings = CountSettings(limit=cost.limit)
+        found = PairMatrix.count(CorpusSource(corpus), pairs, Basis.open(basis), settings, 1)
         found.save(matrix, overwrite=True)
         cost.written = tree_bytes(matrix)
         cost.counted = Counted.of(found)
@@ -220,9 +225,10 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
     write_zipf_vertical(text, tokens)
     costs = [measured(Cost("index", tokens, 1), [text], index)]
     text.unlink()
-    for workers in WORKERS:
-        costs.append(measured(Cost("basis", tokens, workers), [store], pick))
-        costs.append(measured(Cost("vectors", tokens, workers), [store], count))
+    for workers, limit in RUNS:
+        if limit == LIMIT:
+            costs.append(measured(Cost("basis", tokens, workers), [store], pick))
+        costs.append(measured(Cost("vectors", tokens, workers, limit), [store], count))
     shutil.rmtree(place)
     return costs
 
@@ -232,21 +238,27 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
 
 def features(cost: Cost, quantity: str) -> dict[str, float]:
     """What a stage's costs are a sum of."""
-    if cost.counted is not None:
+    if cost.counted is not None and quantity != "read":
         return _vector_features(cost.counted.work(), quantity, cost.tasks, cost.shards)
     return _scan_features(cost.stage, quantity, cost.tokens, cost.tasks)
 
 
 def _scan_features(stage: str, quantity: str, tokens: float, tasks: float) -> dict[str, float]:
-    once = {"run": 1.0} if (stage, quantity) == ("basis", "alone") else {}
-    return {"billion tokens": tokens / 1e9, "task": float(tasks), **once}
+    everything = {"billion tokens": tokens / 1e9, "task": float(tasks), "run": 1.0}
+    if quantity == "alone":
+        names: tuple[str, ...] = ("billion tokens", "run") if stage == "index" else ("task", "run")
+    elif quantity == "sent":
+        names = ("task",)
+    elif stage == "basis" or quantity == "written":
+        names = ("billion tokens", "task")
+    else:
+        names = ("billion tokens",)
+    return {name: everything[name] for name in names}
 
 
 def _vector_features(work: dict[str, float], quantity: str, tasks: float, shards: float) -> dict[str, float]:
     visits = {"visit of a shard": tasks * shards}
     if quantity == "busy":
-        return {name: work[name] for name in ("window", "posting of a rarer word", "couple")} | visits
-    if quantity == "read":
         return {name: work[name] for name in ("window", "posting of a rarer word")} | visits
     return {name: work[name] for name in ("pair", "entry")} | {"task": tasks}
 
@@ -296,10 +308,10 @@ def show(value: float, quantity: str) -> str:
 
 def tell_measured(costs: list[Cost]) -> None:
     print(f"\nMeasured ({machine()}; {PAIRS:,} pairs, b = {B}):\n")
-    header = ["stage", "million tokens", "divided for", "shards", "tasks", *QUANTITIES.values()]
+    header = ["stage", "million tokens", "divided for", "limit", "shards", "tasks", *QUANTITIES.values()]
     rows = [
-        [cost.stage, f"{cost.tokens / 1e6:g}", f"{cost.workers}", f"{cost.shards}", f"{cost.tasks}",
-         *(show(getattr(cost, name), name) for name in QUANTITIES)]
+        [cost.stage, f"{cost.tokens / 1e6:g}", f"{cost.workers}", f"{cost.limit or '–'}", f"{cost.shards}",
+         f"{cost.tasks}", *(show(getattr(cost, name), name) for name in QUANTITIES)]
         for cost in costs
     ]  # fmt: skip
     print(table(header, rows))
@@ -327,13 +339,14 @@ def tell_prediction(
 ) -> None:
     """Computed: how much each stage would be, and how long it would take."""
     text = max(costs, key=lambda cost: (cost.stage == "index", cost.tokens))
-    counted = max(costs, key=lambda cost: (cost.stage == "vectors", cost.tokens))
+    counted = max(costs, key=lambda cost: (cost.stage == "vectors", cost.limit, cost.tokens))
     assert counted.counted is not None
-    shards = math.ceil(tokens * text.read / text.tokens / MAX_PART)
+    size = tokens * text.read / text.tokens
+    shards = math.ceil(size / part_size(int(size)))
     work = counted.counted.work(tokens / counted.tokens, pairs)
     words = pairs * counted.counted.words.size / counted.counted.rarer.size
-    tasks = max(TASKS_PER_WORKER * workers, math.ceil(words / CHUNK_WORDS))
-    least = max(pairs / CHUNK_PAIRS, work["couple"] / COUPLES_PER_TASK)
+    tasks = max(TASKS_PER_WORKER * workers, math.ceil(words / min(CHUNK_WORDS, PLACES_PER_TASK // shards)))
+    least = max(pairs / min(CHUNK_PAIRS, COUNTS_PER_TASK // shards), work["couple"] / COUPLES_PER_TASK)
     tasks += max(TASKS_PER_WORKER * workers, math.ceil(least))
     print(
         f"\nComputed for {tokens / 1e9:g} billion tokens on {workers} workers, {pairs / 1e6:g} million pairs of"
@@ -343,18 +356,18 @@ def tell_prediction(
     for stage in STAGES:
         found = {}
         for quantity in QUANTITIES:
-            if stage == "vectors":
+            if stage == "vectors" and quantity != "read":
                 wanted = _vector_features(work, quantity, tasks, shards)
             else:
-                wanted = {
-                    "billion tokens": tokens / 1e9,
-                    "task": float(shards if stage == "index" else workers),
-                }
+                wanted = _scan_features(stage, quantity, tokens, shards if stage == "index" else workers)
             found[quantity] = predict(models[stage, quantity], wanted)
+        if stage == "basis":
+            found["left"] = workers * 4.0 * TABLE_KEYS**2  # in a small corpus only what is not zero
         if (
-            stage == "basis"
-        ):  # a table of all its keys from each worker; in a small corpus only what is not zero
-            found["left"] = workers * 4.0 * TABLE_KEYS**2
+            stage == "vectors"
+        ):  # at most all of the store for each worker; else a page a window, and the postings
+            pages = PAGE * work["window"] + 8 * work["posting of a rarer word"]
+            found["read"] = min(workers * found["read"], pages)
         seconds = found["busy"] / workers + found["alone"]
         rate = (found["read"] + found["written"]) / max(found["busy"] / workers, 1e-9)
         cells = [show(value, name) for name, value in found.items()]
