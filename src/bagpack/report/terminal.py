@@ -71,7 +71,9 @@ def _table(title: str, columns: Iterable[str], first: str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold") if title else None, title_justify="left", box=SIMPLE_HEAD)
+    # A title is wrapped to the width of its table, so a table is no narrower than its title.
+    heading = Text(title, style="bold") if title else None
+    table = Table(title=heading, title_justify="left", box=SIMPLE_HEAD, min_width=len(title))
     table.add_column(first)
     for column in columns:
         table.add_column(Text(column), justify="right")
