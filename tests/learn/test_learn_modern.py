@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bagpack.errors import UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model, tuning
-from bagpack.learn.association import Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
+from bagpack.learn.association import Fading, Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
 from bagpack.learn.blocks import Block, PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, weight_blocks, with_swapped
 from bagpack.learn.interactions import COSINES, DIFFERENCE, MINIMUM, PRODUCT
@@ -40,7 +40,7 @@ def counts_and_labels():
     return known, y
 
 
-@parametrize_with_checks([LogCounts(), UnitLength(), Trust(), Ppmi(), Llr(), LogPpmi()])
+@parametrize_with_checks([LogCounts(), UnitLength(), Trust(), Fading(), Ppmi(), Llr(), LogPpmi()])
 def test_common_checks(estimator, check):
     check(estimator)
 
@@ -183,6 +183,8 @@ def test_switches_have_names_and_come_back():
         ("trust=much", "takes a number"),
         ("unit=maybe", "yes or no"),
         ("trust=-1", "too small"),
+        ("neighbours=2.5", "takes a whole number"),
+        ("neighbours=-1", "too small"),
     ],
 )
 def test_a_wrong_switch_is_told(switches, told):
@@ -250,3 +252,32 @@ def test_swapped_copies_teach_the_order():
     turned = counts.swapped()
     assert taught.label_scores(turned).max() < plain.label_scores(turned).max()
     assert (taught.label_scores(counts).argmax(axis=1) == plain.label_scores(counts).argmax(axis=1)).all()
+
+
+def test_what_is_borrowed_stands_beside_v12_and_fades_with_what_is_seen(counts_and_labels, tmp_path):
+    counts, y = counts_and_labels
+    rng = np.random.default_rng(8)
+    lent = rng.poisson(0.3, counts.pairs.shape) * 0.5
+    known = replace(counts, borrowed=sparse.csr_array(lent))
+    preset = get_preset("modern:neighbours=20")
+    assert preset.neighbours == 20
+    assert preset.blocks_of("v12") == ("v12", "v12~", STATISTICS)
+    assert "v12~" in preset.blocks_of("v1v2v12") and "v12~" not in preset.blocks_of("v1v2")
+    logs = np.log1p(lent)
+    lengths = np.linalg.norm(logs, axis=1, keepdims=True)
+    wanted = logs / np.where(lengths == 0, 1, lengths) * (3 / (counts.seen + 3))[:, None]
+    block = weight_blocks(known, ("v12~",), preset)["v12~"]
+    assert block.rows.toarray() == pytest.approx(wanted)
+
+    model = fit_counts(known, encode_targets(y), preset=preset)
+    assert model.neighbours == 20
+    assert fit_counts(known, encode_targets(y), "v1v2", preset).neighbours == 0
+    part = model.contributions(known, 5, model.classes[0])
+    assert part.decision == pytest.approx(model.label_scores(known)[5, 0], abs=1e-9)
+    assert any(name.startswith("v12~:+betw:") for name in part.features)
+    save_model(model, tmp_path / "m.model")
+    again = load_model(tmp_path / "m.model")
+    assert again.neighbours == 20
+    assert again.decisions(known) == pytest.approx(model.decisions(known), abs=1e-12)
+    with pytest.raises(UsageError, match="do not say what a pair borrows"):
+        again.predict(counts)

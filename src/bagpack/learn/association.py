@@ -104,12 +104,32 @@ class Trust(_Rowwise):
     def _rows(self, rows: Csr) -> Csr:
         return rows
 
+    def factor(self, seen: Floats) -> Floats:
+        """n/(n+k)."""
+        return seen / (seen + self.k)
+
     def on(self, block: Block) -> Block:
         """The block with its rows scaled."""
         if block.seen is None:
             return block
-        factor = block.seen / (block.seen + self.k)
+        factor = self.factor(block.seen)
         return replace(block, rows=with_values(block.rows, block.rows.data * factor[owners(block.rows)]))
+
+
+class Fading(Trust):
+    """Each row times k/(n+k), n being how often the pair itself was seen: what it borrows fades beside its own.
+
+    Rows whose n nobody knows are left as they are.
+    """
+
+    step_name: ClassVar[str] = "fading"
+
+    def __init__(self, k: float = 3.0) -> None:
+        super().__init__(k)
+
+    def factor(self, seen: Floats) -> Floats:
+        """k/(n+k)."""
+        return self.k / (seen + self.k)
 
 
 class Association(Step):
@@ -203,4 +223,4 @@ class LogPpmi(Association):
         return with_values(rows, logs.data + telling.data)
 
 
-STEPS.update({step.step_name: step for step in (LogCounts, UnitLength, Trust, Ppmi, Llr, LogPpmi)})
+STEPS.update({step.step_name: step for step in (LogCounts, UnitLength, Trust, Fading, Ppmi, Llr, LogPpmi)})

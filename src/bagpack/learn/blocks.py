@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Csr, Floats, Index, Ints, Matrix
 
 SINGLE_SEGMENTS = ("pre", "post")
+BORROWED = "v12~"  # contexts of similar pairs, over the columns of v12
 PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 
 
@@ -108,6 +109,8 @@ class PairCounts:
         n(w1), n(w2), n+ and n− of each pair in the corpus, pairs × 4.
     tokens
         Size of the corpus, for the PMI of a pair (the sum of the basis's unigrams: all but the rarest words).
+    borrowed
+        Pairs × 6T: what similar pairs have in their contexts, see `bagpack.vectors.neighbours`.
 
     Examples
     --------
@@ -129,6 +132,7 @@ class PairCounts:
     shares: Floats | Callable[[], Floats | None] | None = field(default=None, repr=False)
     totals: Ints | None = field(default=None, repr=False)
     tokens: int = 0
+    borrowed: Csr | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "w1", np.asarray(self.w1, dtype=np.intp))
@@ -142,6 +146,10 @@ class PairCounts:
             raise ValueError(
                 f"words has {self.words.shape[1]} columns and pairs {self.pairs.shape[1]}; "
                 "2 and 6 per basis term are needed"
+            )
+        if self.borrowed is not None and self.borrowed.shape != self.pairs.shape:
+            raise ValueError(
+                f"borrowed is {self.borrowed.shape} and pairs {self.pairs.shape}: they must agree"
             )
         for index in (self.w1, self.w2):
             if n and not 0 <= index.min() <= index.max() < self.words.shape[0]:
@@ -163,16 +171,19 @@ class PairCounts:
                 rows = rows.astype(np.intp)
         seen = None if self.seen is None else self.seen[rows]
         totals = None if self.totals is None else self.totals[rows]
+        borrowed = None if self.borrowed is None else self.borrowed[rows]
         return replace(
-            self, w1=self.w1[rows], w2=self.w2[rows], pairs=self.pairs[rows], seen=seen, totals=totals
-        )
+            self, w1=self.w1[rows], w2=self.w2[rows], pairs=self.pairs[rows], seen=seen, totals=totals,
+            borrowed=borrowed,
+        )  # fmt: skip
 
     def swapped(self) -> PairCounts:
         """The same pairs the other way round: w2 first, and what was + is −."""
-        half = self.pairs.shape[1] // 2
-        pairs = sparse.csr_array(sparse.hstack([self.pairs[:, half:], self.pairs[:, :half]], format="csr"))
         totals = None if self.totals is None else self.totals[:, [1, 0, 3, 2]]
-        return replace(self, w1=self.w2, w2=self.w1, pairs=pairs, totals=totals)
+        borrowed = None if self.borrowed is None else _turned(self.borrowed)
+        return replace(
+            self, w1=self.w2, w2=self.w1, pairs=_turned(self.pairs), totals=totals, borrowed=borrowed
+        )
 
     def followed_by(self, more: PairCounts) -> PairCounts:
         """Both sets' pairs, one after the other; they must share their table of words."""
@@ -184,9 +195,10 @@ class PairCounts:
             self,
             w1=np.concatenate([self.w1, more.w1]),
             w2=np.concatenate([self.w2, more.w2]),
-            pairs=sparse.csr_array(sparse.vstack([self.pairs, more.pairs], format="csr")),
+            pairs=_stacked(self.pairs, more.pairs),
             seen=np.concatenate([self.seen, more.seen]) if whole else None,
             totals=np.concatenate([self.totals, more.totals]) if known else None,
+            borrowed=stack_borrowed(self, more),
         )
 
     @classmethod
@@ -240,6 +252,23 @@ class PairCounts:
         return zero
 
 
+def _turned(rows: Csr) -> Csr:
+    """What was + is −, and the other way round."""
+    half = rows.shape[1] // 2
+    return sparse.csr_array(sparse.hstack([rows[:, half:], rows[:, :half]], format="csr"))
+
+
+def _stacked(first: Csr, second: Csr) -> Csr:
+    return sparse.csr_array(sparse.vstack([first, second], format="csr"))
+
+
+def stack_borrowed(first: PairCounts, second: PairCounts) -> Csr | None:
+    """What both sets' pairs borrow, if both know."""
+    if first.borrowed is None or second.borrowed is None:
+        return None
+    return _stacked(first.borrowed, second.borrowed)
+
+
 @dataclass(frozen=True)
 class BlockKind:
     """How a block is made from counts, and what its columns are called.
@@ -283,6 +312,25 @@ def _pair_block(counts: PairCounts) -> Block:
     return Block("v12", counts.pairs, seen=seen, shares=counts.term_shares)
 
 
+def _borrowed_rows(counts: PairCounts) -> Csr:
+    if counts.borrowed is None:
+        raise UsageError(
+            "These counts do not say what a pair borrows from similar pairs: take them from a matrix or a vectorizer "
+            "with counts(pairs, neighbours=20), or a preset without neighbours."
+        )
+    return counts.borrowed
+
+
+def _borrowed_block(counts: PairCounts) -> Block:
+    seen = None if counts.seen is None else counts.seen.astype(np.float64)
+    return Block(BORROWED, _borrowed_rows(counts), seen=seen, shares=counts.term_shares)
+
+
+def _borrowed_evidence(one: PairCounts, columns: Ints) -> Ints:
+    """Counts of similar pairs times their cosines, rounded up."""
+    return np.asarray(np.ceil(_borrowed_rows(one)[[0]].toarray()[0, columns]), dtype=np.int64)
+
+
 def _ones(counts: PairCounts, columns: Ints) -> Ints:
     return np.ones(len(columns), dtype=np.int64)
 
@@ -304,6 +352,7 @@ BLOCKS: dict[str, BlockKind] = {
         _namer("v12", PAIR_SEGMENTS),
         lambda one, columns: np.asarray(one.pairs[[0]].toarray()[0, columns]),
     ),
+    BORROWED: BlockKind(_borrowed_block, _namer(BORROWED, PAIR_SEGMENTS), _borrowed_evidence),
     "w1": BlockKind(lambda c: _one_hot("w1", c, c.w1), _no_names, _ones),
     "w2": BlockKind(lambda c: _one_hot("w2", c, c.w2), _no_names, _ones),
 }

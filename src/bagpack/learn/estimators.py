@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bagpack.errors import InputError, UsageError
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.blocks import PairCounts, stack_borrowed
 from bagpack.learn.fitting import Machine, fit_counts
 from bagpack.learn.model import Contributions, LinearModel
 from bagpack.learn.presets import get_preset
@@ -35,8 +35,8 @@ class CountSource(Protocol):
     define ``__deepcopy__`` returning itself.
     """
 
-    def counts(self, pairs: Sequence[tuple[str, str]]) -> PairCounts:
-        """Counts of the pairs, one row each, in their order."""
+    def counts(self, pairs: Sequence[tuple[str, str]], neighbours: int = 0) -> PairCounts:
+        """Counts of the pairs, one row each, in their order; only some presets ask for neighbours."""
         ...
 
 
@@ -65,7 +65,9 @@ class _PairEstimator(BaseEstimator):
         if isinstance(X, PairCounts):
             return X
         if self.source is not None:
-            return self.source.counts(check_pairs(X))
+            neighbours = get_preset(self.preset).neighbours
+            asked = {"neighbours": neighbours} if neighbours else {}
+            return self.source.counts(check_pairs(X), **asked)
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf"):
             return PairCounts.from_matrix(X)
         raise UsageError(
@@ -143,6 +145,7 @@ def _together(first: PairCounts, second: PairCounts) -> PairCounts:
         np.concatenate([first.w2, second.w2 + below]),
         sparse.csr_array(sparse.vstack([first.pairs, second.pairs], format="csr")),
         first.terms,
+        borrowed=stack_borrowed(first, second),
     )
 
 

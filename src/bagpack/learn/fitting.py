@@ -282,6 +282,8 @@ def fit_conditions(
         "transductive": fit_on is not None,
         "rows": rows,
     }
+    if preset.neighbours:
+        settings["neighbours"] = preset.neighbours
     if targets.kind == "rating":
         settings["epsilon"] = machine.epsilon
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import StoreError, UsageError
-from bagpack.learn.blocks import BLOCKS, Block, PairCounts, feature_names
+from bagpack.learn.blocks import BLOCKS, BORROWED, Block, PairCounts, feature_names
 from bagpack.learn.gram import project
 from bagpack.learn.targets import Kind, decode_kind
 
@@ -96,6 +96,11 @@ class LinearModel:
             if weighting.zero is not None:
                 bias -= weighting.zero @ weights
         return bias
+
+    @property
+    def neighbours(self) -> int:
+        """How many neighbours of each word its pairs borrow from; the counts that it is given must have as many."""
+        return int(self.settings.get("neighbours", 0)) if BORROWED in self.block_names else 0
 
     def feature_names(self) -> list[str]:
         """Names of the features, in the order of `weight_matrix`."""

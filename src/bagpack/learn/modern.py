@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from bagpack.errors import UsageError
-from bagpack.learn.association import Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
+from bagpack.learn.association import Fading, Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
+from bagpack.learn.blocks import BORROWED
 from bagpack.learn.interactions import (
     COSINES,
     DIFFERENCE,
@@ -60,6 +61,8 @@ class Recipe:
         Which interactions of v1 and v2 stand beside them.
     statistics
         Numbers of the pair: n+, n−, whether it is seen, PMI, log odds of the order.
+    neighbours
+        How many similar words of each word may lend the contexts of their pairs, which are counted for it; 0 is off.
     cost
         C where the user gives none.
     inner
@@ -80,6 +83,7 @@ class Recipe:
     difference: bool = False
     cosine: bool = True
     statistics: bool = True
+    neighbours: int = 0
     cost: float = 1.0
     inner: bool = False
     swapped: bool = False
@@ -91,7 +95,7 @@ class Recipe:
                 raise UsageError(
                     f"Unknown weighting {name}={getattr(self, name)}; known are {', '.join(WEIGHTINGS)}."
                 )
-        for name, least in (("trust", 0.0), ("v12", 1e-9), ("cost", 1e-9)):
+        for name, least in (("trust", 0.0), ("v12", 1e-9), ("neighbours", 0), ("cost", 1e-9)):
             if getattr(self, name) < least:
                 raise UsageError(f"The switch {name}={getattr(self, name):g} is too small.")
 
@@ -134,7 +138,8 @@ class Recipe:
             COSINES: self.cosine,
         }
         words = ("v1", "v2", *(block for block, on in wanted.items() if on))
-        pair = ("v12", STATISTICS) if self.statistics else ("v12",)
+        beside = {BORROWED: self.neighbours > 0, STATISTICS: self.statistics}
+        pair = ("v12", *(block for block, on in beside.items() if on))
         return {"v1v2": words, "v12": pair, "v1v2v12": (*words, *pair)}
 
     @property
@@ -146,6 +151,8 @@ class Recipe:
         """Fresh steps of a block."""
         if block == STATISTICS:
             return []
+        if block == BORROWED:
+            return [LogCounts(), *([UnitLength()] if self.unit else []), Fading()]
         weighting = WEIGHTINGS[self.pairs if block == "v12" else self.weighting]
         steps: list[Step] = [weighting()] if weighting is not None else []
         unit = [UnitLength()] if self.unit else []
@@ -170,9 +177,10 @@ def _read(name: str, value: str, like: object) -> object:
         if value not in ("yes", "no"):
             raise UsageError(f"The switch {name} takes yes or no, not {value!r}.")
         return value == "yes"
-    if isinstance(like, float):
+    if isinstance(like, int | float):
+        kind, called = (int, "a whole number") if isinstance(like, int) else (float, "a number")
         try:
-            return float(value)
+            return kind(value)
         except ValueError:
-            raise UsageError(f"The switch {name} takes a number, not {value!r}.") from None
+            raise UsageError(f"The switch {name} takes {called}, not {value!r}.") from None
     return value

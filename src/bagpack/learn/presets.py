@@ -31,7 +31,7 @@ class Preset:
         Factor on a block's features; 1 where a block is not named.
     C
         Cost of an error where the user gives none.
-    inner, swapped, cosines
+    inner, swapped, cosines, neighbours
         See `bagpack.learn.modern.Recipe`.
     """
 
@@ -44,6 +44,7 @@ class Preset:
     inner: bool = False
     swapped: bool = False
     cosines: bool = False
+    neighbours: int = 0
 
     def blocks_of(self, condition: str) -> tuple[str, ...]:
         """Names of the blocks that ``condition`` is made of."""
@@ -80,6 +81,7 @@ def modern_preset(recipe: Recipe) -> Preset:
         inner=recipe.inner,
         swapped=recipe.swapped,
         cosines=recipe.cosines,
+        neighbours=recipe.neighbours,
     )
 
 

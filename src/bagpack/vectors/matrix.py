@@ -25,6 +25,7 @@ from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.names import blocks_of, feature_names
+from bagpack.vectors.tables import KEY_SEPARATOR, PairTable, WordTable, pair_codes
 
 if TYPE_CHECKING:
     from bagpack.learn.blocks import PairCounts
@@ -32,49 +33,7 @@ if TYPE_CHECKING:
 I64 = NDArray[np.int64]
 Pair = tuple[str, str]
 
-KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
 Progress = Callable[[str, int, int], None]  # what is counted, how many more are done, how many there are
-
-
-@dataclass(frozen=True)
-class WordTable:
-    """Counts of distinct targets: rows of 2T columns, and how often each target occurs in the corpus."""
-
-    keys: Strings  # of each target, a multi-word target's joined by KEY_SEPARATOR
-    rows: Csr
-    found: I64
-
-    @cached_property
-    def targets(self) -> tuple[Target, ...]:
-        """The targets, row by row."""
-        return tuple(Target(tuple(item.decode().split(KEY_SEPARATOR))) for item in self.keys)
-
-    @cached_property
-    def number(self) -> dict[Target, int]:
-        """Row of each target."""
-        return {target: i for i, target in enumerate(self.targets)}
-
-
-@dataclass(frozen=True)
-class PairTable:
-    """Counts of distinct unordered pairs of targets: rows of 6T columns; found and taken couples per order."""
-
-    members: I64  # the pairs as rows of the word table, the smaller target first
-    rows: Csr
-    found: I64
-    taken: I64
-
-    @cached_property
-    def by_code(self) -> tuple[I64, I64]:
-        """Codes of the pairs in ascending order, and the row of each."""
-        codes = pair_codes(self.members[:, 0], self.members[:, 1])
-        order = np.argsort(codes)
-        return codes[order], order
-
-
-def pair_codes(one: I64, two: I64) -> I64:
-    """One number for each unordered pair of row numbers."""
-    return (np.minimum(one, two).astype(np.int64) << 32) | np.maximum(one, two)
 
 
 @dataclass(frozen=True)
@@ -208,14 +167,14 @@ class PairMatrix:
         return {pair: i for i, pair in enumerate(self.pairs)}
 
     @cached_property
-    def _word_rows(self) -> tuple[I64, I64]:
+    def word_rows(self) -> tuple[I64, I64]:
         """Row of the word table for each pair's first and second word; -1 if unknown."""
         return self.name_targets[self.rows[:, 0]], self.name_targets[self.rows[:, 1]]
 
     @cached_property
     def _couple_rows(self) -> tuple[I64, NDArray[np.bool_]]:
         """Row of the pair table for each pair (-1: a word is unknown), and whether it stands there swapped."""
-        first, second = self._word_rows
+        first, second = self.word_rows
         codes, order = self.couples.by_code
         known = (first >= 0) & (second >= 0)
         if not known.any():
@@ -245,7 +204,7 @@ class PairMatrix:
 
     def block(self, condition: str = "v1v2v12") -> Csr:
         """Counts as pairs × features: `v1`, `v2`, `v12`, `v1v2` or `v1v2v12`."""
-        first, second = self._word_rows
+        first, second = self.word_rows
         parts = {
             "v1": lambda: Part(self.words.rows, first),
             "v2": lambda: Part(self.words.rows, second),
@@ -253,12 +212,23 @@ class PairMatrix:
         }
         return assemble([parts[name]() for name in blocks_of(condition)])
 
-    def counts(self, pairs: Iterable[Pair] | None = None) -> PairCounts:
-        """What the learners take: all rows, or those of the given pairs, which the matrix must hold."""
+    def counts(
+        self, pairs: Iterable[Pair] | None = None, neighbours: int = 0, n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> PairCounts:  # fmt: skip
+        """What the learners take: all rows, or those of the given pairs, which the matrix must hold.
+
+        With `neighbours`, each pair also has what it borrows from similar pairs, which are counted in the store that
+        the matrix came from.
+        """
         from bagpack.learn.blocks import PairCounts
 
         if pairs is not None:
-            return self.rows_of(pairs).counts()
+            return self.rows_of(pairs).counts(None, neighbours, n_jobs, progress)
+        if neighbours:
+            from bagpack.vectors.neighbours import borrow, source_of
+
+            return borrow(source_of(self), self, neighbours, n_jobs, progress).beside(self.counts())
         # Each unknown word has a row of zeros of its own: they are different words to a words-only model.
         unknown = {word: self.words.rows.shape[0] + i for i, word in enumerate(self.unknown_words)}
         words = _stack(self.words.rows, no_rows(len(unknown), self.words.rows.shape[1]))
@@ -269,7 +239,7 @@ class PairMatrix:
                     for row, pair in zip(rows.tolist(), self.pairs, strict=True)
                 ]
             )
-            for side, rows in enumerate(self._word_rows)
+            for side, rows in enumerate(self.word_rows)
         )
         return PairCounts(
             words, first, second, self.block("v12"), lambda: self.terms, self.seen, self._term_frequencies,
@@ -309,7 +279,7 @@ class PairMatrix:
 
     def _both_orders(self, plus: I64, minus: I64) -> I64:
         """Observations: one of a word with itself is of both orders."""
-        first, second = self._word_rows
+        first, second = self.word_rows
         return np.where((first == second) & (first >= 0), plus, plus + minus)
 
     def _couple_column(self, table: I64, order: int) -> I64:
@@ -330,7 +300,7 @@ class PairMatrix:
         return self._couple_column(self.couples.found, 1)
 
     def _word_column(self, which: int) -> I64:
-        rows = self._word_rows[which]
+        rows = self.word_rows[which]
         if not self.words.found.size:
             return np.zeros(len(self), np.int64)
         return np.where(rows >= 0, self.words.found[np.maximum(rows, 0)], 0)
@@ -354,7 +324,7 @@ class PairMatrix:
     @property
     def capped_words(self) -> dict[str, int]:
         """Targets of the pairs that occur more often than the limit, with how often."""
-        over = self._over_limit(np.concatenate(self._word_rows), self.words.found)
+        over = self._over_limit(np.concatenate(self.word_rows), self.words.found)
         return {str(self.words.targets[i]): int(self.words.found[i]) for i in over}
 
     @property

@@ -165,7 +165,8 @@ def read_matrix_manifest(path: Path) -> dict[str, Any]:
 
 def open_matrix(path: Path) -> PairMatrix:
     """Open a matrix that `save_matrix` wrote."""
-    from bagpack.vectors.matrix import PairMatrix, PairTable, WordTable
+    from bagpack.vectors.matrix import PairMatrix
+    from bagpack.vectors.tables import PairTable, WordTable
 
     manifest = read_matrix_manifest(path)
     arrays = {name: map_array(path / name, dtype) for name, dtype in ARRAYS.items()}

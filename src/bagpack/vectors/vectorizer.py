@@ -109,9 +109,9 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
             matrix = self._remembered[0] = matrix.grow(as_source(self.corpus), new, self.n_jobs)
         return matrix.rows_of(pairs)
 
-    def counts(self, X: Iterable[Pair]) -> PairCounts:
-        """The pairs as the learners take them."""
-        return self.matrix(X).counts()
+    def counts(self, X: Iterable[Pair], neighbours: int = 0) -> PairCounts:
+        """The pairs as the learners take them; see `PairMatrix.counts`."""
+        return self.matrix(X).counts(None, neighbours, self.n_jobs)
 
     def transform(self, X: Iterable[Pair]) -> Csr:
         """Counts, pairs × features."""
