@@ -27,11 +27,13 @@ from bagpack.explain.lines import FeatureLines, PairEvidence
 from bagpack.explain.similar import SimilarPair, rank_similar
 from bagpack.explain.sketch import PairSketch, WordSketch, background_of, sketch_pair, sketch_word
 from bagpack.explain.telling import Tick, no_tick
+from bagpack.learn.blocks import BORROWED
 from bagpack.learn.model import LinearModel
 from bagpack.tasks import Dataset, PairList, read_dataset, read_pairs
 from bagpack.tasks.textfile import TextFile, read_text_file
 from bagpack.vectors.coverage import coverage
 from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.neighbours import Alternate, borrow
 
 T = TypeVar("T")
 
@@ -239,7 +241,15 @@ class Library:
             raise UsageError(f"the corpus does not know {w1 if first is None else w2}")
         if len(feature) > 2 * self.limits.word:
             raise UsageError("the feature's name is too long")
-        return PairEvidence(self.source, first, second, self.settings).lines(feature, most)
+        alternates = self.alternates(w1, w2) if block == BORROWED else []
+        return PairEvidence(self.source, first, second, self.settings, alternates).lines(feature, most)
+
+    def alternates(self, w1: str, w2: str) -> list[Alternate]:
+        """The similar pairs that a pair borrows from; none if the model does not ask them."""
+        if self.model is None or not self.model.neighbours:
+            return []
+        matrix = self.matrix([(w1, w2)], no_tick)
+        return borrow(self.source, matrix, self.model.neighbours).alternates(0)
 
     def browser(self, words: Sequence[str], tick: Tick) -> Browser:
         """A concordance to page through."""

@@ -25,7 +25,6 @@ from bagpack.app.asking import (
 )
 from bagpack.app.library import Library
 from bagpack.app.rendering import pair_url, word_url
-from bagpack.explain.lines import line_dict
 from bagpack.report.wording import describe_feature, feature_words
 
 router = APIRouter()
@@ -175,7 +174,7 @@ async def lines_data(
         "words": describe_feature(feature, first, second).replace("*", ""),
         "pattern": words.pattern if words else feature,
         "count": found.count, "total": found.total, "shown": len(found.lines),
-        "lines": [line_dict(line) for line in found.lines],
+        "lines": found.line_dicts(),
     }  # fmt: skip
 
 

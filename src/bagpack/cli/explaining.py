@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from bagpack.explain.similar import Similar
     from bagpack.explain.telling import TellingTerm
 
-BLOCK_WORDS = {"v1": "{w1} alone", "v2": "{w2} alone", "v12": "together", "v1·v2": "in common"}
+BLOCK_WORDS = {
+    "v1": "{w1} alone",
+    "v2": "{w2} alone",
+    "v12": "together",
+    "v12~": "borrowed",
+    "v1·v2": "in common",
+}
 
 
 def explain(
@@ -113,11 +119,14 @@ def show_explanation(found: Explanation) -> None:
                     "  ", (f"{feature.value:+.3f}", color), "  ", (words, "bold"), (f"  ({total})", "dim")
                 )
             )
-            for line in feature.lines.lines if feature.lines is not None else ():
+            lines = feature.lines
+            origins = lines.origins if lines is not None else ()
+            for number, line in enumerate(lines.lines if lines is not None else ()):
                 text = Text()
                 for place, piece in enumerate(line.pieces):
                     text.append(piece if text else piece.lstrip(), style="bold" if place in (2, 4) else "")
-                text.append(f"  [{line.document}]", style="dim")
+                borrowed = f", borrowed from {origins[number]}" if origins else ""
+                text.append(f"  [{line.document}{borrowed}]", style="dim")
                 screen.print(Padding(text, (0, 0, 0, 10)))
         screen.print(f"  {decision.rest:+.3f}  all other features together", style="dim")
 

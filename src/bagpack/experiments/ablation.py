@@ -17,7 +17,7 @@ from bagpack.evaluate.paired import (
     bootstrap_score,
     ratings_part,
 )
-from bagpack.experiments.counting import CountOptions, is_matrix, matrix_of
+from bagpack.experiments.counting import CountOptions, counts_for, is_matrix, is_store, matrix_of
 from bagpack.experiments.evaluation import EvaluateOptions, Rows, load_rows, splits_of
 from bagpack.learn.presets import get_preset
 from bagpack.tasks import QuestionSet, read_any
@@ -37,8 +37,8 @@ class Variant:
 
     @property
     def recounts(self) -> bool:
-        """Whether the pairs must be counted anew."""
-        return self.b is not None or self.windows is not None
+        """Whether other pairs, or the same otherwise, must be counted."""
+        return self.b is not None or self.windows is not None or get_preset(self.preset).neighbours > 0
 
 
 BASE = Variant("modern", "modern")
@@ -64,6 +64,7 @@ LEARNING = (
     Variant("C = 10", "modern:cost=10"),
     Variant("C and v12 by inner folds", "modern:inner=yes"),
     Variant("swapped copies", "modern:swapped=yes"),
+    Variant("neighbours of rare pairs", "modern:neighbours=20"),
 )
 COUNTING = (
     Variant("b = 500", "modern", b=500),
@@ -74,7 +75,7 @@ QUESTIONS = (
     BASE,
     Variant("paper", "paper"),
     Variant("two-point machines", "modern:cosines=no"),
-    *(variant for variant in LEARNING if variant.name.startswith(("words:", "pairs:", "no trust"))),
+    *(v for v in LEARNING if v.name.startswith(("words:", "pairs:", "no trust", "neighbours"))),
 )
 
 
@@ -95,14 +96,16 @@ def ablate(
     data = read_any(path, options.task, options.columns)  # type: ignore[arg-type]
     questions = data if isinstance(data, QuestionSet) else None
     variants: Sequence[Variant] = QUESTIONS if questions is not None else LEARNING
+    if not is_store(Path(source)):
+        variants = [variant for variant in variants if not variant.recounts]
     if counts_too and not is_matrix(Path(source)):
         variants = (*variants, *COUNTING)
 
     def answerer(variant: Variant) -> Callable[[str], Outcome]:
         asked = _counting(counting, variant)
         if questions is not None:
-            return question_answerer(source, questions, asked, progress)
-        rows = load_rows(source, path, None, asked, options, progress)
+            return question_answerer(source, questions, asked, variant.preset, progress)
+        rows = load_rows(source, path, None, asked, replace(options, preset=variant.preset), progress)
         return lambda preset: answer_rows(rows, replace(options, preset=preset), counting.n_jobs)
 
     answer = answerer(BASE)
@@ -126,9 +129,10 @@ def _counting(counting: CountOptions, variant: Variant) -> CountOptions:
 
 
 def question_answerer(
-    source: str, questions: QuestionSet, counting: CountOptions, progress: Progress | None = None
-) -> Callable[[str], Outcome]:
-    """Analogies, counted once and answered by any preset."""
+    source: str, questions: QuestionSet, counting: CountOptions, preset: str = BASE.preset,
+    progress: Progress | None = None,
+) -> Callable[[str], Outcome]:  # fmt: skip
+    """Analogies, counted once as a preset wants them, and answered by any that wants no more."""
     from bagpack.errors import UsageError
 
     if questions.kind != "analogies":
@@ -136,7 +140,7 @@ def question_answerer(
             "bagpack ablate takes relations, ratings and analogies, and this file holds synonyms"
         )
     pairs = [pair for question in questions for pair in question.pairs]
-    counts = matrix_of(source, pairs, counting, progress).counts()
+    counts = counts_for(matrix_of(source, pairs, counting, progress), preset, counting, progress)
     rows = question_rows([(len(q.choices), q.answer) for q in questions], "analogies")
 
     def answer(preset: str) -> Outcome:

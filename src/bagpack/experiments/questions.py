@@ -9,6 +9,7 @@ from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
     count_settings,
+    counts_for,
     data_facts,
     matrix_of,
     versions,
@@ -29,16 +30,17 @@ def solve_file(
     questions = read_questions(path, answers)
     pairs = [pair for question in questions for pair in question.pairs]
     matrix = matrix_of(source, pairs, counting, progress)
+    counts = counts_for(matrix, preset, counting, progress)
     rows = question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
     common: dict[str, Any] = {"seed": seed, "n_jobs": counting.n_jobs, "C": get_preset(preset).C}
     if questions.kind == "analogies":
         fit_on_all = True if transductive is None else transductive
         found = solve_analogies(
-            matrix.counts(), rows, conditions, preset, rounds=rounds, transductive=fit_on_all, **common
+            counts, rows, conditions, preset, rounds=rounds, transductive=fit_on_all, **common
         )
     else:
         found = solve_synonyms(
-            matrix.counts(), rows, conditions, preset, folds=folds, transductive=bool(transductive), **common
+            counts, rows, conditions, preset, folds=folds, transductive=bool(transductive), **common
         )
     result = found.to_dict()
     data = {**data_facts(matrix, path), "questions": len(questions)}

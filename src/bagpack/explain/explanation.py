@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource
-from bagpack.explain.lines import FeatureLines, PairEvidence, line_dict
+from bagpack.explain.lines import FeatureLines, PairEvidence
 from bagpack.learn.blocks import BLOCKS, PairCounts, segments_of
 from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
 from bagpack.report.wording import describe_feature, feature_words
 from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.neighbours import Alternate, borrow
 
 Sums = dict[str, float]
+LENDERS_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class FeaturePart:
         }
         if self.lines is not None:
             entry["total"] = self.lines.total
-            entry["lines"] = [line_dict(line) for line in self.lines.lines]
+            entry["lines"] = self.lines.line_dicts()
         return entry
 
 
@@ -128,26 +130,31 @@ def explain_pair(
     from bagpack.experiments.training import count_for
 
     matrix = count_for(model, source, [(w1, w2)], n_jobs)
-    return explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines)
+    return explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines, n_jobs=n_jobs)
 
 
 def explain_matrix(
     model: LinearModel, source: ContextSource, matrix: PairMatrix, row: int = 0, *,
-    labels: Sequence[str] | None = None, top: int = 10, lines: int = 3,
+    labels: Sequence[str] | None = None, top: int = 10, lines: int = 3, n_jobs: int | None = None,
 ) -> Explanation:  # fmt: skip
     """Explain a pair that is counted already."""
-    w1, w2 = matrix.pairs[row]
+    matrix = matrix.select([row])
+    w1, w2 = matrix.pairs[0]
     counts = matrix.counts()
+    alternates: Sequence[Alternate] = ()
+    if model.neighbours:
+        borrowed = borrow(source, matrix, model.neighbours, n_jobs)
+        counts, alternates = borrowed.beside(counts), borrowed.alternates(0)
     first, second = matrix.resolved[w1], matrix.resolved[w2]
     evidence = None
     if lines and first is not None and second is not None:
-        evidence = PairEvidence(source, first, second, matrix.settings)
+        evidence = PairEvidence(source, first, second, matrix.settings, alternates)
     names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
     wanted = [name for name in names if labels is None or str(name) in labels]
-    observed = ObservedFeatures.of(model, counts[[row]])
+    observed = ObservedFeatures.of(model, counts)
     decisions = [_decision(model, observed, label, evidence, top, lines) for label in wanted]
     decisions.sort(key=lambda decision: -decision.value)
-    answer = model.predict(counts[[row]])
+    answer = model.predict(counts)
     chosen = answer[0]
     shown = ", ".join(sorted(map(str, chosen))) if isinstance(chosen, set | frozenset) else str(chosen)
     if model.kind == "rating":
@@ -155,11 +162,11 @@ def explain_matrix(
     return Explanation(
         w1, w2, shown, tuple(decisions),
         {
-            "n_w1": int(matrix.n_w1[row]), "n_w2": int(matrix.n_w2[row]),
-            "n_plus": int(matrix.n_plus[row]), "n_minus": int(matrix.n_minus[row]),
+            "n_w1": int(matrix.n_w1[0]), "n_w2": int(matrix.n_w2[0]),
+            "n_plus": int(matrix.n_plus[0]), "n_minus": int(matrix.n_minus[0]),
         },
         tuple(word for word in (w1, w2) if matrix.resolved[word] is None),
-        _notes(matrix),
+        (*_notes(matrix), *_lenders(alternates)),
     )  # fmt: skip
 
 
@@ -198,6 +205,15 @@ def _notes(matrix: PairMatrix) -> tuple[str, ...]:
     return tuple(
         f"{name}: {limit:,} of {total:,} observations were counted" for name, total in capped.items()
     )
+
+
+def _lenders(alternates: Sequence[Alternate]) -> tuple[str, ...]:
+    if not alternates:
+        return ()
+    named = ", ".join(map(str, alternates[:LENDERS_NAMED])) + (
+        ", …" if len(alternates) > LENDERS_NAMED else ""
+    )
+    return (f"contexts are borrowed from {len(alternates)} similar pairs: {named}",)
 
 
 def _decision(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba as nb
 import numpy as np
@@ -21,8 +21,12 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
+from bagpack.learn.blocks import BORROWED
 from bagpack.learn.interactions import BY_TERM
 from bagpack.learn.statistics import STATISTICS
+
+if TYPE_CHECKING:
+    from bagpack.vectors.neighbours import Alternate
 
 I64 = NDArray[np.int64]
 
@@ -71,6 +75,14 @@ class FeatureLines:
     count: int
     total: int
     lines: tuple[Context, ...]
+    origins: tuple[str, ...] = ()  # of borrowed lines: each one's pair
+
+    def line_dicts(self) -> list[dict[str, Any]]:
+        """The lines as plain data; a borrowed one says from which pair."""
+        plain = [line_dict(line) for line in self.lines]
+        for line, origin in zip(plain, self.origins, strict=False):
+            line["borrowed_from"] = origin
+        return plain
 
     @property
     def note(self) -> str:
@@ -79,10 +91,20 @@ class FeatureLines:
 
 
 class PairEvidence:
-    """All counted observations of one pair, from which any feature's lines can be taken."""
+    """All counted observations of one pair, from which any feature's lines can be taken.
 
-    def __init__(self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings) -> None:
+    What is borrowed has the lines of the `alternates` that lent it.
+    """
+
+    def __init__(
+        self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings,
+        alternates: Sequence[Alternate] = (),
+    ) -> None:  # fmt: skip
         self.targets = (w1, w2)
+        self.alternates = [
+            (alternate, PairEvidence(source, alternate.w1, alternate.w2, settings))
+            for alternate in alternates
+        ]
         self.settings = settings
         self.word_corpus, self.pair_corpus = corpora_of(source)
 
@@ -103,6 +125,8 @@ class PairEvidence:
         lines where it is seen.
         """
         block, segment, term = _parts(feature)
+        if block == BORROWED:
+            return self._lent(feature, f"v12:{segment}:{term}", most)
         if block == STATISTICS:
             return self._seen(feature, segment, most)
         if block in BY_TERM:
@@ -132,6 +156,23 @@ class PairEvidence:
                 )
                 shown.append(show(corpus, observation, lengths, self.settings.windows))
         return FeatureLines(feature, count, total, tuple(shown))
+
+    def _lent(self, feature: str, own: str, most: int | None) -> FeatureLines:
+        """Lines of the similar pairs that gave most, as many of each; `own` is what the feature is called there."""
+        counted = [(alternate, evidence, evidence.lines(own, 0)) for alternate, evidence in self.alternates]
+        lent = [item for item in counted if item[2].count]
+        lent.sort(key=lambda item: -item[0].cosine * item[2].count)
+        asked = lent if most is None else lent[:most]
+        each = None if most is None else -(-most // max(len(asked), 1))
+        lines = [
+            (line, str(alternate))
+            for alternate, evidence, _ in asked
+            for line in evidence.lines(own, each).lines
+        ][:most]
+        return FeatureLines(
+            feature, sum(item.count for *_, item in lent), sum(item.total for *_, item in lent),
+            tuple(line for line, _ in lines), tuple(origin for _, origin in lines),
+        )  # fmt: skip
 
     def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
         """Where the pair is seen, in the order that the statistic is about."""
@@ -202,7 +243,7 @@ def _parts(feature: str) -> tuple[str, str, str]:
     segment, _, term = rest.partition(":")
     if block == STATISTICS and segment and not term:
         return block, segment, term
-    if block not in ("v1", "v2", "v12", *BY_TERM) or not segment or not term:
+    if block not in ("v1", "v2", "v12", BORROWED, *BY_TERM) or not segment or not term:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
     return block, segment, term
 

@@ -86,12 +86,13 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
         pattern = f"{term} … {w1}" if segment == "pre" else f"{w1} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {w1} more than {w2}", pattern)
     order, place = segment[:1], segment[1:]
-    if block != "v12" or order not in ("+", "-") or place not in _PLACES:
+    if block not in ("v12", "v12~") or order not in ("+", "-") or place not in _PLACES:
         return None
     first, second = (w1, w2) if order == "+" else (w2, w1)
     parts = [first, second]
     parts.insert(("pre", "betw", "post").index(place), term)
-    return FeatureWords(term, f"{_PLACES[place]}, {first} first", " … ".join(parts))
+    borrowed = ", borrowed from similar pairs" if block == "v12~" else ""
+    return FeatureWords(term, f"{_PLACES[place]}, {first} first{borrowed}", " … ".join(parts))
 
 
 def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
@@ -103,6 +104,8 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     '*the* before w1'
     >>> describe_feature("v12:+post:of", "lion", "cat")
     '*of* after, lion first'
+    >>> describe_feature("v12~:+betw:of", "lion", "cat")
+    '*of* between, lion first, borrowed from similar pairs'
     """
     if name in _STATISTICS:
         return _STATISTICS[name].format(w1=w1, w2=w2)
