@@ -41,7 +41,7 @@ docs: setup  # the site, in site/; what is generated from the package is written
 	@$(BIN)/python scripts/make_man.py
 	@$(BIN)/python scripts/draw_rooms.py
 	@$(BIN)/python scripts/readme_tables.py
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The site is site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"
 
 release: setup  # sdist and wheel in dist/, checked, installed into a clean environment, and run
