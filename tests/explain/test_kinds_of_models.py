@@ -7,10 +7,13 @@ import httpx
 import numpy as np
 import pytest
 
+from bagpack import Corpus, PairVectorizer, RelationClassifier
 from bagpack.app.library import open_library
 from bagpack.app.server import create_app
+from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.index import index_corpus
+from bagpack.errors import StoreError
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
 from bagpack.experiments.training import count_for, model_source, train_file
@@ -69,6 +72,15 @@ def test_an_explanation_is_the_models_own_sum(trained):
         expected = {f: v for f, v in zip(own.features, own.values.tolist(), strict=True) if v}
         assert listed == pytest.approx(expected)
     assert sketch_pair(source, *pair, model=model).explanation["answer"] == found.answer
+
+
+def test_a_model_that_knows_no_basis_is_told(folder):
+    corpus = Corpus.open(folder / "c.bp")
+    pairs = [(a, b) for a, b, _ in made_up_pairs()]
+    classifier = RelationClassifier(PairVectorizer(corpus, b=20)).fit(pairs, [c for *_, c in made_up_pairs()])
+    with pytest.raises(StoreError, match="does not say what its basis was"):
+        explain_pair(classifier.model_, open_source(folder / "c.bp"), *pairs[0])
+    assert classifier.explain(pairs[0], "kind").features
 
 
 def test_a_judgement_agrees_with_the_predictions(trained, folder):

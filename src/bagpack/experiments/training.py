@@ -87,7 +87,8 @@ def model_basis(model: LinearModel) -> Basis:
     bigrams = model.manifest.get("bigrams")
     if not isinstance(count, int) or not isinstance(bigrams, list):
         raise StoreError(
-            "the model does not say what its basis was, so no new pair can be counted; train it again"
+            "the model does not say what its basis was, so no new pair can be counted; train it with bagpack train "
+            "(an estimator explains its own: classifier.explain(pair))"
         )
     return Basis(tuple(model.terms[:count]), tuple((first, second) for first, second in bigrams))
 
@@ -116,8 +117,9 @@ def count_for(
     progress: Progress | None = None,
 ) -> PairMatrix:  # fmt: skip
     """The pairs, counted the way the model's training pairs were."""
+    basis = model_basis(model)
     settings = CountSettings.from_dict(dict(model.manifest["counting"]))
-    return PairMatrix.count(source, pairs, model_basis(model), settings, n_jobs, progress)
+    return PairMatrix.count(source, pairs, basis, settings, n_jobs, progress)
 
 
 def predict_pairs(
