@@ -2,7 +2,8 @@
 
 Two pairs stand in the same relation if what sets them apart from other pairs is alike. So the mean over all pairs is
 taken from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of v1 and
-v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
+v2, and, with half the weight, v1 and v2 themselves; what is borrowed from similar pairs, where the preset wants it.
+Nothing is trained.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bagpack.evaluate.questions import (
     complete_questions,
     score_questions,
 )
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.blocks import BORROWED, PairCounts
 from bagpack.learn.fitting import WeightedBlock, weight_blocks
 from bagpack.learn.gram import add_block_gram
 from bagpack.learn.interactions import DIFFERENCE
@@ -31,7 +32,7 @@ from bagpack.learn.presets import Preset, get_preset
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Ints
 
-WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
+WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0, BORROWED: 1.0}
 BLOCKS_OF = {
     "v1v2": ("v1", "v2", DIFFERENCE),
     "v12": ("v12",),
@@ -72,12 +73,19 @@ def solve_by_cosines(
     preset = get_preset(preset)
     stems = np.array([int(question.stem or 0) for question in questions], dtype=np.int64)
     centre_on = np.arange(len(counts)) if transductive else stems
-    names = list(dict.fromkeys(name for condition in conditions for name in BLOCKS_OF[condition]))
+    used = {
+        condition: (
+            *BLOCKS_OF[condition],
+            *(name for name in preset.blocks_of(condition) if name == BORROWED),
+        )
+        for condition in conditions
+    }
+    names = list(dict.fromkeys(name for condition in conditions for name in used[condition]))
     blocks = weight_blocks(counts, names, preset)
     cosines = {name: WEIGHTS[name] * centred_cosines(blocks[name], centre_on) for name in names}
     results = []
     for condition in conditions:
-        total = np.sum([cosines[name] for name in BLOCKS_OF[condition]], axis=0)
+        total = np.sum([cosines[name] for name in used[condition]], axis=0)
         values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
         complete = complete_questions(counts, questions, preset.blocks_of(condition))
         best = [best_choices(value) for value in values]

@@ -213,7 +213,8 @@ def _lenders(alternates: Sequence[Alternate]) -> tuple[str, ...]:
     named = ", ".join(map(str, alternates[:LENDERS_NAMED])) + (
         ", …" if len(alternates) > LENDERS_NAMED else ""
     )
-    return (f"contexts are borrowed from {len(alternates)} similar pairs: {named}",)
+    many = "1 similar pair" if len(alternates) == 1 else f"{len(alternates)} similar pairs"
+    return (f"contexts are borrowed from {many}: {named}",)
 
 
 def _decision(
