@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo test test-all tools lint format docs release bench bench-large bench-peers clean
+.PHONY: setup demo test test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
 setup: .venv/.ready
 
@@ -55,6 +55,9 @@ bench-large: setup  # up to a billion tokens: half an hour and 30 GB of disk, gi
 
 bench-peers: setup  # what is not installed is skipped, with the command that installs it
 	$(BIN)/python -m benchmarks.bench_peers
+
+accuracy: setup  # writes the tables of docs/accuracy.md; needs the corpus and the sets beside the checkout
+	$(BIN)/python -m benchmarks.accuracy
 
 clean:
 	rm -rf .venv demo bench-data dist build site

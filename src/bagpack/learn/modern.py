@@ -77,7 +77,7 @@ class Recipe:
     pairs: str = "log+ppmi"
     unit: bool = True
     trust: float = 1.0
-    v12: float = 1.2
+    v12: float = 1.0
     product: bool = True
     minimum: bool = False
     difference: bool = False

@@ -1,0 +1,170 @@
+"""`python -m benchmarks.accuracy [dev | test | ablation | cost]`; all but dev write their part of docs/accuracy.md.
+
+dev       both presets and word2vec on the parts that choices were made on; printed only
+test      the same on the test parts, with intervals
+ablation  every switch of preset modern on the dev parts
+cost      time and memory of both presets on the same set
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from bagpack import Corpus
+from bagpack.basis import Basis
+from bagpack.contexts.source import CorpusSource
+from bagpack.contexts.windows import CountSettings
+from bagpack.evaluate.paired import Outcome, Part, bootstrap_difference, bootstrap_score
+from bagpack.vectors.matrix import PairMatrix
+from benchmarks.accuracy import page, word2vec
+from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
+from benchmarks.accuracy.sets import OpenSet, open_sets
+from benchmarks.bench_counting import store
+from benchmarks.measure import BAGPACK, DATA, SHARED, run_watched
+
+ANALOGY_BASIS = 6000  # chosen on the validation questions; the other sets gain nothing from a larger basis
+COSTS = (1.0, 10.0)  # word2vec gets the better of the two on each set
+
+
+def count(part: str, sets: list[OpenSet], b: int = 1500) -> PairMatrix:
+    """All pairs of all sets, counted once."""
+    path = DATA / f"accuracy-{part}-{b}.bpm"
+    if path.exists():
+        return PairMatrix.open(path)
+    source = CorpusSource(Corpus.open(store()))
+    pairs = list(dict.fromkeys(pair for asked in sets for pair in asked.pairs))
+    matrix = PairMatrix.count(source, pairs, Basis.of(source.corpus, b), CountSettings(), -1)
+    matrix.save(path)
+    return matrix
+
+
+def vectors() -> WordVectors | None:
+    """word2vec of the same store, trained if it is not there; None where gensim is not installed."""
+    path = DATA / "word2vec.kv"
+    try:
+        import gensim  # noqa: F401
+    except ImportError:
+        print("word2vec is skipped: pip install 'bagpack[bench]' brings gensim")
+        return None
+    corpus = Corpus.open(store())
+    if not path.exists():
+        print("training word2vec (once, a quarter of an hour) ...", flush=True)
+        word2vec.train(corpus, path)
+    return WordVectors("word2vec", word2vec.lookup(corpus, path), 1.0)
+
+
+def compare(part: str) -> list[dict]:
+    """Every method on every set."""
+    sets = open_sets(part)
+    matrix = count(part, sets)
+    wide = count(part, [asked for asked in sets if asked.questions], ANALOGY_BASIS)
+    dense = vectors()
+    lines = []
+    for asked in sets:
+        begun = time.monotonic()
+        modern = answer(PresetMethod("modern", matrix, wide), asked)
+        paper = answer(PresetMethod("paper", matrix), asked)
+        line = {"set": asked.name, "score": asked.score, "rows": sum(len(p.truth) for p in modern.parts)}
+        line |= {"modern": bootstrap_score(modern).to_dict(), "paper": bootstrap_score(paper).to_dict()}
+        line["gain"] = bootstrap_difference(modern, paper).to_dict()
+        if asked.jobs:
+            line["words"] = bootstrap_score(answer(PresetMethod("words", matrix), asked)).to_dict()
+        if dense is not None:
+            best = max((answer(_costing(dense, C), asked) for C in COSTS), key=Outcome.score)
+            line["word2vec"] = bootstrap_score(best).to_dict()
+            line["ahead"] = bootstrap_difference(modern, best).to_dict()
+        line |= _details(asked, {"paper": paper, "modern": modern} | ({"word2vec": best} if dense else {}))
+        lines.append(line)
+        print(page.one_line(line), f"({time.monotonic() - begun:.0f} s)", flush=True)
+    return lines
+
+
+def _costing(dense: WordVectors, C: float) -> Method:
+    return WordVectors(dense.name, dense.vector, C)
+
+
+def _details(asked: OpenSet, outcomes: dict[str, Outcome]) -> dict:
+    """What a set is also reported by: parts by name, best and worst of four."""
+    if asked.questions:
+        five = [len(choices) == 5 for _, choices, _ in asked.questions]
+        return {
+            "parts": {
+                name: {
+                    label: float(outcome.parts[0].predicted[[f == wanted for f in five]].mean())
+                    for label, wanted in (("U2", True), ("U4", False))
+                }
+                for name, outcome in outcomes.items()
+            }
+        }
+    if asked.rankings:
+        return {"best_worst": {name: best_worst(outcome) for name, outcome in outcomes.items()}}
+    if len(asked.jobs) > 1:
+        return {"parts": {n: _numbered(o.parts) for n, o in outcomes.items()}}
+    return {}
+
+
+def _numbered(parts: tuple[Part, ...]) -> dict[str, float]:
+    return {str(i + 1): part.score() for i, part in enumerate(parts)}
+
+
+def ablation() -> dict[str, list[dict]]:
+    """Every variant on every set's dev part."""
+    from bagpack.experiments.ablation import BASE, COUNTING, LEARNING
+
+    sets = open_sets("dev")
+    matrix = count("dev", sets)
+    wide = count("dev", [asked for asked in sets if asked.questions], ANALOGY_BASIS)
+    found: dict[str, list[dict]] = {}
+    for asked in sets:
+        base = answer(PresetMethod("modern", matrix, wide), asked)
+        found[asked.name] = [{"variant": BASE.name, "score": base.score(), "difference": None}]
+        for variant in (*LEARNING[1:], *COUNTING):
+            if variant.windows is not None or (variant.b is not None and asked.questions):
+                continue
+            counted = matrix if variant.b is None else count("dev", sets, variant.b)
+            other = answer(PresetMethod(variant.preset, counted, wide), asked)
+            less = bootstrap_difference(other, base, samples=300).to_dict()
+            found[asked.name].append({"variant": variant.name, "score": other.score(), "difference": less})
+            print(f"{asked.name}: {variant.name}: {other.score():.3f} ({less['mean']:+.3f})", flush=True)
+    return found
+
+
+def cost() -> list[dict]:
+    """`bagpack evaluate` with both presets on the same counted pairs."""
+    lines = []
+    matrix = DATA / "accuracy-dev-1500.bpm"
+    if not matrix.exists():
+        count("dev", open_sets("dev"))
+    tasks = (
+        ("Padó, one verb left out", "pado2007/all.tsv", ["--split", "group:verb"]),
+        ("SemEval-2007, 7 × 10 folds", "semeval2007_task4/train.tsv", []),
+    )
+    for name, file, options in tasks:
+        runs = {}
+        for preset in ("paper", "modern"):
+            command = [*BAGPACK, "evaluate", matrix, SHARED / "sets" / file, *options]
+            runs[preset] = run_watched([*command, "--preset", preset, "-j", "1", "--quiet"])
+        lines.append({"task": name, **{p: {"cpu": r.cpu, "memory": r.memory} for p, r in runs.items()}})
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or ["test", "ablation", "cost"]
+    DATA.mkdir(exist_ok=True)
+    for part in wanted:
+        if part not in ("dev", "test", "ablation", "cost"):
+            sys.exit(f"there is no part {part}; give dev, test, ablation or cost")
+        if not (SHARED / "sets").is_dir():
+            sys.exit("the open sets do not lie beside the checkout, so there is nothing to measure")
+        found = {"ablation": ablation, "cost": cost}.get(part, lambda part=part: compare(part))()
+        Path(DATA / f"accuracy-{part}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+        if part != "dev":
+            page.write(part, found)
+
+
+if __name__ == "__main__":
+    main()
