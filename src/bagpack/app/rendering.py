@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from bagpack.report.wording import show_count, show_score, show_share, show_value
+from bagpack.report.wording import describe_block, show_count, show_score, show_share, show_value
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -84,7 +84,9 @@ def environment() -> Environment:
         loader=PackageLoader("bagpack.app"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=StrictUndefined,
     )  # fmt: skip
-    made.filters |= {"count": show_count, "signed": signed, "short": short, "value": show_value}
+    made.filters |= {
+        "count": show_count, "signed": signed, "short": short, "value": show_value, "block_words": describe_block,
+    }  # fmt: skip
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
         "share": show_share, "score": show_score, "version": __version__,

@@ -12,16 +12,9 @@ from bagpack.cli.vectors import ColumnsOption, Jobs, Json, Limit, Store, Windows
 
 if TYPE_CHECKING:
     from bagpack.explain import Explanation, PairSketch, WordSketch
+    from bagpack.explain.explanation import FeaturePart
     from bagpack.explain.similar import Similar
     from bagpack.explain.telling import TellingTerm
-
-BLOCK_WORDS = {
-    "v1": "{w1} alone",
-    "v2": "{w2} alone",
-    "v12": "together",
-    "v12~": "borrowed",
-    "v1·v2": "in common",
-}
 
 
 def explain(
@@ -78,13 +71,21 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
 
+def _without_lines(feature: FeaturePart) -> str:
+    from bagpack.learn.interactions import COSINES
+
+    if feature.name.startswith(COSINES):
+        return f"{feature.count:,} terms in both"
+    return times(feature.count)
+
+
 def show_explanation(found: Explanation) -> None:
     """On the terminal: the answer, then each label's sum."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
 
-    from bagpack.report.wording import describe_feature
+    from bagpack.report.wording import describe_block, describe_feature
 
     screen = Console(highlight=False)
     counts = found.counts
@@ -102,7 +103,7 @@ def show_explanation(found: Explanation) -> None:
         screen.print()
         parts = [f"{decision.bias:+.3f} bias"]
         for block, value in decision.blocks.items():
-            name = BLOCK_WORDS.get(block, block).format(w1=found.w1, w2=found.w2)
+            name = describe_block(block, found.w1, found.w2)
             parts.append(f"{value:+.3f} {name}")
         color = "green" if decision.value >= 0 else "red"
         screen.print(
@@ -113,7 +114,7 @@ def show_explanation(found: Explanation) -> None:
         for feature in decision.features:
             words = describe_feature(feature.name, found.w1, found.w2).replace("*", "")
             color = "green" if feature.value >= 0 else "red"
-            total = feature.lines.note if feature.lines is not None else times(feature.count)
+            total = feature.lines.note if feature.lines is not None else _without_lines(feature)
             screen.print(
                 Text.assemble(
                     "  ", (f"{feature.value:+.3f}", color), "  ", (words, "bold"), (f"  ({total})", "dim")

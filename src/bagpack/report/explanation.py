@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from bagpack.report.wording import describe_block
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -17,6 +19,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("bagpack.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["block_words"] = describe_block
     environment.filters["signed"] = lambda value: f"{value:+.3f}".replace("-", "−")
     return environment
 

@@ -30,6 +30,20 @@ CONDITIONS = {
 }
 
 
+_BLOCKS = {
+    "v1": "{w1} alone",
+    "v2": "{w2} alone",
+    "v12": "together",
+    "v12~": "borrowed from similar pairs",
+    "v1·v2": "in common",
+    "min(v1,v2)": "in common at least",
+    "v1−v2": "what sets them apart",
+    "cos(v1,v2)": "how alike they are",
+    "pair": "how often together",
+    "gap": "how far apart",
+}
+
+
 class Metric(NamedTuple):
     """How a metric is called and written."""
 
@@ -111,6 +125,15 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
         return _STATISTICS[name].format(w1=w1, w2=w2)
     words = feature_words(name, w1, w2)
     return name if words is None else f"*{words.term}* {words.place}"
+
+
+def describe_block(name: str, w1: str = "w1", w2: str = "w2") -> str:
+    """A block of features in words.
+
+    >>> describe_block("v1", "lion", "cat")
+    'lion alone'
+    """
+    return _BLOCKS.get(name, name).format(w1=w1, w2=w2)
 
 
 def metric_info(name: str) -> Metric:
