@@ -65,6 +65,12 @@ def test_a_directory_without_files(fails, tmp_path):
     assert "empty holds no files; name files or another directory" in fails(tmp_path / "empty")
 
 
+def test_a_store_in_place_of_its_texts(fails, tmp_path):
+    (tmp_path / "made.bp" / "shards").mkdir(parents=True)
+    (tmp_path / "made.bp" / "manifest.json").write_text("{}")
+    assert "made.bp is a corpus that is indexed already" in fails(tmp_path / "made.bp")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_file_without_read_permission(write, tmp_path, cli):
     source = write("secret.txt", "Lions sleep.\n")

@@ -137,7 +137,7 @@ def _summarise(facts: dict[str, Any], seconds: float, new: int, told: dict[str, 
         soft_wrap=True,
     )
     screen.print(
-        f"{new:,} tokens in {io.show_time(seconds)} ({new / max(seconds, 1e-9) / 1e6:.2f} million a second)"
+        f"{new:,} tokens in {io.show_time(seconds)} ({new / max(seconds, 1e-9):,.0f} a second)"
     )
     for name, words in (
         ("skipped_lines", "lines that did not fit the format were left out"),

@@ -162,11 +162,13 @@ def show_score(value: float | None, metric: str, signed: bool = False) -> str:
 def show_interval(low: float | None, high: float | None, metric: str) -> str:
     """An interval as it is written below a score, or nothing.
 
-    >>> show_interval(0.81, 0.8753, "accuracy")
-    '81.0 to 87.5'
+    >>> show_interval(0.81, 0.8753, "accuracy"), show_interval(0.95, 1.02, "accuracy")
+    ('81.0 to 87.5', '95.0 to 100.0')
     """
-    if not is_number(low) or not is_number(high):
+    if low is None or high is None or not is_number(low) or not is_number(high):
         return ""
+    if metric_info(metric).percent:  # an interval of few folds may reach past what a share can be
+        low, high = max(low, 0.0), min(high, 1.0)
     return f"{show_score(low, metric)} to {show_score(high, metric)}"
 
 
