@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -7,7 +8,9 @@ from sklearn.svm import SVC
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.evaluate.breakdown import SEEN_BANDS
-from bagpack.learn import Preset, encode_targets, fit_counts
+from bagpack.learn import Preset, encode_targets, fit_counts, fitting
+from bagpack.learn.fitting import Machine
+from bagpack.learn.presets import get_preset
 from bagpack.learn.synthetic import make_counts
 from bagpack.learn.weighting import TfidfWeighter
 
@@ -197,3 +200,18 @@ def test_what_cannot_be_evaluated_is_said(data):
         cross_validate(counts, y, group_splits(np.where(y == 0, "b", "a").tolist()))
     with pytest.raises(InputError, match="not finite"):
         cross_validate(counts, np.full(240, np.nan), splits, kind="rating")
+
+
+def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
+    counts, y = make_counts(n_pairs=90, n_words=40, unseen=0.2, seed=6)
+    counts = dataclasses.replace(counts, shares=np.arange(1.0, counts.n_terms + 1))
+    splits = random_splits(encode_targets(y), folds=3)
+    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), Machine()) is not None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), Machine()) is None
+    without = dataclasses.replace(counts, shares=None)
+    assert fitting.shared_grams(without, ("v12",), get_preset("modern"), Machine()) is None
+    shared = cross_validate(counts, y, splits, preset="modern")
+    monkeypatch.setattr(fitting, "SHARED_ROWS", 0)
+    alone = cross_validate(counts, y, splits, preset="modern")
+    for name in ("v1v2", "v12", "v1v2v12"):
+        assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)

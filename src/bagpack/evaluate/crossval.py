@@ -25,7 +25,7 @@ from bagpack.evaluate.scores import (
 )
 from bagpack.evaluate.splits import Split
 from bagpack.learn.blocks import PairCounts
-from bagpack.learn.fitting import Machine, fit_conditions
+from bagpack.learn.fitting import Machine, fit_conditions, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
 from bagpack.parallel import Shared, share
@@ -58,23 +58,32 @@ def _run_fold(
     baselines: bool,
 ) -> _FoldAnswers:
     begin = time.perf_counter()
-    counts, targets, splits = shared.get()
+    counts, targets, splits, grams = shared.get()
     split = splits[number]
     # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
     # must not depend on the number of workers. Cores are used by running folds side by side.
     with threadpool_limits(1, "blas"):
         train_counts, train_targets = counts[split.train], targets[split.train]
         test_counts = counts[split.test]
-        models = fit_conditions(
-            train_counts, train_targets, conditions, preset, machine, counts if transductive else None
-        )
-        decisions = {name: model.decisions(test_counts) for name, model in models.items()}
+        if grams is not None:
+            decisions = {name: _decisions(grams[name], split, train_targets, machine) for name in conditions}
+        else:
+            models = fit_conditions(
+                train_counts, train_targets, conditions, preset, machine, counts if transductive else None
+            )
+            decisions = {name: model.decisions(test_counts) for name, model in models.items()}
         if baselines:
             name = "mean" if targets.kind == "rating" else "majority"
             decisions[name] = _constant_decisions(train_targets, len(split.test))
             words = fit_conditions(train_counts, train_targets, ("words",), "words", machine)["words"]
             decisions["words-only"] = words.decisions(test_counts)
     return _FoldAnswers(decisions, time.perf_counter() - begin)
+
+
+def _decisions(gram: Floats, split: Split, targets: Targets, machine: Machine) -> Floats:
+    """Decision values of the test rows by a machine trained on a part of the Gram matrix of all rows."""
+    dual = solve_gram(gram[np.ix_(split.train, split.train)], targets, machine)
+    return np.asarray(gram[np.ix_(split.test, split.train)] @ dual.coef + dual.intercept)
 
 
 def cross_validate(
@@ -135,8 +144,11 @@ def cross_validate(
     preset = get_preset(preset)
     machine = Machine(C, epsilon, tol, solver)
     _check(counts, targets, splits, conditions, preset, left_out)
-    rows = replace(counts, terms=counts.term_list)  # a function that makes them up could not be written
-    with share((rows, targets, splits), n_jobs, len(splits)) as shared:
+    # Functions that make terms and shares up could not be written.
+    rows = replace(counts, terms=counts.term_list, shares=counts.term_shares)
+    with threadpool_limits(1, "blas"):
+        grams = shared_grams(rows, conditions, preset, machine)
+    with share((rows, targets, splits, grams), n_jobs, len(splits)) as shared:
         tasks = (
             delayed(_run_fold)(shared, number, conditions, portable(preset), machine, transductive, baselines)
             for number in range(len(splits))

@@ -19,7 +19,7 @@ from bagpack.learn.weighting import STEPS, Step
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from bagpack.learn.blocks import Block
+    from bagpack.learn.blocks import Block, PairCounts
     from bagpack.learn.types import Csr, Floats, Matrix
 
 SMOOTHING = (
@@ -54,6 +54,10 @@ class _Rowwise(Step):
     """A step that looks at each row by itself; fitting only settles how many columns there are."""
 
     learned: ClassVar[tuple[str, ...]] = ()
+
+    def learns_from(self, counts: PairCounts) -> bool:
+        """Never: each row is looked at by itself."""
+        return False
 
     def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Check X and the weights; there is nothing to learn."""
@@ -145,6 +149,10 @@ class Association(Step):
     """
 
     learned: ClassVar[tuple[str, ...]] = ("share_", "segment_")
+
+    def learns_from(self, counts: PairCounts) -> bool:
+        """Only where the counts came without a basis."""
+        return counts.term_shares is None
 
     def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Take the columns' shares from X: all are one segment here."""

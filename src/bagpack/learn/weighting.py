@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from bagpack.learn.blocks import Block
+    from bagpack.learn.blocks import Block, PairCounts
     from bagpack.learn.types import Floats, Ints, Matrix, Tags
 
 
@@ -75,6 +75,10 @@ class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     step_name: ClassVar[str]
     learned: ClassVar[tuple[str, ...]]
+
+    def learns_from(self, counts: PairCounts) -> bool:
+        """Whether what it does to a row depends on which other rows it was fitted on."""
+        return True
 
     def image_of_zero(self) -> Floats | None:
         """What an all-zero row would become if the result were not shifted; None: zero stays zero."""
