@@ -122,7 +122,10 @@ def ablation() -> dict[str, list[dict]]:
         base = answer(PresetMethod("modern", matrix, wide), asked)
         found[asked.name] = [{"variant": BASE.name, "score": base.score(), "difference": None}]
         for variant in (*LEARNING[1:], *COUNTING):
-            if variant.windows is not None or (variant.b is not None and asked.questions):
+            # Other windows and borrowed contexts must be counted set by set: `bagpack ablate --counts` does.
+            if variant.windows is not None or "neighbours" in variant.preset:
+                continue
+            if variant.b is not None and asked.questions:
                 continue
             counted = matrix if variant.b is None else count("dev", sets, variant.b)
             other = answer(PresetMethod(variant.preset, counted, wide), asked)

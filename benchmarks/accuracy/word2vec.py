@@ -1,4 +1,4 @@
-"""word2vec (gensim, skip-gram, 300 dimensions) on the lemmas of the same store."""
+"""word2vec (gensim, skip-gram, 200 dimensions) on the lemmas of the same store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def train(corpus: Corpus, out: Path) -> None:
     with open(text, "w", encoding="utf-8") as file:
         file.writelines(sentences(corpus))
     model = Word2Vec(
-        corpus_file=str(text), vector_size=300, window=5, min_count=5, sg=1, negative=5, sample=1e-3, epochs=5,
+        corpus_file=str(text), vector_size=200, window=5, min_count=5, sg=1, negative=5, sample=1e-3, epochs=5,
         workers=os.cpu_count() or 1, seed=1,
     )  # fmt: skip
     model.wv.save(str(out))
