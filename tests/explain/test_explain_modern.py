@@ -4,8 +4,8 @@ import pytest
 
 from bagpack.contexts.windows import CountSettings
 from bagpack.experiments.counting import CountOptions
-from bagpack.experiments.evaluation import EvaluateOptions
-from bagpack.experiments.training import count_for, model_source, train_file
+from bagpack.experiments.evaluation import EvaluateOptions, load_rows
+from bagpack.experiments.training import count_for, model_source, predict_pairs, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
@@ -57,3 +57,13 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     assert words == f"how often {w1} comes before {w2}"
     for decision in found.decisions:
         assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
+
+
+def test_a_stored_model_has_the_numbers_that_it_was_trained_on(store, relations, tmp_path):  # noqa: F811
+    out = str(tmp_path / "m.model")
+    counting, options = CountOptions(40, None, CountSettings()), EvaluateOptions(preset="modern")
+    model, _ = train_file(str(store), str(relations), out, counting, options, evaluate=False)
+    rows = load_rows(str(store), str(relations), None, counting, options)
+    _, matrix, _, scores = predict_pairs(out, rows.data.pairs)
+    assert matrix.counts().tokens == rows.counts.tokens > 0
+    assert scores == pytest.approx(model.label_scores(rows.counts), abs=1e-12)

@@ -48,6 +48,7 @@ def train_file(
         "unigrams": len(matrix.basis.unigrams),
         "bigrams": [list(pair) for pair in matrix.basis.bigrams],
         "basis_hash": matrix.basis.hash,
+        "basis_counts": [*matrix.basis.unigram_counts, *matrix.basis.bigram_counts],
         "counting": matrix.settings.to_dict(),
         "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
         "scores": _scores(result),
@@ -90,7 +91,16 @@ def model_basis(model: LinearModel) -> Basis:
             "the model does not say what its basis was, so no new pair can be counted; train it with bagpack train "
             "(an estimator explains its own: classifier.explain(pair))"
         )
-    return Basis(tuple(model.terms[:count]), tuple((first, second) for first, second in bigrams))
+    # Without the counts, statistics of new pairs would not be those that the model was trained on.
+    counts = model.manifest.get("basis_counts")
+    if not isinstance(counts, list) or len(counts) != count + len(bigrams):
+        counts = []
+    return Basis(
+        tuple(model.terms[:count]),
+        tuple((first, second) for first, second in bigrams),
+        tuple(int(n) for n in counts[:count]),
+        tuple(int(n) for n in counts[count:]),
+    )
 
 
 def model_source(model: LinearModel, store: str | None, any_store: bool = False) -> ContextSource:
