@@ -25,6 +25,7 @@ from bagpack.contexts.dividing import (
     runs_of,
     task_runs,
 )
+from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.sampling import drawn_numbers
 from bagpack.contexts.tables import VOIDS, basis_tables
 from bagpack.contexts.targets import Occurrences, Target
@@ -41,16 +42,18 @@ COUPLES_PER_TASK = 1 << 24
 COUNTS_PER_TASK = 1 << 24  # a task holds how many couples each of its pairs has in each shard
 MARKS_PER_SEARCH = 32  # which cost about the same
 FIRST_MARK = 1
+GAPS = 6  # tokens between the targets of a couple: 0 to 4, and 5 or more
 COUPLES_AT_ONCE = 1 << 18  # that a kernel writes; and whose features, up to 2·(2 + 5 + 2)·2, are listed
 
 
 @dataclass(frozen=True)
 class PairCountsOf:
-    """Counts of pairs: rows, couples found and couples counted, each per order."""
+    """Counts of pairs: rows, couples found and couples counted, each per order, and these by `count_gaps`."""
 
     rows: Csr
     found: I64
     taken: I64
+    gaps: I64
 
 
 def count_pairs(
@@ -60,7 +63,7 @@ def count_pairs(
     """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus."""
     if not pairs:
         none = np.zeros((0, 2), np.int64)
-        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none)
+        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none, np.zeros((0, 2 * GAPS), np.int64))
     targets, ones, twos = index_pairs(pairs)
     frequency = most_occurrences(corpus, targets)
     # Pairs that share their more frequent word are done together.
@@ -82,10 +85,10 @@ def count_pairs(
         ))  # fmt: skip
     with gather(_pairs_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
         lengths = np.concatenate([task.facts[0] for task in left])
-        found, taken = np.empty((len(pairs), 2), np.int64), np.empty((len(pairs), 2), np.int64)
-        found[order] = np.concatenate([task.facts[1] for task in left])
-        taken[order] = np.concatenate([task.facts[2] for task in left])
-        return PairCountsOf(join_rows(left, lengths, order, 6 * len(basis)), found, taken)
+        found, taken, gaps = (np.empty((len(pairs), width), np.int64) for width in (2, 2, 2 * GAPS))
+        for number, table in enumerate((found, taken, gaps), 1):
+            table[order] = np.concatenate([task.facts[number] for task in left])
+        return PairCountsOf(join_rows(left, lengths, order, 6 * len(basis)), found, taken, gaps)
 
 
 def index_pairs(pairs: Sequence[tuple[Target, Target]]) -> tuple[list[Target], I64, I64]:
@@ -156,8 +159,8 @@ class Couples:
 def _pairs_task(
     store: StorePlace, targets: Sequence[Target], few: I64, many: I64, swapped: NDArray[np.bool_],
     names: Sequence[str], basis: Basis, settings: CountSettings,
-) -> tuple[tuple[I64, I64, I64], Arrays]:  # fmt: skip
-    """Entries of each row, couples found and taken of each pair; the rows."""
+) -> tuple[tuple[I64, I64, I64, I64], Arrays]:  # fmt: skip
+    """Entries of each row, couples found and taken of each pair and their gaps; the rows."""
     corpus = open_store(store)
     places = PlacesOfShards(corpus, targets)
     task = PairTask(few, many, swapped, places.keys.lengths)
@@ -171,17 +174,15 @@ def _pairs_task(
         couples = [own.take([numbers[i] for numbers in drawn]) for i, own in enumerate(couples)]
     totals: I64 = np.sum([own.counts for own in couples], axis=0)
     one, two = task.lengths
-    rows = [
-        sum_features(
-            corpus.shards, [own.of_pairs(part) for own in couples], one[part], two[part], basis, settings,
-            taken[part],
-        )
-        for part in runs_of(totals, COUPLES_AT_ONCE, task.size)
-    ]  # fmt: skip
+    rows, gaps = [], []
+    for part in runs_of(totals, COUPLES_AT_ONCE, task.size):
+        some = [own.of_pairs(part) for own in couples]
+        rows.append(sum_features(corpus.shards, some, one[part], two[part], basis, settings, taken[part]))
+        gaps.append(count_gaps(some, one[part], two[part]))
     lengths, values, columns = (
         arrays[0] if len(arrays) == 1 else np.concatenate(arrays) for arrays in zip(*rows, strict=True)
     )
-    return (lengths, found, taken), (values, columns)
+    return (lengths, found, taken, np.concatenate(gaps)), (values, columns)
 
 
 def find_couples(
@@ -266,3 +267,18 @@ def sum_features(
         np.zeros((2, -(-6 * terms // 64)), np.uint64), row_ends, columns, values,
     )  # fmt: skip
     return np.diff(row_ends, prepend=0), values[:used], columns[:used]
+
+
+def count_gaps(in_shard: Sequence[Couples], lengths1: I64, lengths2: I64) -> I64:
+    """How many couples of each pair have 0, 1, 2, 3, 4, 5 or more tokens between: six columns for +, six for -."""
+    pairs = lengths1.size
+    first_length = np.stack([lengths1, lengths2, lengths1])  # of a couple of order PLUS, MINUS, BOTH
+    cells = np.zeros(pairs * 3 * GAPS, np.int64)
+    for couples in in_shard:
+        if couples.starts.size:
+            pair = np.repeat(np.arange(pairs), couples.counts)
+            gap = couples.seconds - couples.starts - first_length[couples.orders, pair]
+            cell = (3 * pair + couples.orders) * GAPS + np.minimum(gap, GAPS - 1)
+            cells += np.bincount(cell, minlength=cells.size)
+    by_order = cells.reshape(pairs, 3, GAPS)
+    return (by_order[:, [PLUS, MINUS]] + by_order[:, [BOTH]]).reshape(pairs, 2 * GAPS)

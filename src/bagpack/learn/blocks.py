@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SINGLE_SEGMENTS = ("pre", "post")
 BORROWED = "v12~"  # contexts of similar pairs, over the columns of v12
+DISTANCES = 6  # tokens between a pair's words: 0 to 4, and 5 or more
 PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 
 
@@ -111,6 +112,8 @@ class PairCounts:
         Size of the corpus, for the PMI of a pair (the sum of the basis's unigrams: all but the rarest words).
     borrowed
         Pairs × 6T: what similar pairs have in their contexts, see `bagpack.vectors.neighbours`.
+    gaps
+        Pairs × 12: counted couples by tokens between, 0 to 5 and more, first those with w1 first, then the others.
 
     Examples
     --------
@@ -133,6 +136,7 @@ class PairCounts:
     totals: Ints | None = field(default=None, repr=False)
     tokens: int = 0
     borrowed: Csr | None = field(default=None, repr=False)
+    gaps: Ints | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "w1", np.asarray(self.w1, dtype=np.intp))
@@ -151,6 +155,8 @@ class PairCounts:
             raise ValueError(
                 f"borrowed is {self.borrowed.shape} and pairs {self.pairs.shape}: they must agree"
             )
+        if self.gaps is not None and self.gaps.shape != (n, 2 * DISTANCES):
+            raise ValueError(f"gaps is {self.gaps.shape}; {n} rows of {2 * DISTANCES} columns are needed")
         for index in (self.w1, self.w2):
             if n and not 0 <= index.min() <= index.max() < self.words.shape[0]:
                 raise ValueError(f"w1 and w2 must be rows of words, 0 to {self.words.shape[0] - 1}")
@@ -172,17 +178,25 @@ class PairCounts:
         seen = None if self.seen is None else self.seen[rows]
         totals = None if self.totals is None else self.totals[rows]
         borrowed = None if self.borrowed is None else self.borrowed[rows]
+        gaps = None if self.gaps is None else self.gaps[rows]
         return replace(
             self, w1=self.w1[rows], w2=self.w2[rows], pairs=self.pairs[rows], seen=seen, totals=totals,
-            borrowed=borrowed,
+            borrowed=borrowed, gaps=gaps,
         )  # fmt: skip
 
     def swapped(self) -> PairCounts:
         """The same pairs the other way round: w2 first, and what was + is −."""
         totals = None if self.totals is None else self.totals[:, [1, 0, 3, 2]]
         borrowed = None if self.borrowed is None else _turned(self.borrowed)
+        gaps = None if self.gaps is None else np.roll(self.gaps, DISTANCES, axis=1)
         return replace(
-            self, w1=self.w2, w2=self.w1, pairs=_turned(self.pairs), totals=totals, borrowed=borrowed
+            self,
+            w1=self.w2,
+            w2=self.w1,
+            pairs=_turned(self.pairs),
+            totals=totals,
+            borrowed=borrowed,
+            gaps=gaps,
         )
 
     def followed_by(self, more: PairCounts) -> PairCounts:
@@ -199,6 +213,7 @@ class PairCounts:
             seen=np.concatenate([self.seen, more.seen]) if whole else None,
             totals=np.concatenate([self.totals, more.totals]) if known else None,
             borrowed=stack_borrowed(self, more),
+            gaps=stack_gaps(self, more),
         )
 
     @classmethod
@@ -267,6 +282,13 @@ def stack_borrowed(first: PairCounts, second: PairCounts) -> Csr | None:
     if first.borrowed is None or second.borrowed is None:
         return None
     return _stacked(first.borrowed, second.borrowed)
+
+
+def stack_gaps(first: PairCounts, second: PairCounts) -> Ints | None:
+    """The gaps of both sets' pairs, if both know."""
+    if first.gaps is None or second.gaps is None:
+        return None
+    return np.concatenate([first.gaps, second.gaps])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bagpack.errors import InputError, UsageError
-from bagpack.learn.blocks import PairCounts, stack_borrowed
+from bagpack.learn.blocks import PairCounts, stack_borrowed, stack_gaps
 from bagpack.learn.fitting import Machine, fit_counts
 from bagpack.learn.model import Contributions, LinearModel
 from bagpack.learn.presets import get_preset
@@ -146,6 +146,7 @@ def _together(first: PairCounts, second: PairCounts) -> PairCounts:
         sparse.csr_array(sparse.vstack([first.pairs, second.pairs], format="csr")),
         first.terms,
         borrowed=stack_borrowed(first, second),
+        gaps=stack_gaps(first, second),
     )
 
 

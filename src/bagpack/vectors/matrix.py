@@ -18,6 +18,7 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr, no_rows
+from bagpack.contexts.pairs import GAPS
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
@@ -65,7 +66,7 @@ class PairMatrix:
         empty = cls(
             Strings.of([]), none, nothing,
             WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
-            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing),
+            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing, np.zeros((0, 2 * GAPS), np.int64)),
             basis, settings, str(source.path), source.content_hash,
         )  # fmt: skip
         return empty.grow(source, pairs, n_jobs, progress)
@@ -110,11 +111,13 @@ class PairMatrix:
         counted = source.count_pairs(
             asked, self.basis, self.settings, n_jobs, _tell(progress, "pairs", asked)
         )
+        gaps = self.couples.gaps
         table = PairTable(
             np.concatenate([self.couples.members, couples]),
             _stack(self.couples.rows, counted.rows),
             np.concatenate([self.couples.found, counted.found]),
             np.concatenate([self.couples.taken, counted.taken]),
+            None if gaps is None else np.concatenate([gaps, counted.gaps]),
         )
         return replace(
             self, names=Strings.of(names), name_targets=name_targets,
@@ -244,6 +247,7 @@ class PairMatrix:
         return PairCounts(
             words, first, second, self.block("v12"), lambda: self.terms, self.seen, self._term_frequencies,
             np.stack([self.n_w1, self.n_w2, self.n_plus, self.n_minus], axis=1), sum(self.basis.unigram_counts),
+            gaps=self.gaps,
         )  # fmt: skip
 
     def _term_frequencies(self) -> NDArray[np.float64] | None:
@@ -288,6 +292,22 @@ class PairMatrix:
             return np.zeros(len(self), np.int64)
         values = table[np.maximum(row, 0), np.where(swapped, 1 - order, order)]
         return np.where(row >= 0, values, 0)
+
+    @property
+    def gaps(self) -> I64 | None:
+        """Counted couples by tokens between, 0 to 5 and more: six columns with w1 first, six with w2 first.
+
+        None where nobody knows: the matrix was counted before BagPack kept them.
+        """
+        table = self.couples.gaps
+        if table is None:
+            return None
+        row, swapped = self._couple_rows
+        known = row >= 0
+        found = np.zeros((len(self), 2 * GAPS), np.int64)
+        found[known] = table[row[known]]
+        found[swapped] = np.roll(found[swapped], GAPS, axis=1)
+        return found
 
     @property
     def n_plus(self) -> I64:

@@ -15,6 +15,7 @@ from scipy import sparse
 from bagpack._version import __version__
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
+from bagpack.contexts.pairs import GAPS
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store import manifest_seal
 from bagpack.corpus.strings import Strings
@@ -46,6 +47,7 @@ ARRAYS = {
     "pairs.data": "<i4",
     "pairs.found": "<i8",
     "pairs.taken": "<i8",
+    "pairs.gaps": "<i8",
     "pairs.targets": "<i8",
     "names.target": "<i8",
     "rows": "<i8",
@@ -54,6 +56,7 @@ ARRAYS = {
     "targets.blob": "|u1",
     "targets.offsets": "<i8",
 }
+LATER = ("pairs.gaps",)  # which matrices of the first BagPacks do not have
 LISTS = ("names", "targets")
 
 
@@ -102,6 +105,8 @@ def _write(matrix: PairMatrix, directory: Path) -> None:
         "names.target": matrix.name_targets,
         "rows": matrix.rows,
     }
+    if matrix.couples.gaps is not None:
+        arrays["pairs.gaps"] = matrix.couples.gaps
     for name, strings in zip(LISTS, (matrix.names, matrix.words.keys), strict=True):
         arrays |= {f"{name}.blob": strings.blob, f"{name}.offsets": strings.offsets}
     checksums = {name: write_array(directory / name, array, ARRAYS[name]) for name, array in arrays.items()}
@@ -169,7 +174,11 @@ def open_matrix(path: Path) -> PairMatrix:
     from bagpack.vectors.tables import PairTable, WordTable
 
     manifest = read_matrix_manifest(path)
-    arrays = {name: map_array(path / name, dtype) for name, dtype in ARRAYS.items()}
+    arrays = {
+        name: map_array(path / name, dtype)
+        for name, dtype in ARRAYS.items()
+        if name not in LATER or name in manifest["checksums"]
+    }
     basis = Basis.open(path / "basis.tsv")
     if basis.hash != manifest["basis_hash"]:
         raise StoreError(
@@ -191,6 +200,7 @@ def open_matrix(path: Path) -> PairMatrix:
             _csr(arrays, "pairs", manifest["distinct_pairs"], 6 * terms),
             arrays["pairs.found"].reshape(-1, 2),
             arrays["pairs.taken"].reshape(-1, 2),
+            arrays["pairs.gaps"].reshape(-1, 2 * GAPS) if "pairs.gaps" in arrays else None,
         ),
         basis,
         CountSettings.from_dict(manifest["settings"]),
@@ -212,6 +222,7 @@ def _fits(arrays: dict[str, NDArray[Any]], manifest: dict[str, Any]) -> bool:
         "words.data": arrays["words.indices"].size,
         "pairs.found": 2 * pairs,
         "pairs.taken": 2 * pairs,
+        "pairs.gaps": 2 * GAPS * pairs,
         "pairs.targets": 2 * pairs,
         "pairs.indptr": pairs + 1,
         "pairs.data": arrays["pairs.indices"].size,
@@ -219,7 +230,7 @@ def _fits(arrays: dict[str, NDArray[Any]], manifest: dict[str, Any]) -> bool:
     last = {"names.offsets": "names.blob", "targets.offsets": "targets.blob"} | {
         f"{table}.indptr": f"{table}.indices" for table in ("words", "pairs")
     }
-    return all(arrays[name].size == size for name, size in sizes.items()) and all(
+    return all(arrays[name].size == size for name, size in sizes.items() if name in arrays) and all(
         arrays[name][-1] == arrays[other].size for name, other in last.items()
     )
 
