@@ -32,12 +32,12 @@ COSTS = (1.0, 10.0)  # word2vec gets the better of the two on each set
 def count(part: str, sets: list[OpenSet], b: int = 1500) -> PairMatrix:
     """All pairs of all sets, counted once."""
     path = DATA / f"accuracy-{part}-{b}.bpm"
-    if path.exists():
-        return PairMatrix.open(path)
+    if path.exists() and (kept := PairMatrix.open(path)).couples.gaps is not None:
+        return kept
     source = CorpusSource(Corpus.open(store()))
     pairs = list(dict.fromkeys(pair for asked in sets for pair in asked.pairs))
     matrix = PairMatrix.count(source, pairs, Basis.of(source.corpus, b), CountSettings(), -1)
-    matrix.save(path)
+    matrix.save(path, overwrite=True)
     return matrix
 
 

@@ -18,10 +18,10 @@ from bagpack.learn.fitting import Machine, fit_conditions, weight_blocks, with_s
 from bagpack.learn.interactions import COSINES, DIFFERENCE, MINIMUM, PRODUCT
 from bagpack.learn.modern import Recipe
 from bagpack.learn.presets import get_preset
-from bagpack.learn.statistics import STATISTICS, pair_statistics
+from bagpack.learn.statistics import GAPS, STATISTICS, gap_shares, pair_statistics
 from bagpack.learn.synthetic import make_counts
 
-EVERYTHING = "modern:minimum=yes,difference=yes"
+EVERYTHING = "modern:minimum=yes,difference=yes,gaps=yes"
 
 
 @pytest.fixture
@@ -36,6 +36,7 @@ def counts_and_labels():
         shares=rng.integers(1, 1000, counts.n_terms).astype(float),
         totals=np.stack([n[counts.w1], n[counts.w2], plus, minus], axis=1),
         tokens=100_000,
+        gaps=np.hstack([rng.multinomial(n, [1 / 6] * 6) for n in (plus, minus)]),
     )
     return known, y
 
@@ -123,6 +124,38 @@ def test_statistics_are_zero_for_what_was_never_seen(counts_and_labels):
     assert turned[:, [1, 0, 2, 3]] == pytest.approx(values[:, :4])
     assert turned[:, 4] == pytest.approx(-values[:, 4])
     assert not pair_statistics(replace(counts, totals=None)).any()
+
+
+def test_gaps_are_shares_and_turn_with_the_pair(counts_and_labels):
+    counts, y = counts_and_labels
+    shares = gap_shares(counts)
+    assert shares == pytest.approx(counts.gaps / (counts.seen + 1)[:, None])
+    assert not shares[counts.seen == 0].any()
+    turned = counts.swapped()
+    assert gap_shares(turned)[:, :6] == pytest.approx(shares[:, 6:])
+    assert gap_shares(turned)[:, 6:] == pytest.approx(shares[:, :6])
+    assert gap_shares(counts[[3, 1]]) == pytest.approx(shares[[3, 1]])
+    assert gap_shares(counts.followed_by(turned))[len(counts) :] == pytest.approx(gap_shares(turned))
+    preset = get_preset("modern:gaps=yes")
+    assert preset.blocks_of("v12") == ("v12", STATISTICS, GAPS)
+    assert GAPS in preset.blocks_of("v1v2v12") and GAPS not in preset.blocks_of("v1v2")
+    assert GAPS not in get_preset("modern").blocks_of("v1v2v12")
+    model = fit_counts(counts, encode_targets(y), preset=preset)
+    part = model.contributions(counts, 5, model.classes[0])
+    shown = dict(zip(part.features, part.counts, strict=True))
+    names = [f"gap:{order}{gap}" for order in "+-" for gap in range(6)]
+    assert [shown.get(name, 0) for name in names] == counts.gaps[5].tolist()
+
+
+def test_gaps_that_nobody_knows_are_asked_for(counts_and_labels):
+    counts, y = counts_and_labels
+    older = replace(counts, gaps=None)
+    assert older[[0]].gaps is older.swapped().gaps is older.followed_by(counts).gaps is None
+    fit_counts(older, encode_targets(y), preset="modern")
+    with pytest.raises(UsageError, match=r"do not say how far apart .* count the pairs again"):
+        fit_counts(older, encode_targets(y), preset="modern:gaps=yes")
+    with pytest.raises(ValueError, match="12 columns are needed"):
+        replace(counts, gaps=counts.gaps[:, :6])
 
 
 @pytest.mark.parametrize("preset", ["modern", EVERYTHING, "modern:weighting=ppmi,pairs=llr,unit=no,trust=3"])

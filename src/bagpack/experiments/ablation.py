@@ -20,8 +20,9 @@ from bagpack.evaluate.paired import (
 from bagpack.experiments.counting import CountOptions, counts_for, is_matrix, is_store, matrix_of
 from bagpack.experiments.evaluation import EvaluateOptions, Rows, load_rows, splits_of
 from bagpack.learn.presets import get_preset
+from bagpack.learn.statistics import GAPS
 from bagpack.tasks import QuestionSet, read_any
-from bagpack.vectors.matrix import Progress
+from bagpack.vectors.matrix import PairMatrix, Progress
 
 CONDITION = "v1v2v12"
 
@@ -34,6 +35,11 @@ class Variant:
     preset: str
     b: int | None = None
     windows: str | None = None
+
+    @property
+    def needs_gaps(self) -> bool:
+        """Whether a matrix must know how far apart its words stand, which older ones do not."""
+        return GAPS in get_preset(self.preset).blocks_of(CONDITION)
 
     @property
     def recounts(self) -> bool:
@@ -59,6 +65,7 @@ LEARNING = (
     Variant("no product", "modern:product=no"),
     Variant("no cosines", "modern:cosine=no"),
     Variant("no statistics", "modern:statistics=no"),
+    Variant("with gaps", "modern:gaps=yes"),
     Variant("with minimum", "modern:minimum=yes"),
     Variant("with difference", "modern:difference=yes"),
     Variant("C = 10", "modern:cost=10"),
@@ -98,6 +105,8 @@ def ablate(
     variants: Sequence[Variant] = QUESTIONS if questions is not None else LEARNING
     if not is_store(Path(source)):
         variants = [variant for variant in variants if not variant.recounts]
+    if is_matrix(Path(source)) and PairMatrix.open(source).gaps is None:
+        variants = [variant for variant in variants if not variant.needs_gaps]
     if counts_too and not is_matrix(Path(source)):
         variants = (*variants, *COUNTING)
 

@@ -21,9 +21,9 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
-from bagpack.learn.blocks import BORROWED
+from bagpack.learn.blocks import BORROWED, DISTANCES
 from bagpack.learn.interactions import BY_TERM
-from bagpack.learn.statistics import STATISTICS
+from bagpack.learn.statistics import GAP_NAMES, GAPS, STATISTICS
 
 if TYPE_CHECKING:
     from bagpack.vectors.neighbours import Alternate
@@ -127,7 +127,7 @@ class PairEvidence:
         block, segment, term = _parts(feature)
         if block == BORROWED:
             return self._lent(feature, f"v12:{segment}:{term}", most)
-        if block == STATISTICS:
+        if block in (STATISTICS, GAPS):
             return self._seen(feature, segment, most)
         if block in BY_TERM:
             half = None if most is None else (most + 1) // 2
@@ -175,14 +175,22 @@ class PairEvidence:
         )  # fmt: skip
 
     def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
-        """Where the pair is seen, in the order that the statistic is about."""
+        """Where the pair is seen, in the order and at the distance that the statistic is about."""
         orders = {"w1 first": (kernels.PLUS, kernels.BOTH), "w2 first": (kernels.MINUS, kernels.BOTH)}
-        wanted = orders.get(statistic, (kernels.PLUS, kernels.MINUS, kernels.BOTH))
+        orders |= {"+": orders["w1 first"], "-": orders["w2 first"]}
+        gap = int(statistic[1]) if statistic in GAP_NAMES else None
+        name = statistic if gap is None else statistic[0]
+        wanted = orders.get(name, (kernels.PLUS, kernels.MINUS, kernels.BOTH))
         total = 0
         shown: list[Context] = []
         lengths = [len(target.keys) for target in self.targets]
         for item in self._couples:
-            for at in np.flatnonzero(np.isin(item.orders, wanted)).tolist():
+            fits = np.isin(item.orders, wanted)
+            if gap is not None:
+                first_length = np.where(item.orders == kernels.MINUS, lengths[-1], lengths[0])
+                between = item.seconds.astype(np.int64) - item.firsts - first_length
+                fits &= np.minimum(between, DISTANCES - 1) == gap
+            for at in np.flatnonzero(fits).tolist():
                 total += 1
                 if most is None or len(shown) < most:
                     place = Observation(
@@ -241,7 +249,7 @@ def term_keys(shard: Shard, term: str) -> tuple[int, int]:
 def _parts(feature: str) -> tuple[str, str, str]:
     block, _, rest = feature.partition(":")
     segment, _, term = rest.partition(":")
-    if block == STATISTICS and segment and not term:
+    if (block == STATISTICS and segment and not term) or (block == GAPS and rest in GAP_NAMES):
         return block, segment, term
     if block not in ("v1", "v2", "v12", BORROWED, *BY_TERM) or not segment or not term:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")

@@ -23,7 +23,7 @@ from bagpack.learn.interactions import (
     Minimum,
     Product,
 )
-from bagpack.learn.statistics import STATISTICS
+from bagpack.learn.statistics import GAPS, STATISTICS
 from bagpack.learn.weighting import Step
 
 WEIGHTINGS: dict[str, type[Step] | None] = {
@@ -61,6 +61,8 @@ class Recipe:
         Which interactions of v1 and v2 stand beside them.
     statistics
         Numbers of the pair: n+, n−, whether it is seen, PMI, log odds of the order.
+    gaps
+        Shares of the pair's couples with 0 to 5 words between, in each order.
     neighbours
         How many similar words of each word may lend the contexts of their pairs, which are counted for it; 0 is off.
     cost
@@ -83,6 +85,7 @@ class Recipe:
     difference: bool = False
     cosine: bool = True
     statistics: bool = True
+    gaps: bool = False
     neighbours: int = 0
     cost: float = 1.0
     inner: bool = False
@@ -138,7 +141,7 @@ class Recipe:
             COSINES: self.cosine,
         }
         words = ("v1", "v2", *(block for block, on in wanted.items() if on))
-        beside = {BORROWED: self.neighbours > 0, STATISTICS: self.statistics}
+        beside = {BORROWED: self.neighbours > 0, STATISTICS: self.statistics, GAPS: self.gaps}
         pair = ("v12", *(block for block, on in beside.items() if on))
         return {"v1v2": words, "v12": pair, "v1v2v12": (*words, *pair)}
 
@@ -149,7 +152,7 @@ class Recipe:
 
     def steps(self, block: str) -> list[Step]:
         """Fresh steps of a block."""
-        if block == STATISTICS:
+        if block in (STATISTICS, GAPS):
             return []
         if block == BORROWED:
             return [LogCounts(), *([UnitLength()] if self.unit else []), Fading()]

@@ -18,6 +18,17 @@ _STATISTICS = {
     "cos(v1,v2):post·pre": "how alike what stands after {w1} and before {w2} is",
     "cos(v1,v2):post·post": "how alike what stands after {w1} and after {w2} is",
 }
+_BETWEEN = (
+    "no word stands",
+    "1 word stands",
+    *(f"{n} words stand" for n in (2, 3, 4)),
+    "5 or more words stand",
+)
+_STATISTICS |= {
+    f"gap:{order}{n}": f"how often {words} between, {first} first"
+    for order, first in (("+", "{w1}"), ("-", "{w2}"))
+    for n, words in enumerate(_BETWEEN)
+}
 
 CONDITIONS = {
     "v1v2": "each word's own contexts",
@@ -120,6 +131,8 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     '*of* after, lion first'
     >>> describe_feature("v12~:+betw:of", "lion", "cat")
     '*of* between, lion first, borrowed from similar pairs'
+    >>> describe_feature("gap:-2")
+    'how often 2 words stand between, w2 first'
     """
     if name in _STATISTICS:
         return _STATISTICS[name].format(w1=w1, w2=w2)
