@@ -1,10 +1,12 @@
 """`bagpack ablate`: every switch once, the same rows for all."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from bagpack.evaluate.paired import Outcome
+from bagpack.experiments import ablation
 from bagpack.experiments.ablation import COUNTING, LEARNING, QUESTIONS, ablate, answer_rows
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file, load_rows
@@ -65,3 +67,15 @@ def test_lines_come_one_by_one(store, ratings):
     )
     assert next(lines).variant.name == "modern"
     assert next(lines).variant.name == "paper"
+
+
+def test_a_matrix_of_before_the_gaps_has_no_line_for_them(store, relations, tmp_path, monkeypatch):
+    counting, options = CountOptions(b=60), EvaluateOptions("modern", folds=3)
+    matrix = load_rows(str(store), str(relations), None, counting, options).matrix
+    short = [variant for variant in LEARNING if variant.name in ("modern", "no statistics", "with gaps")]
+    monkeypatch.setattr(ablation, "LEARNING", short)
+    older = replace(matrix, couples=replace(matrix.couples, gaps=None))
+    for made, name, expected in ((matrix, "m.bpm", 3), (older, "older.bpm", 2)):
+        made.save(tmp_path / name)
+        lines = list(ablate(str(tmp_path / name), str(relations), counting, options))
+        assert [line.variant for line in lines] == short[:expected]
