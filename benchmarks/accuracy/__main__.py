@@ -30,14 +30,14 @@ COSTS = (1.0, 10.0)  # word2vec gets the better of the two on each set
 
 
 def count(part: str, sets: list[OpenSet], b: int = 1500) -> PairMatrix:
-    """All pairs of all sets, counted once."""
-    path = DATA / f"accuracy-{part}-{b}.bpm"
-    if path.exists() and (kept := PairMatrix.open(path)).couples.gaps is not None:
-        return kept
+    """All pairs of the sets, counted once."""
+    path = DATA / f"accuracy-{part}-{len(sets)}-{b}.bpm"
+    if path.exists():
+        return PairMatrix.open(path)
     source = CorpusSource(Corpus.open(store()))
     pairs = list(dict.fromkeys(pair for asked in sets for pair in asked.pairs))
     matrix = PairMatrix.count(source, pairs, Basis.of(source.corpus, b), CountSettings(), -1)
-    matrix.save(path, overwrite=True)
+    matrix.save(path)
     return matrix
 
 
@@ -138,9 +138,9 @@ def ablation() -> dict[str, list[dict]]:
 def cost() -> list[dict]:
     """`bagpack evaluate` with both presets on the same counted pairs."""
     lines = []
-    matrix = DATA / "accuracy-dev-1500.bpm"
-    if not matrix.exists():
-        count("dev", open_sets("dev"))
+    sets = open_sets("dev")
+    count("dev", sets)
+    matrix = DATA / f"accuracy-dev-{len(sets)}-1500.bpm"
     tasks = (
         ("Padó, one verb left out", "pado2007/all.tsv", ["--split", "group:verb"]),
         ("SemEval-2007, 7 × 10 folds", "semeval2007_task4/train.tsv", []),
