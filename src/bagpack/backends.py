@@ -10,7 +10,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -173,11 +173,13 @@ def _ray(address: str | None, workers: int, timeout: float) -> Iterator[dict[str
         except (ConnectionError, RuntimeError, ValueError) as error:
             reason = f"{str(error).splitlines()[0]}; one that asks for a token needs RAY_AUTH_MODE and RAY_AUTH_TOKEN"
             raise _silent("Ray cluster", address, timeout, reason) from error
-    try:
-        register()
-        yield {}
-    finally:
-        ray.shutdown()
+    # Ray writes what it has to say of workers that end to standard output, where a command's result goes.
+    with redirect_stdout(sys.stderr):
+        try:
+            register()
+            yield {}
+        finally:
+            ray.shutdown()
 
 
 # Spark ----------------------------------------------------------------------------------------------------------
