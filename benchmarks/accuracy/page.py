@@ -148,8 +148,10 @@ def _plot(means: dict[str, float]) -> str:
             f'<rect x="{x:.1f}" y="{y + 3}" width="{max(width, 1):.1f}" height="{height - 7}" fill="{colour}"/>'
         )
         label = f"{value:+.1f}".replace("-", "−")
-        at, anchor = (x - 4, "end") if drawn < 0 else (x + width + 4, "start")
-        lines.append(f'<text x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}" fill="#444">{label}</text>')
+        at, anchor, ink = (x - 4, "end", "#444") if drawn < 0 else (x + width + 4, "start", "#444")
+        if value < drawn:  # the bar is cut off: there is no room beside it
+            at, anchor, ink, label = x + 6, "start", "#fff", f"{label} (cut off)"
+        lines.append(f'<text x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}" fill="{ink}">{label}</text>')
     lines.append(
         f'<text x="{zero}" y="{height * len(shown) + 30}" text-anchor="middle" fill="#444">'
         "points against preset modern, mean over the sets</text></svg>"
