@@ -77,7 +77,9 @@ def expand(names: Iterable[str]) -> list[str]:
         if name == "-" or path.is_file():
             found.append(name)
         elif path.is_dir() and (path / "manifest.json").is_file() and (path / "shards").is_dir():
-            raise InputError(f"{name} is a corpus that is indexed already; name its texts, or use it as it is")
+            raise InputError(
+                f"{name} is a corpus that is indexed already; name its texts, or use it as it is"
+            )
         elif path.is_dir():
             inside = sorted(_files_below(path))
             if not inside:
