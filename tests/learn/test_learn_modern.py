@@ -1,5 +1,6 @@
 """Preset `modern`: its steps against the formulas, its switches, and that its models keep all their promises."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bagpack.errors import UsageError
+from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model, tuning
 from bagpack.learn.association import Fading, Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
@@ -175,6 +176,20 @@ def test_decisions_are_sums_of_named_features_and_survive_the_disk(counts_and_la
     again = load_model(tmp_path / "m.model")
     assert again.decisions(counts) == pytest.approx(model.decisions(counts), abs=1e-12)
     assert again.preset == preset
+
+
+def test_a_model_of_the_first_modern_is_told(counts_and_labels, tmp_path):
+    counts, y = counts_and_labels
+    place = save_model(
+        fit_counts(counts, encode_targets(y), preset="modern:weighting=log"), tmp_path / "m.model"
+    )
+    document = json.loads((place / "model.json").read_text())
+    for block in document["blocks"]:
+        if block["name"] == PRODUCT:
+            block["steps"] = ["unit-length"]
+    (place / "model.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match="earlier form of preset modern: train it again"):
+        load_model(place)
 
 
 def test_what_is_in_both_files_is_shown_as_evidence(counts_and_labels):

@@ -188,6 +188,8 @@ def _read_block(
         if isinstance(step, Joining):
             before = width
         steps.append(step)
+    if name in JOININGS and not any(isinstance(step, Joining) for step in steps):
+        raise StoreError(f"{path} was trained with an earlier form of preset modern: train it again.")
     weights = _read_array(path, f"{name}.weights.npy", (width, outputs))
     return BlockWeighting(name, tuple(steps), float(entry["factor"])), weights
 
