@@ -14,7 +14,8 @@ from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model, tuning
 from bagpack.learn.association import Fading, Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
-from bagpack.learn.blocks import Block, PairCounts
+from bagpack.learn.block import Block
+from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, weight_blocks, with_swapped
 from bagpack.learn.interactions import COSINES, DIFFERENCE, MINIMUM, PRODUCT
 from bagpack.learn.modern import Recipe

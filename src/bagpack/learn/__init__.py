@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bagpack.learn.blocks import Block as Block
+    from bagpack.learn.block import Block as Block
     from bagpack.learn.blocks import PairCounts as PairCounts
     from bagpack.learn.blocks import feature_names as feature_names
     from bagpack.learn.card import model_card as model_card
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bagpack.learn.weighting import TwoSigmaScaler as TwoSigmaScaler
 
 _HOMES = {
-    "Block": "blocks",
+    "Block": "block",
     "PairCounts": "blocks",
     "feature_names": "blocks",
     "model_card": "card",

@@ -19,7 +19,8 @@ from bagpack.learn.weighting import STEPS, Step
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from bagpack.learn.blocks import Block, PairCounts
+    from bagpack.learn.block import Block
+    from bagpack.learn.blocks import PairCounts
     from bagpack.learn.types import Csr, Floats, Matrix
 
 SMOOTHING = (

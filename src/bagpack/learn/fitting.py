@@ -10,7 +10,8 @@ import numpy as np
 
 from bagpack.errors import UsageError
 from bagpack.learn import tuning
-from bagpack.learn.blocks import Block, PairCounts
+from bagpack.learn.block import Block
+from bagpack.learn.blocks import PairCounts
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
 from bagpack.learn.model import BlockWeighting, LinearModel
 from bagpack.learn.presets import Preset, get_preset

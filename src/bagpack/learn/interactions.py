@@ -16,7 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.learn.association import _Rowwise
-from bagpack.learn.blocks import BLOCKS, SINGLE_SEGMENTS, Block, BlockKind, PairCounts, word_counts
+from bagpack.learn.block import Block
+from bagpack.learn.blocks import BLOCKS, SINGLE_SEGMENTS, BlockKind, PairCounts, word_counts
 from bagpack.learn.weighting import STEPS
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import StoreError, UsageError
-from bagpack.learn.blocks import BLOCKS, BORROWED, Block, PairCounts, feature_names
+from bagpack.learn.block import Block
+from bagpack.learn.blocks import BLOCKS, BORROWED, PairCounts, feature_names
 from bagpack.learn.gram import project
 from bagpack.learn.targets import Kind, decode_kind
 

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.errors import UsageError
-from bagpack.learn.blocks import BLOCKS, DISTANCES, Block, BlockKind, PairCounts
+from bagpack.learn.block import Block
+from bagpack.learn.blocks import BLOCKS, DISTANCES, BlockKind, PairCounts
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Ints

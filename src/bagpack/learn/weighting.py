@@ -18,7 +18,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from bagpack.learn.blocks import Block, PairCounts
+    from bagpack.learn.block import Block
+    from bagpack.learn.blocks import PairCounts
     from bagpack.learn.types import Floats, Ints, Matrix, Tags
 
 
