@@ -81,6 +81,16 @@ def test_label_sets(cli, store, relations):
     assert result["data"]["labels"] is not None and result["tested"] == 72
 
 
+def test_label_sets_keep_the_rows_of_a_test_file_out_of_training(cli, store, relations, write):
+    header, *rows = relations.read_text().splitlines()
+    second_labels = [row.rsplit("\t", 1)[0] + "\textra" for row in rows[:12]]
+    train = write("train.tsv", "\n".join([header, *rows[:48], *second_labels]) + "\n")
+    test = write("test.tsv", "\n".join([header, *rows[44:]]) + "\n")
+    done = cli("evaluate", store, train, "--test", test, "--label-sets", "-b", 50, "--json", "-j", 1)
+    (fold,) = json.loads(done.out)["folds"]
+    assert (fold["train"], fold["test"]) == (48, 28)
+
+
 def test_solve_analogies(cli, store, questions):
     result = json.loads(cli("solve", store, questions, "-b", 50, "--json", "-j", 1).out)
     assert result["kind"] == "analogies" and len(result["answers"]) == 12

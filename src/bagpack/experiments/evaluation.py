@@ -102,17 +102,14 @@ def load_rows(
     progress: Progress | None = None,
 ) -> Rows:  # fmt: skip
     """Read the data and count its pairs."""
-    data = read_dataset(path, cast(Any, options.task), options.columns)
+    data = _read(path, options)
     n_train: int | None = None
     if test is not None:
-        other = read_dataset(test, cast(Any, options.task), options.columns)
+        other = _read(test, options)
         if other.kind != data.kind:
             raise InputError(f"{path} holds {data.kind} and {test} {other.kind}; both must hold the same")
         n_train = len(data)
         data = join(data, other)
-    if options.label_sets:
-        data = merge_labels(data, n_train)
-        n_train = None if n_train is None else len({*data.pairs[:n_train]})
     matrix = matrix_of(source, data.pairs, counting, progress)
     answers: Any = data.scores if data.kind == "ratings" else list(data.labels)
     if options.label_sets:
@@ -126,6 +123,11 @@ def load_rows(
             )
         rows = rows.select(kept.tolist())
     return rows
+
+
+def _read(path: str, options: EvaluateOptions) -> Dataset:
+    data = read_dataset(path, cast(Any, options.task), options.columns)
+    return merge_labels(data) if options.label_sets else data
 
 
 def join(first: Dataset, second: Dataset) -> Dataset:
@@ -146,18 +148,13 @@ def join(first: Dataset, second: Dataset) -> Dataset:
     )
 
 
-def merge_labels(data: Dataset, n_train: int | None) -> Dataset:
-    """Each pair once, its labels joined by tabs; training and test rows stay apart."""
+def merge_labels(data: Dataset) -> Dataset:
+    """Each pair once, its labels joined by tabs."""
     if data.kind != "relations":
         raise UsageError("--label-sets is for labels, and this data set holds ratings; leave it out")
-    keys = [(n_train is not None and row >= n_train, pair) for row, pair in enumerate(data.pairs)]
-    first_row: dict[Any, int] = {}
-    labels: dict[Any, list[str]] = {}
-    for row, key in enumerate(keys):
-        first_row.setdefault(key, row)
-        labels.setdefault(key, []).append(data.labels[row])
-    merged = data.select(list(first_row.values()))
-    return replace(merged, labels=["\t".join(sorted(set(labels[key]))) for key in first_row])
+    by_pair = data.by_pair()
+    merged = data.select([rows[0] for rows in by_pair.rows])
+    return replace(merged, labels=["\t".join(sorted(labels)) for labels in by_pair.labels])
 
 
 def splits_of(rows: Rows, options: EvaluateOptions) -> list[Any]:
