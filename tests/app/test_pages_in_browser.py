@@ -31,6 +31,13 @@ def test_type_a_pair_open_a_feature_read_its_lines(visit):
     )
 
 
+def test_each_data_set_of_the_first_page_has_a_line_of_its_own(visit):
+    page = visit("/")
+    entries = page.locator("section:has(#h-data) li")
+    assert entries.first.inner_text().startswith("wrong.tsv 13 rows of relations")
+    assert all(entry.bounding_box()["height"] < 40 for entry in entries.all())
+
+
 def test_a_telling_term_leads_to_its_lines(visit):
     page = visit(PAIR)
     page.locator(".places a").first.click()
