@@ -354,10 +354,14 @@ def files_below(folder):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--limit", "many"), "--limit many is not a number; give one, or none"),
+        (("--limit", "many"), "--limit many is not a whole number; give one, or none"),
+        (("--limit", "5²"), "--limit 5² is not a whole number"),
         (("--limit", "0"), "--limit 0 leaves nothing to count"),
         (("--limit", "none", "--sample", "1"), "--limit none leaves it nothing"),
+        (("--sample", "-1"), "--sample -1 is no seed"),
         (("--windows", "4"), "ok"),
+        (("--windows", "4-3"), "ok"),
+        (("--windows", "2-5-2"), "--windows 2-5-2 is not understood; write it like 4/2-5-2"),
         (("--windows", "4/2-5"), "--windows 4/2-5 is not understood; write it like 4/2-5-2"),
         (("--windows", "4/2-5-2-1"), "is not understood"),
         (("--count", "words"), "choose context or token"),

@@ -32,7 +32,7 @@ class Windows:
         try:
             single, _, pair = text.partition("/")
             sides = [int(part) for part in single.split("-")]
-            before, after = sides if len(sides) == 2 else (sides[0], sides[0])
+            before, after = sides * 2 if len(sides) == 1 else sides
             left, between, right = (int(part) for part in (pair or "2-5-2").split("-"))
         except ValueError as error:
             raise UsageError(
@@ -59,6 +59,8 @@ class CountSettings:
             raise UsageError(f"--limit {self.limit} leaves nothing to count; give at least 1, or none")
         if self.count not in ("context", "token"):
             raise UsageError(f"count={self.count!r} is unknown; choose context or token")
+        if self.sample is not None and self.sample < 0:
+            raise UsageError(f"--sample {self.sample} is no seed; give a whole number from 0 on")
         if self.sample is not None and self.limit is None:
             raise UsageError(
                 "--sample draws as many observations as --limit says, so --limit none leaves it nothing"
@@ -88,6 +90,6 @@ def parse_limit(text: str) -> int | None:
     """`5000` or `none`."""
     if text.lower() == "none":
         return None
-    if not text.isdigit():
-        raise UsageError(f"--limit {text} is not a number; give one, or none")
+    if not text.isdecimal():
+        raise UsageError(f"--limit {text} is not a whole number; give one, or none")
     return int(text)
