@@ -182,7 +182,7 @@ def test_an_upload_never_reaches_the_disk():
     )  # beyond it the form reader would turn to a file
 
 
-def test_it_ends_quietly_when_interrupted(world):
+def test_it_says_where_it_is_and_ends_quietly_when_interrupted(world, tmp_path):
     import signal
     import subprocess
 
@@ -190,8 +190,9 @@ def test_it_ends_quietly_when_interrupted(world):
     from tests.conftest import bagpack_command
 
     port = free_port()
+    (tmp_path / "c[v2].bp").symlink_to(world / "c.bp")
     process = subprocess.Popen(
-        bagpack_command("serve", world / "c.bp", "--port", port),
+        bagpack_command("serve", tmp_path / "c[v2].bp", "--port", port),
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -204,7 +205,7 @@ def test_it_ends_quietly_when_interrupted(world):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=15)
     assert process.returncode == 0 and out == b"" and b"Traceback" not in err
-    assert f"http://127.0.0.1:{port}".encode() in err
+    assert f"http://127.0.0.1:{port} shows c[v2].bp; Ctrl-C ends it".encode() in err
 
 
 def test_a_csv_holds_no_formula(world, web):

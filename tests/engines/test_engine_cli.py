@@ -105,6 +105,19 @@ def test_bad_requests(arguments, code, told, bagpack, pairs, tmp_path):
     assert result.err.count("\n") == 1
 
 
+def test_brackets_are_shown_as_they_are_written(bagpack, corpus, write, tmp_path):
+    index, out = tmp_path / "index[v2]", tmp_path / "snippets[/v2]"
+    pairs = write("pairs.tsv", "w1\tw2\ncat\tlion\n[/b]\tcat\n")
+    assert "index[v2]: 3 sentences" in bagpack("engine", "build", index, corpus, "--jobs", 1).err
+    fetched = bagpack(
+        "fetch", pairs, "--engine", f"tantivy:{index}", "--out", out, "--cache", tmp_path / "cache"
+    )
+    assert "snippets[/v2]: " in fetched.err
+    told = bagpack("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5)
+    assert told.code == 0
+    assert "1 unknown words, zero vectors: [/b]" in told.err
+
+
 def test_fetch_needs_a_place(bagpack, pairs, corpus, tmp_path):
     result = bagpack("fetch", pairs, "--engine", "tantivy:x")
     assert (result.code, "--out" in result.err) == (2, True)

@@ -1,4 +1,4 @@
-"""What all commands share at the terminal: numbers, sizes, progress, JSON."""
+"""What all commands share at the terminal: sizes, times, messages, progress, JSON."""
 
 from __future__ import annotations
 
@@ -51,6 +51,13 @@ def messages() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def literal(value: object) -> str:
+    """A path or a word for `messages`, whose markup would otherwise swallow `[v2]` and break at `[/b]`."""
+    from rich.markup import escape
+
+    return escape(str(value))
 
 
 def print_json(value: Any) -> None:
@@ -108,9 +115,9 @@ def counting_progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] |
 
 
 def some_of(names: list[str], shown: int = 20) -> str:
-    """The first names, and how many more there are."""
+    """The first names, for `messages`, and how many more there are."""
     more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")
+    return literal(", ".join(names[:shown])) + (f" and {more:,} more (--json lists all)" if more > 0 else "")
 
 
 def check_words(*words: str | None) -> None:

@@ -130,7 +130,7 @@ def build(
         io.print_json({**facts, "seconds": round(seconds, 3)})
     elif not quiet:
         told = f"{summary.sentences:,} sentences, {summary.tokens:,} tokens in {io.show_time(seconds)}"
-        io.messages().print(f"[bold]{shown}[/bold]: {told}", soft_wrap=True)
+        io.messages().print(f"[bold]{io.literal(shown)}[/bold]: {told}", soft_wrap=True)
 
 
 def fetch(
@@ -246,8 +246,8 @@ def _show_plan(plan: QueryPlan, engine: str, json: bool) -> None:
 def _summarise(facts: dict[str, Any], asked: int, seconds: float) -> None:
     screen = io.messages()
     screen.print(
-        f"[bold]{facts['path']}[/bold]: {facts['single_contexts']:,} single and {facts['pair_contexts']:,} pair "
-        f"contexts from {facts['sentences']:,} distinct sentences",
+        f"[bold]{io.literal(facts['path'])}[/bold]: {facts['single_contexts']:,} single and "
+        f"{facts['pair_contexts']:,} pair contexts from {facts['sentences']:,} distinct sentences",
         soft_wrap=True,
     )
     screen.print(

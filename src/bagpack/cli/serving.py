@@ -53,7 +53,7 @@ def serve(
     library.warm_up()
     shown = f"[{host}]" if ":" in host else host
     screen = io.messages()
-    screen.print(f"http://{shown}:{port} shows {library.source.path.name}; Ctrl-C ends it")
+    screen.print(f"http://{shown}:{port} shows {library.source.path.name}; Ctrl-C ends it", markup=False)
     if host not in LOCAL:
         screen.print("[yellow]anyone who can reach this machine can read the corpus there[/yellow]")
     answer(library, host, port, tuple(allow_host or ()))
