@@ -92,6 +92,11 @@ def test_json_ids_and_fields(tmp_path, write):
     assert corpus.documents == 3
 
 
+def test_a_json_object_without_an_id_is_named_by_its_file_whatever_that_is_called(tmp_path, write):
+    source = write("a,b.jsonl", '{"text": "One."}\n')
+    assert [document for document, _ in sentences(build(source, tmp_path / "s"))] == [f"{source}:1"]
+
+
 def test_half_a_surrogate_pair_in_json(tmp_path, write):
     source = write("a.jsonl", '{"text": "Smile \\ud83d now \\ud83d\\ude00."}\n')
     with pytest.raises(InputError, match=r"a.jsonl:1 has half of a surrogate pair"):

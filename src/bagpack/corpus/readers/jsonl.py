@@ -89,7 +89,7 @@ class JsonLinesReader:
                     by = "replace" if options.encoding_errors == "replace" else "ignore"
                     text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
                 name = value.get(options.id_field)
-                sink.open_document(place.replace(",", "") if name is None else _plain(str(name)))
+                sink.open_document(f"{part.source.name}:{number}" if name is None else _plain(str(name)))
                 for paragraph in text.splitlines():
                     if paragraph and not paragraph.isspace():
                         sink.paragraph(paragraph)
