@@ -136,6 +136,22 @@ def test_questions_that_cannot_be():
         solve_analogies(PairCounts.from_matrix(counts.matrix() * 0), question_rows([(4, 0)] * 2, "analogies"))
 
 
+def test_no_round_no_fold_no_seed(analogies):
+    counts, questions = analogies
+    for solve in (solve_analogies, solve_synonyms):
+        with pytest.raises(UsageError, match="the seed -1 is negative"):
+            solve(counts, questions, seed=-1)
+    with pytest.raises(UsageError, match="at least 1 round is needed, not 0"):
+        solve_analogies(counts, questions, rounds=0)
+    with pytest.raises(UsageError, match="2 folds are needed, not 0"):
+        solve_synonyms(counts, questions, folds=0)
+    labels = ["IsA", "PartOf"] * (len(counts) // 2)
+    with pytest.raises(UsageError, match="at least 1 round is needed, not 0"):
+        relation_rounds(counts, labels, rounds=0)
+    with pytest.raises(UsageError, match="2 folds are needed, not 1"):
+        relation_rounds(counts, labels, folds=1)
+
+
 def test_relations_in_balanced_rounds():
     counts, y = make_counts(n_pairs=150, n_words=60, n_terms=40, n_labels=3, seed=13)
     labels = np.array(["IsA", "PartOf", "UsedFor"])[y]

@@ -49,6 +49,15 @@ def test_a_class_smaller_than_the_folds_is_named_with_the_cure():
         random_splits(targets, folds=1)
 
 
+def test_seeds_and_folds_that_cannot_be():
+    targets, ids = encode_targets(np.arange(40) % 2), np.arange(40)
+    for spec in ("random", "lexical"):
+        with pytest.raises(UsageError, match="the seed -1 is negative"):
+            make_splits(spec, targets, words=(ids, ids + 40), seed=-1)
+        with pytest.raises(UsageError, match="2 folds are needed, not 0"):
+            make_splits(spec, targets, words=(ids, ids + 40), folds=0)
+
+
 def test_groups_are_folds():
     groups = ["eat", "drink", "eat", "see", "drink"]
     splits = group_splits(groups)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from joblib import delayed
 
-from bagpack.errors import InputError
+from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.crossval import check_found, cross_validate
 from bagpack.evaluate.results import RESULT_FORMAT
 from bagpack.evaluate.scores import Score, interval
-from bagpack.evaluate.splits import Split
+from bagpack.evaluate.splits import Split, check_folds, generator_of
 from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
@@ -261,10 +261,12 @@ def solve_analogies(
     stems = [question.stem for question in questions]
     if any(stem is None for stem in stems):
         raise InputError("An analogy question needs a stem pair.")
+    if rounds < 1:
+        raise UsageError(f"at least 1 round is needed, not {rounds}")
     check_found(counts)
     preset = get_preset(preset)
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
-    rng = np.random.default_rng(seed)
+    rng = generator_of(seed)
     size = min(rounds, len(questions) - 1)
     negatives = []
     for i in range(len(questions)):
@@ -323,6 +325,7 @@ def solve_synonyms(
     Right candidates are the positive pairs, the others the negative ones; a question's pairs lie in one fold,
     and the candidate of the highest decision value is the answer. The score is the mean over folds.
     """
+    check_folds(folds)
     n = len(questions)
     if n < folds:
         raise InputError(f"There are {n} questions, fewer than the {folds} folds: use --folds {max(n, 2)}.")
@@ -333,7 +336,7 @@ def solve_synonyms(
     y = np.zeros(len(rows), dtype=bool)
     y[[starts[i] + question.answer for i, question in enumerate(questions)]] = True
     fold_of = np.arange(n) % folds
-    np.random.default_rng(seed).shuffle(fold_of)
+    generator_of(seed).shuffle(fold_of)
     splits = [
         Split(str(k + 1), np.flatnonzero(fold_of[owner] != k), np.flatnonzero(fold_of[owner] == k))
         for k in range(folds)

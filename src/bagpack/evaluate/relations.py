@@ -14,7 +14,7 @@ from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.crossval import check_found
 from bagpack.evaluate.results import RESULT_FORMAT, Breakdown, Bucket
 from bagpack.evaluate.scores import Score, area_under_curve, interval
-from bagpack.evaluate.splits import random_splits
+from bagpack.evaluate.splits import check_folds, generator_of, random_splits
 from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
@@ -136,9 +136,12 @@ def relation_rounds(
     preset, machine = get_preset(preset), Machine(C=C)
     if len(counts) != len(targets):
         raise UsageError(f"There are {len(counts)} pairs and {len(targets)} labels: one per pair is needed.")
+    check_folds(folds)
+    if rounds < 1:
+        raise UsageError(f"at least 1 round is needed, not {rounds}")
     check_found(counts)
     wanted = list(relations) if relations is not None else list(targets.classes)
-    rng = np.random.default_rng(seed)
+    rng = generator_of(seed)
     tasks = []
     sampled: dict[Label, tuple[int, int]] = {}
     for relation in wanted:

@@ -27,7 +27,15 @@ class Split:
     dropped: int = 0
 
 
-def _check_folds(folds: int) -> None:
+def generator_of(seed: int) -> np.random.Generator:
+    """The random numbers of a seed."""
+    if seed < 0:
+        raise UsageError(f"the seed {seed} is negative; give a whole number from 0 on")
+    return np.random.default_rng(seed)
+
+
+def check_folds(folds: int) -> None:
+    """Raise where there would be nothing to train on."""
     if folds < 2:
         raise UsageError(f"At least 2 folds are needed, not {folds}.")
 
@@ -41,8 +49,8 @@ def _folds(assigned: Ints, names: Sequence[str]) -> list[Split]:
 
 def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Split]:
     """K folds at random, the classes spread evenly over them (several labels or ratings: the rows)."""
-    _check_folds(folds)
-    rng = np.random.default_rng(seed)
+    check_folds(folds)
+    rng = generator_of(seed)
     n = len(targets)
     if targets.kind not in ("binary", "multiclass"):
         if n < folds:
@@ -79,7 +87,7 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     codes = np.array([number[group] for group in groups], dtype=np.intp)
     if folds is None:
         return _folds(codes, [str(name) for name in names])
-    _check_folds(folds)
+    check_folds(folds)
     if len(names) < folds:
         raise InputError(
             f"There are {len(names)} groups, fewer than the {folds} folds: use --folds {len(names)}."
@@ -103,7 +111,7 @@ def lexical_splits(
     together through few pairs stay together, which drops nothing; where more than a fold's share of the pairs
     hang together, their words are dealt one by one. Folds without a pair to test are left out.
     """
-    _check_folds(folds)
+    check_folds(folds)
     words: dict[Hashable, int] = {}
     first = np.array([words.setdefault(_plain(word), len(words)) for word in w1], dtype=np.intp)
     second = np.array([words.setdefault(_plain(word), len(words)) for word in w2], dtype=np.intp)
@@ -146,7 +154,7 @@ def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int
     weight = np.bincount(unit, weights=degree)
     load = np.zeros(folds)
     home = np.empty(len(weight), dtype=np.intp)
-    for u in np.random.default_rng(seed).permutation(len(weight)):
+    for u in generator_of(seed).permutation(len(weight)):
         home[u] = load.argmin()
         load[home[u]] += weight[u]
     return np.asarray(home[unit], dtype=np.intp)
@@ -173,11 +181,11 @@ def make_splits(
     ``groups`` has the values of COLUMN; ``words`` the first and second words, or their row numbers.
     """
     if spec == "random":
-        return random_splits(targets, folds or 10, seed)
+        return random_splits(targets, 10 if folds is None else folds, seed)
     if spec == "lexical":
         if words is None:
             raise UsageError("A lexical split needs the words of the pairs.")
-        return lexical_splits(*words, folds or 10, seed)
+        return lexical_splits(*words, 10 if folds is None else folds, seed)
     if spec.startswith("group:"):
         if groups is None:
             raise UsageError(f"The data has no column {spec[6:]!r} to split by.")
