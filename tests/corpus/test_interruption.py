@@ -16,13 +16,8 @@ from bagpack.corpus.store import Corpus
 from bagpack.corpus.workplace import owned
 from bagpack.errors import StoreError
 
-STEPS = (
-    "fsync",
-    "replace",
-    "unlink",
-    "rmdir",
-    "mkdir",
-)  # whatever changes the disk passes through one of these
+# Whatever changes the disk passes through one of these.
+STEPS = ("fsync", "replace", "unlink", "rmdir", "mkdir")
 BUILD = {"jobs": 1, "part_bytes": 12_000}
 
 
@@ -136,6 +131,15 @@ def test_an_append(sources, tmp_path):
         if not died:
             break
     assert step > 100
+
+
+def test_an_append_behind_one_that_died_while_it_cleaned_up(sources, tmp_path):
+    index_corpus(sources[:1], tmp_path / "s", **BUILD)
+    (tmp_path / "s" / "append.done").mkdir()
+    (tmp_path / "s" / "append.done" / "plan.json").write_text("{}")
+    corpus = index_corpus(sources[1:2], tmp_path / "s", append=True, **BUILD).corpus
+    assert len(corpus.manifest["sources"]) == 2
+    assert sorted(path.name for path in corpus.path.iterdir()) == ["lexicon-1", "manifest.json", "shards"]
 
 
 def test_nothing_to_resume(sources, tmp_path):

@@ -274,9 +274,9 @@ class _Build:
         manifest = _manifest(self.out, directory, entries, sources, options, summed)
         write_json(self.work / "appended.json", manifest["content_hash"])
         write_json(self.out / MANIFEST, manifest)
-        os.replace(
-            self.work, self.out / APPENDED
-        )  # at once, so that a half-removed one is not taken for unfinished
+        remove_tree(self.out / APPENDED)  # left by an append that was interrupted while it cleaned up
+        # Renamed before it is removed, so that a half-removed one is not taken for unfinished.
+        os.replace(self.work, self.out / APPENDED)
         sweep(self.out, manifest)
         sync_directory(self.out)
 
