@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli.vectors import Jobs, Json, Quiet, parse_columns
+from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.engines.inflect import Inflector
     from bagpack.engines.queries import QueryPlan
 
-Json = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 Forms = Annotated[
     Path | None,
     typer.Option("--forms", help="Forms of words, tab-separated: word, form, form, … (instead of ours)."),
@@ -100,7 +100,7 @@ def build(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an index that BagPack made.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: one per core.")] = -1,
+    jobs: Jobs = -1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -174,13 +174,12 @@ def fetch(
     from bagpack.engines.cache import default_cache
     from bagpack.engines.fetch import Manners
     from bagpack.engines.snippets import fetch_snippets, plan_fetch
-    from bagpack.errors import UsageError
     from bagpack.tasks import read_any
 
     options = TextOptions(level=level, case=case, annotator=annotator, lang=lang)
     manners = Manners(limit=limit, rate=rate, connections=connections, retries=retries, spend=spend)
     inflector = _inflector(forms, lang)
-    wanted = read_any(pairs, columns=_columns(columns)).pairs
+    wanted = read_any(pairs, columns=parse_columns(columns)).pairs
     if dry_run:
         _show_plan(plan_fetch(wanted, inflector, options), engine, json)
         return
@@ -209,18 +208,6 @@ def fetch(
         io.print_json({**facts, "asked": asked, "seconds": round(seconds, 3)})
     elif not quiet:
         _summarise(facts, asked, seconds)
-
-
-def _columns(text: str) -> dict[str, str]:
-    from bagpack.errors import UsageError
-
-    found = {}
-    for part in filter(None, text.split(",")):
-        name, divider, value = part.partition("=")
-        if not divider or not value:
-            raise UsageError(f"--columns {text} is not understood; write it like w1=noun,w2=verb")
-        found[name.strip()] = value.strip()
-    return found
 
 
 def _show_plan(plan: QueryPlan, engine: str, json: bool) -> None:
