@@ -39,13 +39,13 @@ def test_ratings_and_label_sets_are_dealt_by_row():
 
 def test_a_class_smaller_than_the_folds_is_named_with_the_cure():
     targets = encode_targets(["often"] * 50 + ["seldom"] * 7)
-    with pytest.raises(InputError, match=r"'seldom' has 7 pairs, fewer than the 10 folds: use --folds 7"):
+    with pytest.raises(InputError, match=r"'seldom' has 7 pairs, fewer than the 10 folds; use --folds 7"):
         random_splits(targets)
     with pytest.raises(InputError, match=r"'once' has 1 pair, fewer .* leave that label out"):
         random_splits(encode_targets(["often"] * 50 + ["once"]))
     with pytest.raises(InputError, match="use --folds 3"):
         random_splits(encode_targets([1.0, 2, 3], kind="rating"))
-    with pytest.raises(UsageError, match="At least 2 folds"):
+    with pytest.raises(UsageError, match="at least 2 folds"):
         random_splits(targets, folds=1)
 
 
@@ -64,7 +64,7 @@ def test_groups_are_folds():
     assert [split.name for split in splits] == ["eat", "drink", "see"]
     assert splits[1].test.tolist() == [1, 4]
     assert covers_once(splits, 5)
-    with pytest.raises(InputError, match="at least two groups"):
+    with pytest.raises(InputError, match="all 3 pairs are of the group eat; split by another column"):
         group_splits(["eat"] * 3)
 
 
@@ -72,7 +72,7 @@ def test_groups_are_folds():
 @settings(max_examples=40, deadline=None)
 def test_grouped_folds_never_cut_a_group(groups, folds):
     if len(set(groups)) < folds:
-        with pytest.raises(InputError, match=r"use --folds|at least two"):
+        with pytest.raises(InputError, match=r"use --folds|split by another column"):
             group_splits(groups, folds)
         return
     splits = group_splits(groups, folds)
@@ -139,9 +139,9 @@ def test_splits_by_name():
     for spec, words_ in (
         ("group:verb", "no column 'verb'"),
         ("lexical", "needs the words"),
-        ("x", "Unknown"),
+        ("x", "the split 'x' is unknown"),
     ):
         with pytest.raises(UsageError, match=words_):
             make_splits(spec, targets)
-    with pytest.raises(InputError, match="both are needed"):
+    with pytest.raises(InputError, match="give some of both"):
         fixed_split(30, 0)

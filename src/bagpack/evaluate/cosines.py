@@ -63,12 +63,12 @@ def solve_by_cosines(
     The centre is that of all pairs, or of the stems alone where ``transductive`` is off.
     """
     if not questions:
-        raise InputError("There is no analogy question to answer.")
+        raise InputError("there is no analogy question to answer; give at least one")
     if any(question.stem is None for question in questions):
-        raise InputError("An analogy question needs a stem pair.")
+        raise InputError("an analogy question has no stem; give it a pair")
     unknown = [condition for condition in conditions if condition not in BLOCKS_OF]
     if unknown:
-        raise InputError(f"Analogies have no condition {unknown[0]!r}; they have {', '.join(BLOCKS_OF)}.")
+        raise InputError(f"analogies have no condition {unknown[0]!r}; choose one of {', '.join(BLOCKS_OF)}")
     check_found(counts)
     preset = get_preset(preset)
     stems = np.array([int(question.stem or 0) for question in questions], dtype=np.int64)

@@ -202,8 +202,8 @@ def check_found(counts: PairCounts) -> None:
     """Raise where no pair has any vector at all."""
     if counts.zero_rows().all():
         raise InputError(
-            f"None of the words of the {len(counts)} pairs was found in the corpus, so every vector is zero: "
-            "check the corpus's language and whether it was indexed by lemma or by form (bagpack check)."
+            f"none of the words of the {len(counts)} pairs was found in the corpus, so every vector is zero; "
+            "check the corpus's language and whether it was indexed by lemma or by form (bagpack check)"
         )
 
 
@@ -222,15 +222,15 @@ def _check(
     left_out: Sequence[str],
 ) -> None:
     if len(counts) != len(targets):
-        raise UsageError(f"There are {len(counts)} pairs and {len(targets)} answers: one per pair is needed.")
+        raise UsageError(f"there are {len(counts)} pairs and {len(targets)} answers; give one per pair")
     if not splits:
-        raise UsageError("There is no split to evaluate on.")
+        raise UsageError("there is no split to evaluate on; give at least one")
     for condition in conditions:
         preset.blocks_of(condition)
     unknown = [label for label in left_out if label not in {str(name) for name in targets.classes}]
     if unknown:
         known = ", ".join(str(name) for name in targets.classes)
-        raise UsageError(f"There is no label {unknown[0]!r} to leave out; the labels are {known}.")
+        raise UsageError(f"there is no label {unknown[0]!r} to leave out; the labels are {known}")
     check_found(counts)
     for split in splits:
         check_trainable(targets[split.train], f"the training rows of fold {split.name}")

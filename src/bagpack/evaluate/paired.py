@@ -101,6 +101,6 @@ def bootstrap_difference(a: Outcome, b: Outcome, *, seed: int = 0, samples: int 
     1.0
     """
     if [len(part.truth) for part in a.parts] != [len(part.truth) for part in b.parts]:
-        raise InputError(f"{a.name} and {b.name} did not answer the same rows, so they cannot be compared.")
+        raise InputError(f"{a.name} and {b.name} did not answer the same rows, so they cannot be compared")
     draws = _draws(a, seed, samples)
     return _percentiles(a.score() - b.score(), [a.score(rows) - b.score(rows) for rows in draws])

@@ -58,10 +58,10 @@ def question_rows(
     at = 0
     for choices, answer in shapes:
         if choices < 2:
-            raise InputError(f"A question has {choices} choice: at least two are needed.")
+            raise InputError(f"a question has {choices} choices; at least two are needed")
         if not 0 <= answer < choices:
             raise InputError(
-                f"A question with {choices} choices has the answer {answer}: 0 to {choices - 1}."
+                f"a question with {choices} choices has the answer {answer}; give 0 to {choices - 1}"
             )
         stem = at if kind == "analogies" else None
         at += stem is not None
@@ -257,10 +257,12 @@ def solve_analogies(
 
         return solve_by_cosines(counts, questions, conditions, preset, transductive=transductive)
     if len(questions) < 2:
-        raise InputError("Analogies need at least two questions: the negatives are the others' stems.")
+        raise InputError(
+            "there are fewer than two analogies; add some, since each takes the others' stems as negatives"
+        )
     stems = [question.stem for question in questions]
     if any(stem is None for stem in stems):
-        raise InputError("An analogy question needs a stem pair.")
+        raise InputError("an analogy question has no stem; give it a pair")
     if rounds < 1:
         raise UsageError(f"at least 1 round is needed, not {rounds}")
     check_found(counts)
@@ -328,7 +330,7 @@ def solve_synonyms(
     check_folds(folds)
     n = len(questions)
     if n < folds:
-        raise InputError(f"There are {n} questions, fewer than the {folds} folds: use --folds {max(n, 2)}.")
+        raise InputError(f"there are {n} questions, fewer than the {folds} folds; use --folds {max(n, 2)}")
     preset = get_preset(preset)
     rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
     starts = np.cumsum([0] + [len(question.choices) for question in questions])

@@ -135,7 +135,7 @@ def relation_rounds(
     targets = encode_targets(labels)
     preset, machine = get_preset(preset), Machine(C=C)
     if len(counts) != len(targets):
-        raise UsageError(f"There are {len(counts)} pairs and {len(targets)} labels: one per pair is needed.")
+        raise UsageError(f"there are {len(counts)} pairs and {len(targets)} labels; give one per pair")
     check_folds(folds)
     if rounds < 1:
         raise UsageError(f"at least 1 round is needed, not {rounds}")
@@ -147,14 +147,14 @@ def relation_rounds(
     for relation in wanted:
         if relation not in targets.classes:
             known = ", ".join(map(str, targets.classes))
-            raise UsageError(f"There is no relation {relation!r}; the data has {known}.")
+            raise UsageError(f"there is no relation {relation!r}; the data has {known}")
         positive = targets.one_hot()[:, targets.classes.index(relation)]
         smaller = int(min(positive.sum(), (~positive).sum()))
         if smaller < folds:
             side = "has" if positive.sum() == smaller else "is missing from"
             raise InputError(
-                f"The relation {relation!r} {side} {smaller} pairs, fewer than the {folds} folds: "
-                f"use --folds {max(smaller, 2)}, or leave it out."
+                f"the relation {relation!r} {side} {smaller} pairs, fewer than the {folds} folds; "
+                "take fewer folds, or name other relations (--relation)"
             )
         sampled[relation] = int(positive.sum()), 2 * smaller
         for _ in range(rounds):

@@ -37,7 +37,7 @@ def generator_of(seed: int) -> np.random.Generator:
 def check_folds(folds: int) -> None:
     """Raise where there would be nothing to train on."""
     if folds < 2:
-        raise UsageError(f"At least 2 folds are needed, not {folds}.")
+        raise UsageError(f"at least 2 folds are needed, not {folds}")
 
 
 def _folds(assigned: Ints, names: Sequence[str]) -> list[Split]:
@@ -54,7 +54,7 @@ def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Spli
     n = len(targets)
     if targets.kind not in ("binary", "multiclass"):
         if n < folds:
-            raise InputError(f"There are {n} pairs, fewer than the {folds} folds: use --folds {max(n, 2)}.")
+            raise InputError(f"there are {n} pairs, fewer than the {folds} folds; use --folds {max(n, 2)}")
         assigned = np.arange(n) % folds
         rng.shuffle(assigned)
         return _folds(assigned, [str(fold + 1) for fold in range(folds)])
@@ -65,8 +65,7 @@ def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Spli
         size, label = int(sizes[smallest]), targets.classes[smallest]
         cure = f"use --folds {size}, or leave that label out" if size > 1 else "leave that label out"
         raise InputError(
-            f"The label {label!r} has {size} pair{'s' if size > 1 else ''}, fewer than the {folds} folds: "
-            f"{cure}."
+            f"the label {label!r} has {size} pair{'s' if size > 1 else ''}, fewer than the {folds} folds; {cure}"
         )
     assigned = np.empty(n, dtype=np.intp)
     begin = 0
@@ -82,7 +81,9 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     """One fold per group, in order of appearance; with ``folds``, that many folds of whole groups."""
     names = list(dict.fromkeys(groups))
     if len(names) < 2:
-        raise InputError(f"Splitting by group needs at least two groups, and there is only {names!r}.")
+        raise InputError(
+            f"all {len(groups)} pairs are of the group {', '.join(map(str, names))}; split by another column"
+        )
     number = {name: k for k, name in enumerate(names)}
     codes = np.array([number[group] for group in groups], dtype=np.intp)
     if folds is None:
@@ -90,7 +91,7 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     check_folds(folds)
     if len(names) < folds:
         raise InputError(
-            f"There are {len(names)} groups, fewer than the {folds} folds: use --folds {len(names)}."
+            f"there are {len(names)} groups, fewer than the {folds} folds; use --folds {len(names)}"
         )
     sizes = np.bincount(codes)
     load = np.zeros(folds, dtype=np.intp)
@@ -125,14 +126,14 @@ def lexical_splits(
         if len(test):
             if not len(train):
                 raise InputError(
-                    f"The lexical split leaves no pair to train on in fold {fold + 1} of {folds}: too many "
-                    "pairs share their words. Use another --folds or --seed, or another split."
+                    f"the lexical split leaves no pair to train on in fold {fold + 1} of {folds}, since too many "
+                    "pairs share their words; use another --folds or --seed, or another split"
                 )
             splits.append(Split(str(fold + 1), train, test, n - len(test) - len(train)))
     if len(splits) < 2:
         raise InputError(
-            f"The lexical split leaves {len(splits)} of {folds} folds with a pair to test: the {n} pairs "
-            "share too many of their words. Use fewer --folds, another --seed, or another split."
+            f"the lexical split leaves {len(splits)} of {folds} folds with a pair to test, since the {n} pairs "
+            "share too many of their words; use fewer --folds, another --seed, or another split"
         )
     return splits
 
@@ -163,7 +164,7 @@ def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int
 def fixed_split(n_train: int, n_test: int) -> list[Split]:
     """One fold: the first ``n_train`` rows train, the ``n_test`` after them test."""
     if not n_train or not n_test:
-        raise InputError(f"There are {n_train} pairs to train on and {n_test} to test: both are needed.")
+        raise InputError(f"there are {n_train} pairs to train on and {n_test} to test; give some of both")
     return [Split("test", np.arange(n_train), np.arange(n_train, n_train + n_test))]
 
 
@@ -184,10 +185,11 @@ def make_splits(
         return random_splits(targets, 10 if folds is None else folds, seed)
     if spec == "lexical":
         if words is None:
-            raise UsageError("A lexical split needs the words of the pairs.")
+            raise UsageError("a lexical split needs the words of the pairs; give them as words=")
         return lexical_splits(*words, 10 if folds is None else folds, seed)
     if spec.startswith("group:"):
         if groups is None:
-            raise UsageError(f"The data has no column {spec[6:]!r} to split by.")
+            column = spec.removeprefix("group:")
+            raise UsageError(f"the data has no column {column!r} to split by; give its values as groups=")
         return group_splits(groups, folds)
-    raise UsageError(f"Unknown split {spec!r}; known are random, group:COLUMN and lexical.")
+    raise UsageError(f"the split {spec!r} is unknown; choose random, group:COLUMN or lexical")

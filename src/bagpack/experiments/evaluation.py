@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate import Evaluation, cross_validate, fixed_split, interval, make_splits
+from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, interval, make_splits
 from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
@@ -157,17 +157,18 @@ def merge_labels(data: Dataset) -> Dataset:
     return replace(merged, labels=["\t".join(sorted(labels)) for labels in by_pair.labels])
 
 
-def splits_of(rows: Rows, options: EvaluateOptions) -> list[Any]:
+def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
     """The folds that the options ask for."""
     if rows.n_train is not None:
         return fixed_split(rows.n_train, len(rows.data) - rows.n_train)
-    targets = rows.targets
-    groups = rows.data.column(options.split[6:]) if options.split.startswith("group:") else None
+    groups = None
+    if options.split.startswith("group:"):
+        groups = rows.data.column(options.split.removeprefix("group:"))
     # Words are the same for a lexical split if the corpus takes them for the same (vein, veins).
     names = {word: str(target or word) for word, target in rows.matrix.resolved.items()}
     words = ([names[w1] for w1, _ in rows.data.pairs], [names[w2] for _, w2 in rows.data.pairs])
     return make_splits(
-        options.split, targets, words=words, groups=groups, folds=options.folds, seed=options.seed
+        options.split, rows.targets, words=words, groups=groups, folds=options.folds, seed=options.seed
     )
 
 
