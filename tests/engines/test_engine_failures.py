@@ -92,6 +92,22 @@ def test_a_damaged_tantivy_index(filled, tmp_path):
         connect(url)
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_place_that_no_tantivy_index_can_have(overwrite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("A cat.\n")
+    for place in (".", "tantivy:", "tantivy:./"):
+        with pytest.raises(
+            BagpackError, match=r"does not name a directory of its own; write tantivy:my-index"
+        ):
+            build_engine(place, ["notes.txt"], overwrite=overwrite)
+    with pytest.raises(
+        BagpackError, match=r"notes\.txt (exists already|is not a BagPack search index).*another"
+    ):
+        build_engine("notes.txt", ["notes.txt"], overwrite=overwrite)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
 def test_refused_credentials(postgres, node, host):
     with pytest.raises(EngineError, match="refused the credentials; set PGUSER and PGPASSWORD") as error:
         connect(postgres.replace(postgres.split("@")[0], f"postgresql://bagpack:{SECRET}"))

@@ -19,7 +19,7 @@ import numpy as np
 from bagpack.corpus.strings import Strings
 from bagpack.engines.base import Address, EngineError, Snippet
 from bagpack.engines.words import index_word, index_words
-from bagpack.errors import StoreError, missing_extra
+from bagpack.errors import StoreError, UsageError, missing_extra
 from bagpack.files import (
     disk_errors,
     map_array,
@@ -172,14 +172,13 @@ class TantivyBuilder:
     def __init__(self, address: Address, overwrite: bool) -> None:
         self._tantivy = _library()
         self.directory = _directory(address)
-        self.work = self.directory.with_name(self.directory.name + ".partial")
+        if not self.directory.name:
+            raise UsageError(
+                f"{address} does not name a directory of its own; write tantivy:my-index, for example"
+            )
         if self.directory.exists():
-            if not overwrite:
-                raise StoreError(f"{self.directory} exists already; choose another name, or --overwrite it")
-            if any(self.directory.iterdir()) and not (self.directory / FACTS).exists():
-                raise StoreError(
-                    f"{self.directory} is not a BagPack search index, so --overwrite leaves it alone"
-                )
+            self._check_replaceable(overwrite)
+        self.work = self.directory.with_name(self.directory.name + ".partial")
         remove_tree(self.work)
         with disk_errors(self.work):
             self.work.mkdir(parents=True)
@@ -193,6 +192,15 @@ class TantivyBuilder:
         self._writer = self._guarded(
             lambda: self._tantivy.Index(_schema(self._tantivy), str(self.work)).writer(WRITER_MEMORY, 1)
         )
+
+    def _check_replaceable(self, overwrite: bool) -> None:
+        if not overwrite:
+            raise StoreError(f"{self.directory} exists already; choose another name, or --overwrite it")
+        is_free = self.directory.is_dir() and not any(self.directory.iterdir())
+        if not is_free and not (self.directory / FACTS).exists():
+            raise StoreError(
+                f"{self.directory} is not a BagPack search index, so --overwrite leaves it alone; choose another name"
+            )
 
     def _guarded(self, action: Any) -> Any:
         try:
