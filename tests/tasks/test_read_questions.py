@@ -165,6 +165,10 @@ BAD = {
         "1. a\na. b\nb. c\n",
         r"q\.txt:1: the question has no answer; put the answers into q\.ans",
     ),
+    "toefl, letter too far": (
+        "1. a\na. b\nb. c\nanswer: z\n",
+        r"q\.txt:1: the answer z is none of the 2 choices; correct the letter after 'answer:'$",
+    ),
     "toefl, choices out of order": (
         "1. a\na. b\nc. d\n",
         r"q\.txt:3: this is choice c where b should follow",

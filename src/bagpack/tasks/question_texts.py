@@ -122,6 +122,7 @@ def parse_toefl(file: TextFile, answers: str | Path | None) -> Iterator[RawQuest
         raw = questions[-1][1]
         if answer:
             raw.answer, raw.answer_text = _letter(answer[1]), answer[1]
+            raw.answer_cure = "correct the letter after 'answer:'"
         elif choice:
             expected = chr(ord("a") + len(raw.choices))
             if choice[1].lower() != expected:
@@ -206,8 +207,10 @@ def _add_answers(
             )
         by_number[numeral.lstrip("0")] = letters[-1]
     for own_number, raw in questions:
+        if raw.answer is not None:
+            continue
         raw.answer_cure = f"correct {path.name}"
-        if raw.answer is None and own_number in by_number:
+        if own_number in by_number:
             raw.answer_text = by_number[own_number]
             raw.answer = _letter(raw.answer_text)
 
