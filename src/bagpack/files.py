@@ -105,18 +105,17 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write beside and rename: a reader sees the old file or the new one."""
-    beside = path.with_name(path.name + ".new")
-    write_bytes(beside, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
-    os.replace(beside, path)
+    """Write JSON as `write_text` writes text, and make its name durable."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
     sync_directory(path.parent)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write beside and rename, in UTF-8."""
+    """Write UTF-8 beside and rename: a reader sees the old file or the new one."""
     beside = path.with_name(path.name + ".new")
     write_bytes(beside, text.encode())
-    os.replace(beside, path)
+    with disk_errors(path):
+        os.replace(beside, path)
 
 
 def read_json(path: Path) -> Any:

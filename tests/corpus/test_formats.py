@@ -8,6 +8,7 @@ import lzma
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +19,7 @@ from corpus_oracle import build, sentences, words
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import recognise
 from bagpack.corpus.readers.text import is_wrapped
-from bagpack.corpus.sources import expand, inspect
+from bagpack.corpus.sources import expand, inspect, open_plain
 from bagpack.errors import InputError, UsageError
 
 COMPRESSIONS = {
@@ -143,6 +144,16 @@ def test_binary_files_are_not_taken_for_text(tmp_path, write):
         build(write("a.bin", b"\x00\x01binary" * 10), tmp_path / "s")
     with pytest.raises(InputError, match="does not look like text"):
         build(write("b.txt", "Lions sleep.".encode("utf-16")), tmp_path / "s")
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_a_file_that_is_gone_when_a_worker_reads_it(suffix, write):
+    source = inspect(str(write("a.txt" + suffix, COMPRESSIONS[suffix](b"Lions sleep.\n"))))
+    Path(source.path).unlink()
+    with pytest.raises(
+        InputError, match=r"a\.txt\S* cannot be read: No such file or directory; check the name"
+    ):
+        open_plain(source)
 
 
 def test_hard_wrapped_text_is_unwrapped(tmp_path, write):

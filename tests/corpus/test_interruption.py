@@ -13,7 +13,7 @@ from test_building import conllu, jsonl, prose, vertical
 
 from bagpack.corpus.index import index_corpus
 from bagpack.corpus.store import Corpus
-from bagpack.corpus.workplace import owned
+from bagpack.corpus.workplace import at_work, owned
 from bagpack.errors import StoreError
 
 # Whatever changes the disk passes through one of these.
@@ -157,6 +157,11 @@ def test_only_one_build_at_a_time_in_one_place(sources, tmp_path):
             with pytest.raises(StoreError, match="another bagpack index is working in"):
                 index_corpus(sources, tmp_path / "s", **BUILD, **options)
     index_corpus(sources, tmp_path / "s", **BUILD)
+
+
+def test_what_goes_wrong_in_a_worker_is_not_blamed_on_its_lock(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"text\.txt"), at_work(tmp_path):
+        (tmp_path / "text.txt").read_bytes()
 
 
 SCRIPT = """

@@ -375,9 +375,10 @@ class ShardSink:
         if facts.exists() and facts.read_bytes() == (beside / "shard.json").read_bytes():
             remove_tree(beside)
             return
-        remove_tree(final)
-        os.replace(beside, final)
-        sync_directory(self.directory)
+        with disk_errors(final):
+            remove_tree(final)
+            os.replace(beside, final)
+            sync_directory(self.directory)
 
     def _types(self) -> NormalisedTypes:
         """Forms and keys of the raw strings, each distinct one looked at once."""
@@ -422,7 +423,8 @@ class ShardSink:
         """Leave a trace of the progress for whoever started the work, on a file system that both share."""
         path = self.directory / "progress" / f"{self.part:06d}"
         if path.parent.is_dir():
-            path.write_text(f"{self.total_tokens + self.count} {self.consumed}")
+            with disk_errors(path):
+                path.write_text(f"{self.total_tokens + self.count} {self.consumed}")
 
 
 def encoding_error(path: str, line: int, error: UnicodeDecodeError, encoding: str) -> InputError:

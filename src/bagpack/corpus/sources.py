@@ -124,9 +124,7 @@ def inspect(path: str, label: str = "") -> Source:
             magic = handle.read(6)
             status = os.fstat(handle.fileno())
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror}; check the name and its permissions"
-        ) from error
+        raise _unreadable(path, error) from error
     if status.st_size == 0:
         raise InputError(f"{path} is empty; leave it out or check how it was made")
     compression = next((kind for mark, kind in MAGIC.items() if magic.startswith(mark)), "")
@@ -138,17 +136,24 @@ def inspect(path: str, label: str = "") -> Source:
     return Source(path, status.st_size, status.st_mtime_ns, compression, label=label)
 
 
+def _unreadable(name: str, error: OSError) -> InputError:
+    return InputError(f"{name} cannot be read: {error.strerror}; check the name and its permissions")
+
+
 def open_plain(source: Source) -> IO[bytes]:
     """The uncompressed bytes of a source."""
-    if source.compression == "gz":
-        return gzip.open(source.path, "rb")  # type: ignore[return-value]
-    if source.compression == "bz2":
-        return bz2.open(source.path, "rb")
-    if source.compression == "xz":
-        return lzma.open(source.path, "rb")
-    if source.compression == "zst":
-        return io.BufferedReader(_ZstdFile(source.path), 1 << 17)
-    return open(source.path, "rb")
+    try:
+        if source.compression == "gz":
+            return gzip.open(source.path, "rb")  # type: ignore[return-value]
+        if source.compression == "bz2":
+            return bz2.open(source.path, "rb")
+        if source.compression == "xz":
+            return lzma.open(source.path, "rb")
+        if source.compression == "zst":
+            return io.BufferedReader(_ZstdFile(source.path), 1 << 17)
+        return open(source.path, "rb")
+    except OSError as error:
+        raise _unreadable(source.name, error) from error
 
 
 class _ZstdFile(io.RawIOBase):

@@ -82,7 +82,9 @@ def at_work(work: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path, how: int) -> Iterator[None]:
-    with disk_errors(path), open(path, "a") as handle:
+    with disk_errors(path):  # not around what is done meanwhile, whose errors are about other files
+        handle = open(path, "a")  # noqa: SIM115 (held while the lock is)
+    with handle:
         with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, how)
         yield
