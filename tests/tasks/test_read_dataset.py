@@ -38,7 +38,6 @@ def test_a_pair_with_two_labels_keeps_its_rows_and_has_a_multilabel_view(tmp_pat
     data = read_dataset(write(tmp_path, "w1\tw2\tlabel\na\tb\tx\nc\tc\ty\na\tb\ty\na\tb\tx\n"))
     assert len(data) == 4
     assert data.duplicates == 2
-    assert data.equal_words == 1
     assert data.is_multilabel
     view = data.by_pair()
     assert view.pairs == [("a", "b"), ("c", "c")]

@@ -36,9 +36,7 @@ def test_json_lines_of_pairs(tmp_path):
     assert first.choices == (("kitten", "cat"), ("leaf", "tree"))
     assert (first.answer, first.id, first.group, first.line) == (0, "q1", "easy", 1)
     assert first.pairs == [("puppy", "dog"), ("kitten", "cat"), ("leaf", "tree")]
-    assert (first.guess, second.guess) == (1 / 2, 1 / 3)
     assert second.line == 3
-    assert got.choice_counts == {2: 1, 3: 1}
     assert got.words[:2] == ["puppy", "dog"]
 
 

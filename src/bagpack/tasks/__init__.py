@@ -9,7 +9,6 @@ from bagpack.tasks.pairs import read_pairs as read_pairs
 from bagpack.tasks.questions import Question as Question
 from bagpack.tasks.questions import QuestionSet as QuestionSet
 from bagpack.tasks.questions import read_questions as read_questions
-from bagpack.tasks.words import distinct_pairs as distinct_pairs
 from bagpack.tasks.words import distinct_words as distinct_words
 from bagpack.tasks.words import normalise_target as normalise_target
 from bagpack.tasks.words import unordered_pairs as unordered_pairs

@@ -9,7 +9,7 @@ from pathlib import Path
 from bagpack.errors import InputError
 from bagpack.tasks.table import Table, mapped_columns, read_table
 from bagpack.tasks.textfile import TextFile
-from bagpack.tasks.words import Pair, distinct_pairs, distinct_words
+from bagpack.tasks.words import Pair, distinct_words
 
 _WORD_COLUMNS = (("w1", "w2"), ("word1", "word2"))
 # (head, dependent, the column that says which role the dependent plays)
@@ -42,19 +42,9 @@ class PairList:
         return len(self.pairs)
 
     @property
-    def distinct(self) -> list[Pair]:
-        """Each ordered pair once, in the order of first appearance."""
-        return distinct_pairs(self.pairs)
-
-    @property
     def duplicates(self) -> int:
         """How many rows repeat the pair of an earlier row."""
         return len(self.pairs) - len(set(self.pairs))
-
-    @property
-    def equal_words(self) -> int:
-        """How many rows have the same word on both sides."""
-        return sum(w1 == w2 for w1, w2 in self.pairs)
 
     @property
     def words(self) -> list[str]:

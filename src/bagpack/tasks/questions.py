@@ -44,11 +44,6 @@ class Question:
             return [(self.stem, str(choice)) for choice in self.choices]
         return [self.stem, *(choice for choice in self.choices if isinstance(choice, tuple))]
 
-    @property
-    def guess(self) -> float:
-        """The score of a random guess: one over the number of choices."""
-        return 1 / len(self.choices)
-
 
 @dataclass(frozen=True)
 class QuestionSet:
@@ -80,14 +75,6 @@ class QuestionSet:
     def words(self) -> list[str]:
         """Each word once, in the order of first appearance."""
         return distinct_words(self.pairs)
-
-    @property
-    def choice_counts(self) -> dict[int, int]:
-        """How many questions have how many choices."""
-        counts: dict[int, int] = {}
-        for question in self.questions:
-            counts[len(question.choices)] = counts.get(len(question.choices), 0) + 1
-        return dict(sorted(counts.items()))
 
 
 def read_questions(path: str | Path | TextFile, answers: str | Path | None = None) -> QuestionSet:

@@ -28,11 +28,6 @@ def distinct_words(pairs: Iterable[Pair]) -> list[str]:
     return list(dict.fromkeys(word for pair in pairs for word in pair))
 
 
-def distinct_pairs(pairs: Iterable[Pair]) -> list[Pair]:
-    """Every ordered pair once, in the order of first appearance."""
-    return list(dict.fromkeys(pairs))
-
-
 def unordered_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     """Every pair once whatever its order, as it first appears.
 
