@@ -5,6 +5,7 @@ from corpus_oracle import build, read_vertical, sentences, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bagpack.corpus.interning import InternTable
 from bagpack.corpus.readers.vertical import column_numbers, document_name, guess_columns
 from bagpack.errors import InputError, UsageError
 
@@ -112,6 +113,20 @@ def test_one_column_has_forms_only(tmp_path, write):
     with pytest.raises(InputError, match="no lemma column"):
         build(source, tmp_path / "s", format="vertical")
     assert flat(build(source, tmp_path / "s", format="vertical", level="form")) == ["Lions/lions sleep/sleep"]
+
+
+def test_a_first_word_that_fills_half_the_table_without_a_lemma(tmp_path, write, monkeypatch):
+    """As FORM TAB FORM it has one byte more than there is room: the table must grow, not be asked again for ever."""
+    asked = []
+
+    def grow(table, longest, really=InternTable.grow):
+        asked.append(longest)
+        assert len(asked) < 10
+        really(table, longest)
+
+    monkeypatch.setattr(InternTable, "grow", grow)
+    source = write("a.vert", "<s>\n" + "x" * (InternTable().blob.size // 2) + "\n</s>\n")
+    assert build(source, tmp_path / "s", format="vertical", level="form", columns="word").tokens == 1
 
 
 def test_a_form_with_two_lemmas_is_two_types(tmp_path, write):

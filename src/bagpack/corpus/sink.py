@@ -149,7 +149,8 @@ class ShardSink:
                 if code == col.DONE:
                     break
             elif code == col.GROW:
-                self.table.grow(len(_line_at(block, int(self.state[col.POSITION]))))
+                line = _line_at(block, int(self.state[col.POSITION]))
+                self.table.grow(2 * len(line) + 1)  # a form without a lemma is its own: FORM TAB FORM
             elif code == col.FULL_TOKENS:
                 self._grow_tokens(self.count + 1)
             else:
