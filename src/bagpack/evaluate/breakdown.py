@@ -6,10 +6,9 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bagpack.evaluate.results import Breakdown, Bucket, ConditionResult
 from bagpack.evaluate.scores import label_scores, rating_scores
+from bagpack.evaluate.splits import group_codes
 from bagpack.learn.blocks import PairCounts
 from bagpack.learn.targets import Targets, decode
 
@@ -28,23 +27,31 @@ def fold_scores(targets: Targets, decisions: Floats, left_out: Sequence[str]) ->
 
 def groups_of(groups: Sequence[Hashable], tested: Bools) -> list[tuple[str, Bools]]:
     """Each group's name and its tested rows, in order of appearance."""
-    names = list(dict.fromkeys(groups))
-    number = {name: k for k, name in enumerate(names)}
-    codes = np.array([number[group] for group in groups])
-    parts = [(str(name), (codes == k) & tested) for k, name in enumerate(names)]
+    names, codes = group_codes(groups)
+    parts = [(str(name), (codes == code) & tested) for code, name in enumerate(names)]
     return [(name, rows) for name, rows in parts if rows.any()]
 
 
-def _score_part(
-    targets: Targets, result: ConditionResult, rows: Bools, metric: str, left_out: Sequence[str]
-) -> float:
-    if not rows.any():
-        return math.nan
-    return fold_scores(targets[rows], result.decisions[rows], left_out)[metric]
+def _breakdown(
+    parts: Sequence[tuple[str, Bools]],
+    column: str,
+    targets: Targets,
+    results: dict[str, ConditionResult],
+    left_out: Sequence[str],
+) -> Breakdown:
+    """Each condition's score in each part of the rows, NaN where a part has none."""
+    metric = {"rating": "spearman", "multilabel": "f1_macro"}.get(targets.kind, "accuracy")
 
+    def score(result: ConditionResult, rows: Bools) -> float:
+        if not rows.any():
+            return math.nan
+        return fold_scores(targets[rows], result.decisions[rows], left_out)[metric]
 
-def _part_metric(targets: Targets) -> str:
-    return {"rating": "spearman", "multilabel": "f1_macro"}.get(targets.kind, "accuracy")
+    buckets = [
+        Bucket(name, int(rows.sum()), {key: score(result, rows) for key, result in results.items()})
+        for name, rows in parts
+    ]
+    return Breakdown(metric, buckets, column)
 
 
 def seen_bands(
@@ -57,17 +64,13 @@ def seen_bands(
     """Scores by how often the pair was seen together, over the pooled out-of-fold answers."""
     if counts.seen is None:
         return None
-    metric = _part_metric(targets)
-    rows = []
+    parts = []
     for name, low, high in SEEN_BANDS:
         inside = tested & (counts.seen >= low)
         if high is not None:
             inside &= counts.seen <= high
-        scores = {
-            key: _score_part(targets, result, inside, metric, left_out) for key, result in results.items()
-        }
-        rows.append(Bucket(name, int(inside.sum()), scores))
-    return Breakdown(metric, rows)
+        parts.append((name, inside))
+    return _breakdown(parts, "", targets, results, left_out)
 
 
 def by_group(
@@ -79,13 +82,4 @@ def by_group(
     left_out: Sequence[str],
 ) -> Breakdown:
     """Scores by group, over the pooled out-of-fold answers."""
-    metric = _part_metric(targets)
-    rows = [
-        Bucket(
-            name,
-            int(inside.sum()),
-            {key: _score_part(targets, result, inside, metric, left_out) for key, result in results.items()},
-        )
-        for name, inside in groups_of(groups, tested)
-    ]
-    return Breakdown(metric, rows, column)
+    return _breakdown(groups_of(groups, tested), column, targets, results, left_out)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bagpack.errors import InputError
-from bagpack.evaluate.crossval import check_found
+from bagpack.evaluate.crossval import CONDITIONS, check_found
 from bagpack.evaluate.questions import (
-    CONDITIONS,
     QuestionEvaluation,
     QuestionRows,
     best_choices,
     complete_questions,
     score_questions,
+    stems_of,
 )
 from bagpack.learn.blocks import BORROWED, PairCounts
 from bagpack.learn.fitting import WeightedBlock, weight_blocks
@@ -64,14 +64,12 @@ def solve_by_cosines(
     """
     if not questions:
         raise InputError("there is no analogy question to answer; give at least one")
-    if any(question.stem is None for question in questions):
-        raise InputError("an analogy question has no stem; give it a pair")
+    stems = np.array(stems_of(questions))
     unknown = [condition for condition in conditions if condition not in BLOCKS_OF]
     if unknown:
         raise InputError(f"analogies have no condition {unknown[0]!r}; choose one of {', '.join(BLOCKS_OF)}")
     check_found(counts)
     preset = get_preset(preset)
-    stems = np.array([int(question.stem or 0) for question in questions], dtype=np.int64)
     centre_on = np.arange(len(counts)) if transductive else stems
     used = {
         condition: (

@@ -33,6 +33,8 @@ from bagpack.parallel import Shared, share
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Floats
 
+CONDITIONS = ("v1v2", "v12", "v1v2v12")
+
 
 @dataclass(frozen=True)
 class _FoldAnswers:
@@ -90,7 +92,7 @@ def cross_validate(
     counts: PairCounts,
     y: Answers,
     splits: Sequence[Split],
-    conditions: Sequence[str] = ("v1v2", "v12", "v1v2v12"),
+    conditions: Sequence[str] = CONDITIONS,
     preset: str | Preset = "paper",
     *,
     kind: Literal["labels", "rating"] = "labels",
@@ -161,8 +163,8 @@ def cross_validate(
         name: _gather(name, targets, splits, answers, tested, left_out, groups)
         for name in answers[0].decisions
     }
-    in_condition = {name: int(counts.zero_rows(preset.blocks_of(name))[tested].sum()) for name in conditions}
-    condition_results = [_with_zero_rows(results[name], in_condition[name]) for name in conditions]
+    zero_rows = {name: int(counts.zero_rows(preset.blocks_of(name))[tested].sum()) for name in conditions}
+    condition_results = [replace(results[name], zero_rows=zero_rows[name]) for name in conditions]
     baseline_results = [result for name, result in results.items() if name not in conditions]
     main = "spearman" if targets.kind == "rating" else "f1_weighted_without" if left_out else "f1_macro"
     settings = {
@@ -194,7 +196,7 @@ def cross_validate(
         groups=None if groups is None else by_group(groups, group_column, targets, tested, results, left_out),
         transductive=transductive,
         settings=settings,
-        notes=_notes(targets, splits, tested, transductive, in_condition),
+        notes=_notes(targets, splits, tested, transductive, zero_rows),
     )
 
 
@@ -205,12 +207,6 @@ def check_found(counts: PairCounts) -> None:
             f"none of the words of the {len(counts)} pairs was found in the corpus, so every vector is zero; "
             "check the corpus's language and whether it was indexed by lemma or by form (bagpack check)"
         )
-
-
-def _with_zero_rows(result: ConditionResult, zero_rows: int) -> ConditionResult:
-    return ConditionResult(
-        result.name, result.metrics, result.decisions, result.predicted, result.confusion, zero_rows
-    )
 
 
 def _check(

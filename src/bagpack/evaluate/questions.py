@@ -15,10 +15,10 @@ import numpy as np
 from joblib import delayed
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate.crossval import check_found, cross_validate
+from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
 from bagpack.evaluate.results import RESULT_FORMAT
 from bagpack.evaluate.scores import Score, interval
-from bagpack.evaluate.splits import Split, check_folds, generator_of
+from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbered
 from bagpack.learn.blocks import PairCounts
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
@@ -26,8 +26,6 @@ from bagpack.parallel import Shared, share
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json
-
-CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
 
 @dataclass(frozen=True)
@@ -137,6 +135,14 @@ class QuestionEvaluation:
         }
 
 
+def stems_of(questions: Sequence[QuestionRows]) -> list[int]:
+    """The row of each analogy question's stem."""
+    stems = [question.stem for question in questions if question.stem is not None]
+    if len(stems) < len(questions):
+        raise InputError("an analogy question has no stem; give it a pair")
+    return stems
+
+
 def best_choices(values: Floats) -> Ints:
     """The choices of the highest value; those a rounding error below it count as equal."""
     slack = 1e-10 * max(1.0, float(np.abs(values).max()))
@@ -157,20 +163,20 @@ def score_questions(
         [float(q.answer in chosen) / len(chosen) for q, chosen in zip(questions, best, strict=True)]
     )
     worst = np.where(complete, credit, guess)
-    if folds is None:
-        overall = interval(worst.tolist())
-        score = Score(overall.mean, overall.low, overall.high)
-        plain = interval(credit.tolist())
-        accuracy = Score(plain.mean, plain.low, plain.high)
-    else:
-        score = interval([float(worst[fold].mean()) for fold in folds])
-        accuracy = interval([float(credit[fold].mean()) for fold in folds])
-    on_complete = interval(credit[complete].tolist())
+
+    def mean_over_questions(values: Floats) -> Score:
+        return replace(interval(values.tolist()), folds=())
+
+    def mean(values: Floats) -> Score:
+        if folds is None:
+            return mean_over_questions(values)
+        return interval([float(values[fold].mean()) for fold in folds])
+
     metrics = {
-        "score": score,
+        "score": mean(worst),
         "coverage": Score(float(complete.mean())),
-        "complete_accuracy": Score(on_complete.mean, on_complete.low, on_complete.high),
-        "accuracy": accuracy,
+        "complete_accuracy": mean_over_questions(credit[complete]),
+        "accuracy": mean(credit),
     }
     picked = np.array([chosen[0] for chosen in best])
     return QuestionResult(name, metrics, picked, credit, complete, values)
@@ -217,12 +223,12 @@ def _inductive_rounds(
     negatives: Sequence[int],
     choices: Sequence[int],
     conditions: dict[str, tuple[str, ...]],
-    preset_name: str | Preset,
+    preset: str | Preset,
     C: float,
 ) -> dict[str, Floats]:
     """The rounds of one question with weighting and scaling fitted on each round's two rows alone."""
     counts: PairCounts = shared.get()
-    preset = get_preset(preset_name)
+    preset = get_preset(preset)
     names = list(dict.fromkeys(name for blocks in conditions.values() for name in blocks))
     out: dict[str, list[Floats]] = {condition: [] for condition in conditions}
     for negative in negatives:
@@ -260,9 +266,7 @@ def solve_analogies(
         raise InputError(
             "there are fewer than two analogies; add some, since each takes the others' stems as negatives"
         )
-    stems = [question.stem for question in questions]
-    if any(stem is None for stem in stems):
-        raise InputError("an analogy question has no stem; give it a pair")
+    stems = stems_of(questions)
     if rounds < 1:
         raise UsageError(f"at least 1 round is needed, not {rounds}")
     check_found(counts)
@@ -273,13 +277,13 @@ def solve_analogies(
     negatives = []
     for i in range(len(questions)):
         drawn = rng.choice(len(questions) - 1, size=size, replace=False)
-        negatives.append([int(stems[k + (k >= i)] or 0) for k in drawn])
+        negatives.append([stems[k + (k >= i)] for k in drawn])
     values: dict[str, list[Floats]] = {condition: [] for condition in conditions}
     if transductive:
         names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
         for condition, gram in condition_grams(weight_blocks(counts, names, preset), wanted):
             values[condition] = [
-                _rounds(gram, int(question.stem or 0), negatives[i], question.choices, C)
+                _rounds(gram, stems[i], negatives[i], question.choices, C)
                 for i, question in enumerate(questions)
             ]
     else:
@@ -287,7 +291,7 @@ def solve_analogies(
             tasks = (
                 delayed(_inductive_rounds)(
                     shared,
-                    int(question.stem or 0),
+                    stems[i],
                     negatives[i],
                     question.choices,
                     wanted,
@@ -339,10 +343,7 @@ def solve_synonyms(
     y[[starts[i] + question.answer for i, question in enumerate(questions)]] = True
     fold_of = np.arange(n) % folds
     generator_of(seed).shuffle(fold_of)
-    splits = [
-        Split(str(k + 1), np.flatnonzero(fold_of[owner] != k), np.flatnonzero(fold_of[owner] == k))
-        for k in range(folds)
-    ]
+    splits = folds_of(fold_of[owner], numbered(folds))
     found = cross_validate(
         counts[rows], y, splits, conditions, preset, C=C, transductive=transductive, n_jobs=n_jobs
     )

@@ -11,7 +11,7 @@ from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate.crossval import check_found
+from bagpack.evaluate.crossval import CONDITIONS, check_found
 from bagpack.evaluate.results import RESULT_FORMAT, Breakdown, Bucket
 from bagpack.evaluate.scores import Score, area_under_curve, interval
 from bagpack.evaluate.splits import check_folds, generator_of, random_splits
@@ -117,7 +117,7 @@ def relation_rounds(
     counts: PairCounts,
     labels: Answers,
     relations: Sequence[Label] | None = None,
-    conditions: Sequence[str] = ("v1v2", "v12", "v1v2v12"),
+    conditions: Sequence[str] = CONDITIONS,
     preset: str | Preset = "paper",
     *,
     rounds: int = 5,
@@ -141,6 +141,7 @@ def relation_rounds(
         raise UsageError(f"at least 1 round is needed, not {rounds}")
     check_found(counts)
     wanted = list(relations) if relations is not None else list(targets.classes)
+    one_hot = targets.one_hot()
     rng = generator_of(seed)
     tasks = []
     sampled: dict[Label, tuple[int, int]] = {}
@@ -148,7 +149,7 @@ def relation_rounds(
         if relation not in targets.classes:
             known = ", ".join(map(str, targets.classes))
             raise UsageError(f"there is no relation {relation!r}; the data has {known}")
-        positive = targets.one_hot()[:, targets.classes.index(relation)]
+        positive = one_hot[:, targets.classes.index(relation)]
         smaller = int(min(positive.sum(), (~positive).sum()))
         if smaller < folds:
             side = "has" if positive.sum() == smaller else "is missing from"

@@ -40,11 +40,24 @@ def check_folds(folds: int) -> None:
         raise UsageError(f"at least 2 folds are needed, not {folds}")
 
 
-def _folds(assigned: Ints, names: Sequence[str]) -> list[Split]:
+def folds_of(assigned: Ints, names: Sequence[str]) -> list[Split]:
+    """One fold per name; ``assigned`` says of each row in which fold it is tested."""
     return [
         Split(name, np.flatnonzero(assigned != fold), np.flatnonzero(assigned == fold))
         for fold, name in enumerate(names)
     ]
+
+
+def numbered(folds: int) -> list[str]:
+    """Names of folds that are no groups: their numbers, from 1 on."""
+    return [str(fold + 1) for fold in range(folds)]
+
+
+def group_codes(groups: Sequence[Hashable]) -> tuple[list[Hashable], Index]:
+    """The distinct groups in order of appearance, and the number of each row's."""
+    names = list(dict.fromkeys(groups))
+    number = {name: code for code, name in enumerate(names)}
+    return names, np.array([number[group] for group in groups], dtype=np.intp)
 
 
 def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Split]:
@@ -57,7 +70,7 @@ def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Spli
             raise InputError(f"there are {n} pairs, fewer than the {folds} folds; use --folds {max(n, 2)}")
         assigned = np.arange(n) % folds
         rng.shuffle(assigned)
-        return _folds(assigned, [str(fold + 1) for fold in range(folds)])
+        return folds_of(assigned, numbered(folds))
     sizes = np.bincount(targets.codes, minlength=len(targets.classes))
     present = np.flatnonzero(sizes)
     smallest = present[sizes[present].argmin()]
@@ -74,20 +87,18 @@ def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Spli
         # Each class goes on dealing where the one before stopped, so that the folds are equally large.
         assigned[rows] = (begin + np.arange(len(rows))) % folds
         begin = (begin + len(rows)) % folds
-    return _folds(assigned, [str(fold + 1) for fold in range(folds)])
+    return folds_of(assigned, numbered(folds))
 
 
 def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[Split]:
     """One fold per group, in order of appearance; with ``folds``, that many folds of whole groups."""
-    names = list(dict.fromkeys(groups))
+    names, codes = group_codes(groups)
     if len(names) < 2:
         raise InputError(
             f"all {len(groups)} pairs are of the group {', '.join(map(str, names))}; split by another column"
         )
-    number = {name: k for k, name in enumerate(names)}
-    codes = np.array([number[group] for group in groups], dtype=np.intp)
     if folds is None:
-        return _folds(codes, [str(name) for name in names])
+        return folds_of(codes, [str(name) for name in names])
     check_folds(folds)
     if len(names) < folds:
         raise InputError(
@@ -99,7 +110,7 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     for group in np.argsort(-sizes, kind="stable"):
         home[group] = load.argmin()
         load[home[group]] += sizes[group]
-    return _folds(home[codes], [str(fold + 1) for fold in range(folds)])
+    return folds_of(home[codes], numbered(folds))
 
 
 def lexical_splits(

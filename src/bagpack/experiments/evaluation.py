@@ -10,6 +10,7 @@ import numpy as np
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, interval, make_splits
+from bagpack.evaluate.crossval import CONDITIONS
 from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
@@ -27,10 +28,9 @@ from bagpack.report.model import EvaluationResult, without_nan
 from bagpack.tasks import Dataset, read_dataset
 from bagpack.vectors.matrix import PairMatrix, Progress
 
-CONDITIONS = ("v1v2", "v12", "v1v2v12")
 STRONGEST = 12
 MOST_ROWS_FOR_FEATURES = (
-    20_000  # past this, a model of all rows only for its strongest features costs too long
+    20_000  # past this, a model of all rows for its strongest features alone takes too long
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from bagpack.evaluate import question_rows, solve_analogies, solve_synonyms
+from bagpack.evaluate.crossval import CONDITIONS
 from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
@@ -14,7 +15,6 @@ from bagpack.experiments.counting import (
     matrix_of,
     versions,
 )
-from bagpack.experiments.evaluation import CONDITIONS
 from bagpack.learn.presets import get_preset
 from bagpack.report.model import EvaluationResult, without_nan
 from bagpack.tasks import read_questions
