@@ -174,6 +174,14 @@ def test_uploads_are_bounded_and_from_here(web):
     assert send("ok.csv", b"w1,w2\nkinda01,kindb01\n").headers["location"] == fine.headers["location"]
 
 
+def test_a_label_and_a_score_make_an_upload_a_list_of_pairs(web):
+    both = web.post(
+        "/dataset", files={"file": ("both.tsv", b"w1\tw2\tlabel\tscore\nkinda01\tkindb01\tkind\t1\n")}
+    )
+    assert both.status_code == 303
+    assert web.get(f"{both.headers['location']}.json").json()["entry"]["kind"] == "pairs"
+
+
 def test_an_upload_never_reaches_the_disk():
     from starlette.formparsers import MultiPartParser
 

@@ -29,7 +29,8 @@ from bagpack.explain.sketch import PairSketch, WordSketch, background_of, sketch
 from bagpack.explain.telling import Tick, no_tick
 from bagpack.learn.blocks import BORROWED
 from bagpack.learn.model import LinearModel
-from bagpack.tasks import Dataset, PairList, read_dataset, read_pairs
+from bagpack.tasks import Dataset, PairList, read_pairs
+from bagpack.tasks.anyfile import with_labels_or_scores
 from bagpack.tasks.textfile import TextFile, read_text_file
 from bagpack.vectors.coverage import coverage
 from bagpack.vectors.matrix import PairMatrix
@@ -107,9 +108,7 @@ def read_upload(name: str, content: bytes, limits: Limits) -> LoadedData:
 
 def load_data(file: TextFile, name: str, limits: Limits, uploaded: bool = False) -> LoadedData:
     """A data set with labels or scores, or bare pairs."""
-    pairs = read_pairs(file)
-    has = {"label", "relation", "score", "rating"} & pairs.extra.keys()
-    data = read_dataset(file) if has else pairs
+    data = with_labels_or_scores(file, read_pairs(file))
     if len(data) > limits.rows:
         raise InputError(
             f"{name} has {len(data):,} rows, and the explorer takes {limits.rows:,}; use bagpack check and predict"

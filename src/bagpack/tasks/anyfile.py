@@ -22,22 +22,27 @@ def read_any(
     either (or with both and no ``task``) a :class:`PairList`: for counting pairs it is enough.
     """
     file = read_text_file(path)
-    wanted = columns or {}
-    words = {name: given for name, given in wanted.items() if name in ("w1", "w2")}
+    words = {name: given for name, given in (columns or {}).items() if name in ("w1", "w2")}
     try:
         pairs = read_pairs(file, words)
     except InputError:
         if file.suffix not in (".tsv", ".csv") and _is_questions(file):
             return read_questions(file)
         raise
-    if task is not None:
-        return read_dataset(file, task, columns)
+    return with_labels_or_scores(file, pairs, task, columns)
+
+
+def with_labels_or_scores(
+    file: TextFile, pairs: PairList, task: Kind | None = None, columns: Mapping[str, str] | None = None
+) -> PairList | Dataset:
+    """The table's pairs as a data set if one column alone can be meant by it, as they are otherwise."""
+    wanted = columns or {}
     has_label = "label" in wanted or bool({"label", "relation"} & pairs.extra.keys())
     has_score = "score" in wanted or bool({"score", "rating"} & pairs.extra.keys())
     both = "label" in pairs.extra and has_score and not ({"label", "score"} & wanted.keys())
-    if (has_label or has_score) and not both:
-        return read_dataset(file, task, columns)
-    return pairs
+    if task is None and (both or not (has_label or has_score)):
+        return pairs
+    return read_dataset(file, task, columns)
 
 
 def _is_questions(file: TextFile) -> bool:
