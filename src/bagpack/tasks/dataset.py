@@ -69,13 +69,13 @@ class Dataset(PairList):
     @property
     def is_multilabel(self) -> bool:
         """Whether some pair stands in the set with two different labels."""
-        return len(set(zip(self.pairs, self.labels, strict=False))) > len(set(self.pairs)) and bool(
-            self.labels
-        )
+        labelled = set(zip(self.pairs, self.labels, strict=True)) if self.labels else set()
+        return len(labelled) > len(set(self.pairs))
 
     def by_pair(self) -> MultiLabel:
         """The multi-label view: each distinct pair once with the set of its labels."""
-        self._need("relations")
+        if self.kind != "relations":
+            raise UsageError(f"{self.path} holds {self.kind}, which have no labels; use a set of relations")
         rows: dict[Pair, list[int]] = {}
         for row, pair in enumerate(self.pairs):
             rows.setdefault(pair, []).append(row)
@@ -122,16 +122,12 @@ class Dataset(PairList):
         """
         name = column or self.group_column
         if name is None:
-            raise UsageError(f"{self.path} has no column that divides it; name one")
+            raise UsageError(f"{self.path} has no column that divides it; name one of its columns")
         rows: dict[str, list[int]] = {}
         for row, value in enumerate(self.column(name)):
             rows.setdefault(value, []).append(row)
         for value, of_value in rows.items():
             yield value, self.select(of_value)
-
-    def _need(self, kind: Kind) -> None:
-        if self.kind != kind:
-            raise UsageError(f"{self.path} holds {self.kind}, and this needs {kind}")
 
 
 def read_dataset(
