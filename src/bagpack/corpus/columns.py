@@ -105,7 +105,7 @@ def _push_token(tokens, state, found, max_sentence):  # type: ignore[no-untyped-
 @nb.njit(cache=True, nogil=True)
 def read_vertical(  # type: ignore[no-untyped-def]
     buffer, form_column, lemma_column, skip_bad, max_sentence,
-    tag_blob, tag_offsets, tag_kinds, slots, hashes, offsets, blob, sizes, tokens, events, state,
+    tag_blob, tag_offsets, tag_kinds, slots, hashes, offsets, blob, used, tokens, events, state,
 ):  # fmt: skip
     """Token lines FORM TAB … LEMMA … with structural tags on lines of their own.
 
@@ -181,7 +181,7 @@ def read_vertical(  # type: ignore[no-untyped-def]
             start2, end2 = start1, end1
         if state[TOKENS] == tokens.size:
             return FULL_TOKENS
-        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, sizes)
+        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used)
         if found == FULL:
             return GROW
         if _push_token(tokens, state, found, max_sentence):
@@ -223,7 +223,7 @@ def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True, nogil=True)
 def read_conllu(  # type: ignore[no-untyped-def]
-    buffer, skip_bad, max_sentence, slots, hashes, offsets, blob, sizes, tokens, events, state
+    buffer, skip_bad, max_sentence, slots, hashes, offsets, blob, used, tokens, events, state
 ):
     """CoNLL-U: ten columns, `#` comments, a blank line after each sentence; ranges and empty nodes are no tokens.
 
@@ -321,7 +321,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
             start2, end2 = start1, end1
         if state[TOKENS] == tokens.size:
             return FULL_TOKENS
-        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, sizes)
+        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used)
         if found == FULL:
             return GROW
         state[LAST_ID] = number

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from bagpack.corpus.strings import Strings, read_only
 
 U8 = NDArray[np.uint8]
-U32 = NDArray[np.uint32]
 I64 = NDArray[np.int64]
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
@@ -35,11 +34,12 @@ def mix(hash_value: np.uint64) -> np.uint64:
 
 @nb.njit(cache=True, nogil=True)
 def intern_two(  # type: ignore[no-untyped-def]
-    buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, sizes
+    buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used
 ):
     """Id of the string buffer[start1:end1] + TAB + buffer[start2:end2] (no TAB if start2 < 0), or FULL.
 
-    `sizes` is [ids in use]. New strings are appended to `blob`; `offsets` has one entry more than ids.
+    `used` holds one number, that of the ids in use. New strings are appended to `blob`; `offsets` has one entry
+    more than there are ids.
     """
     # Indices are unsigned throughout: a signed one is checked for wrapping around at every byte.
     first, first_end = np.uint64(start1), np.uint64(end1)
@@ -81,7 +81,7 @@ def intern_two(  # type: ignore[no-untyped-def]
                 if same:
                     return slots[slot]
         slot = (slot + ONE) & mask
-    new = sizes[0]
+    new = used[0]
     end = offsets[new]
     if new + 1 >= hashes.size or 2 * (new + 1) > slots.size or end + length > blob.size:
         return FULL
@@ -97,17 +97,17 @@ def intern_two(  # type: ignore[no-untyped-def]
     hashes[new] = h
     offsets[new + 1] = end
     slots[slot] = new
-    sizes[0] = new + 1
+    used[0] = new + 1
     return new
 
 
 @nb.njit(cache=True, nogil=True)
 def intern_spans(  # type: ignore[no-untyped-def]
-    buffer, starts, ends, first, count, slots, hashes, offsets, blob, sizes, out
+    buffer, starts, ends, first, count, slots, hashes, offsets, blob, used, out
 ):
     """Ids of spans first..count into `out`; returns how far it got (less than count when a table is full)."""
     for i in range(first, count):
-        found = intern_two(buffer, starts[i], ends[i], -1, -1, slots, hashes, offsets, blob, sizes)
+        found = intern_two(buffer, starts[i], ends[i], -1, -1, slots, hashes, offsets, blob, used)
         if found == FULL:
             return i
         out[i] = found
@@ -130,21 +130,20 @@ class InternTable:
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         capacity = 1 << max(4, (capacity - 1).bit_length())  # slots are picked by masking
-        self.slots = np.full(
-            4 * capacity, -1, np.int32
-        )  # the table that is looked at most: half the cache misses
+        # Looked at more than any other, so its numbers are short: half the cache misses.
+        self.slots = np.full(4 * capacity, -1, np.int32)
         self.hashes = np.zeros(capacity, np.uint64)
         self.offsets = np.zeros(capacity + 1, np.int64)
         self.blob = np.zeros(16 * capacity, np.uint8)
-        self.sizes = np.zeros(1, np.int64)
+        self.used = np.zeros(1, np.int64)
 
     def __len__(self) -> int:
-        return int(self.sizes[0])
+        return int(self.used[0])
 
     @property
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.uint64], I64, U8, I64]:
         """What the kernels take, in their order."""
-        return self.slots, self.hashes, self.offsets, self.blob, self.sizes
+        return self.slots, self.hashes, self.offsets, self.blob, self.used
 
     def grow(self, longest: int) -> None:
         """Make room for at least one more string of `longest` bytes, doubling what is short."""

@@ -124,7 +124,7 @@ def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-unt
 
 @nb.njit(cache=True, nogil=True)
 def _intern_pairs(  # type: ignore[no-untyped-def]
-    blob1, offsets1, blob2, offsets2, skip, scratch, first, slots, hashes, offsets, blob, sizes, out
+    blob1, offsets1, blob2, offsets2, skip, scratch, first, slots, hashes, offsets, blob, used, out
 ):
     """Intern FORM TAB KEY for each entry not skipped; returns how far it got."""
     for i in range(first, offsets1.size - 1):
@@ -139,7 +139,7 @@ def _intern_pairs(  # type: ignore[no-untyped-def]
             scratch[k] = blob1[offsets1[i] + k]
         for k in range(n2):
             scratch[n1 + k] = blob2[offsets2[i] + k]
-        found = intern_two(scratch, 0, n1, n1, n1 + n2, slots, hashes, offsets, blob, sizes)
+        found = intern_two(scratch, 0, n1, n1, n1 + n2, slots, hashes, offsets, blob, used)
         if found == FULL:
             return i
         out[i] = found
