@@ -42,7 +42,7 @@ def test_finds_what_it_should_in_corpus_order(engine_url, tmp_path):
             if query.kind == "word":
                 assert (at in numbers) == bool(places(words, query.forms1)), (str(query), sentence)
                 continue
-            # An engine may count any two words (SPEC's "neither between" is our own affair), and must find the rest.
+            # An engine may count any two words (that neither stands between is our own affair), and must find the rest.
             if holds_couple(words, query.forms1, query.forms2, query.gap):
                 assert at in numbers, (str(query), sentence)
             if at in numbers:

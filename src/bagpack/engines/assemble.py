@@ -26,7 +26,7 @@ from bagpack.corpus.annotate import get_annotator
 from bagpack.corpus.normalise import MAX_UNESCAPES
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import Snippet
-from bagpack.engines.queries import Form, QueryPlan
+from bagpack.engines.queries import MAX_GAP, Form, QueryPlan
 from bagpack.engines.words import KEY_MARK, plain, unmark
 from bagpack.files import disk_errors
 
@@ -62,11 +62,11 @@ def occurrences(words: Sequence[str], forms: Iterable[Form]) -> list[Place]:
 
 
 def couples(
-    ones: Sequence[Place], twos: Sequence[Place], most: int, same: bool = False
+    ones: Sequence[Place], twos: Sequence[Place], same: bool
 ) -> Iterator[tuple[str, int, Place, Place]]:
-    """Consecutive targets, one of each kind, at most `most` tokens apart: (order, gap, first, second).
+    """Consecutive targets, one of each kind, at most `MAX_GAP` tokens between: (order, gap, first, second).
 
-    SPEC's rule: between the two stands neither word. A place that is both words (their forms overlap) serves as
+    The rule of docs/method.md: between the two stands neither word. A place that is both words (their forms overlap) serves as
     either; equal words (`same`) are observed once, in the order `+`.
     """
     kinds: dict[int, set[str]] = {}
@@ -78,7 +78,7 @@ def couples(
     starts = sorted(kinds)
     for first, second in itertools.pairwise(starts):
         gap = second - first - sizes[first]
-        if not 0 <= gap <= most:
+        if not 0 <= gap <= MAX_GAP:
             continue
         for order, left, right in (("+", "1", "2"), ("-", "2", "1")):
             if left in kinds[first] and right in kinds[second] and not (same and order == "-"):
@@ -170,7 +170,6 @@ class Assembler:
     source: SentenceSource
     options: TextOptions
     exact: bool  # the engine's gaps are ours
-    max_gap: int
 
     def __post_init__(self) -> None:
         self._tokens = Tokens(self.options)
@@ -220,7 +219,7 @@ class Assembler:
                 for sentence in self._tokens.of(snippet):
                     ones = occurrences(sentence.folded, self.plan.targets[word1])
                     twos = ones if key1 == key2 else occurrences(sentence.folded, self.plan.targets[word2])
-                    for order, gap, first, second in couples(ones, twos, self.max_gap, key1 == key2):
+                    for order, gap, first, second in couples(ones, twos, key1 == key2):
                         if (order, gap) in allowed[number]:
                             names = (key1, key2) if order == "+" else (key2, key1)
                             yield snippet.document, sentence.observed([(first, names[0]), (second, names[1])])
@@ -232,7 +231,7 @@ class Assembler:
         An engine that counts gaps in its own way (it may pass over punctuation) finds a couple with a query of
         another gap; there, every sentence that the pair's queries found may give all its couples.
         """
-        gaps = self.max_gap + 1
+        gaps = MAX_GAP + 1
         every = {(order, gap) for order in "+-" for gap in range(gaps)}
         allowed: dict[int, set[tuple[str, int]]] = {}
         for place, query in enumerate(queries):

@@ -12,7 +12,7 @@ from bagpack.errors import UsageError
 from bagpack.tasks.words import Pair
 
 Form = tuple[str, ...]  # a form's tokens: one, or several for a target of several words
-MAX_GAP = 5
+MAX_GAP = 5  # tokens between the two words of a pair
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,13 @@ class QueryPlan:
         return self._numbers[query]
 
 
-def pair_queries(forms1: tuple[Form, ...], forms2: tuple[Form, ...], max_gap: int = MAX_GAP) -> list[Query]:
-    """The fourteen (2 + 2 × 6) queries of an ordered pair: W1, W2, W1 … W2, W2 … W1."""
-    gaps = range(max_gap + 1)
-    return [
-        Query("word", forms1),
-        Query("word", forms2),
-        *(Query("pair", forms1, forms2, gap) for gap in gaps),
-        *(Query("pair", forms2, forms1, gap) for gap in gaps),
-    ]
+def pair_queries(forms1: tuple[Form, ...], forms2: tuple[Form, ...]) -> list[Query]:
+    """The twelve queries of an ordered pair: W1 … W2 by gap, then W2 … W1 by gap."""
+    orders = ((forms1, forms2), (forms2, forms1))
+    return [Query("pair", first, second, gap) for first, second in orders for gap in range(MAX_GAP + 1)]
 
 
-def plan_queries(
-    pairs: Iterable[Pair], inflector: Inflector | None = None, lang: str = "en", max_gap: int = MAX_GAP
-) -> QueryPlan:
+def plan_queries(pairs: Iterable[Pair], inflector: Inflector | None = None, lang: str = "en") -> QueryPlan:
     """All queries that the pairs need, each once: words are shared, and so are (a, b) and (b, a).
 
     Examples
@@ -92,7 +85,7 @@ def plan_queries(
                 plan.targets[word] = alike.setdefault(frozenset(forms), forms)
                 plan.words[word] = plan.number(Query("word", plan.targets[word]))
         if pair not in plan.pairs:
-            asked = pair_queries(plan.targets[pair[0]], plan.targets[pair[1]], max_gap)[2:]
+            asked = pair_queries(plan.targets[pair[0]], plan.targets[pair[1]])
             plan.pairs[pair] = tuple(plan.number(query) for query in asked)
     return plan
 

@@ -196,7 +196,7 @@ def plan_fetch(pairs: Iterable[Pair], inflector: Inflector, options: TextOptions
     targets = [(_target(w1), _target(w2)) for w1, w2 in pairs]
     if not targets:
         raise UsageError("there are no pairs to fetch; give at least one")
-    return plan_queries(unordered_pairs(targets), inflector, options.lang, MAX_GAP)
+    return plan_queries(unordered_pairs(targets), inflector, options.lang)
 
 
 def fetch_snippets(
@@ -239,7 +239,7 @@ def fetch_snippets(
                 "queries": len(plan.queries),
                 "queries_capped": sum(answers.full),
             }
-            assembler = Assembler(plan, answers.numbers, kept, options, opened.exact, MAX_GAP)
+            assembler = Assembler(plan, answers.numbers, kept, options, opened.exact)
             _write(out, assembler, answers.full, facts, jobs)
     finally:
         if isinstance(engine, str):
