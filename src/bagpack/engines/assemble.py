@@ -66,8 +66,8 @@ def couples(
 ) -> Iterator[tuple[str, int, Place, Place]]:
     """Consecutive targets, one of each kind, at most `MAX_GAP` tokens between: (order, gap, first, second).
 
-    The rule of docs/method.md: between the two stands neither word. A place that is both words (their forms overlap) serves as
-    either; equal words (`same`) are observed once, in the order `+`.
+    The rule of docs/method.md: between the two stands neither word. A place that is both words (their forms
+    overlap) serves as either; equal words (`same`) are observed once, in the order `+`.
     """
     kinds: dict[int, set[str]] = {}
     sizes: dict[int, int] = {}
