@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts import kernels, line_kernels
+from bagpack.contexts.dividing import runs_of
 from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
 from bagpack.corpus.shard import Shard
@@ -118,7 +119,7 @@ def observations(
         if len(targets) == 1:
             positions = places.positions(shard.postings, 0)
             total += positions.size
-            found += [Observation(number, int(p), -1, 0) for p in positions[:room].tolist()]
+            found += [Observation(number, position, -1, 0) for position in positions[:room].tolist()]
             continue
         starts, seconds, orders, count = couples(shard, places, windows.between, targets[0] == targets[1])
         total += count
@@ -250,15 +251,10 @@ def _couples_of_each(
     """Pairs of targets that meet in a shard, with their couples: starts, second starts, orders."""
     places = find_occurrences(shard, keys)
     most = 2 * places.counts[members].min(axis=1)
-    total = np.cumsum(most)
-    begin = 0
-    while begin < most.size:
-        before = int(total[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(total, before + COUPLES_AT_ONCE, side="right")))
-        size = int(total[end - 1]) - before
-        starts, seconds, orders = (np.empty(size, np.int64) for _ in range(3))
-        ends = np.zeros(end - begin, np.int64)
-        ones, twos = members[begin:end, 0].copy(), members[begin:end, 1].copy()
+    for part in runs_of(most, COUPLES_AT_ONCE, most.size):
+        starts, seconds, orders = (np.empty(int(most[part].sum()), np.int64) for _ in range(3))
+        ends = np.zeros(part.stop - part.start, np.int64)
+        ones, twos = members[part, 0].copy(), members[part, 1].copy()
         line_kernels.find_couples_of_each(
             shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
             ones, twos, between, starts, seconds, orders, ends,
@@ -266,5 +262,4 @@ def _couples_of_each(
         lows = ends - np.diff(ends, prepend=0)
         for k in np.flatnonzero(lows < ends).tolist():
             own = slice(int(lows[k]), int(ends[k]))
-            yield begin + k, (starts[own].tolist(), seconds[own].tolist(), orders[own].tolist())
-        begin = end
+            yield part.start + k, (starts[own].tolist(), seconds[own].tolist(), orders[own].tolist())

@@ -69,30 +69,20 @@ class Occurrences:
         """Occurrences of each target."""
         return self.highs - self.lows
 
-    def take(self, numbers: I64) -> Occurrences:
-        """Those of some of the targets."""
-        is_extra = self.is_extra[numbers]
-        if is_extra.any():
-            moved = np.flatnonzero(is_extra).tolist()
-            return self.move(numbers, {n: self.positions(self.extra, int(numbers[n])) for n in moved})
-        return Occurrences(
-            self.lows[numbers], self.highs[numbers], self.lengths[numbers], is_extra, read_only(NO_POSITIONS)
-        )
-
     def positions(self, postings: U32, target: int) -> U32:
         """Where a target stands."""
         source = self.extra if self.is_extra[target] else postings
         return source[int(self.lows[target]) : int(self.highs[target])]
 
-    def move(self, numbers: I64, positions: dict[int, U32]) -> Occurrences:
-        """Those of some of the targets, with new positions for some of these."""
-        lows, highs, is_extra = self.lows[numbers], self.highs[numbers], self.is_extra[numbers]
+    def move(self, positions: dict[int, U32]) -> Occurrences:
+        """New positions for some of the targets; all others must stand in the postings."""
+        lows, highs, is_extra = self.lows.copy(), self.highs.copy(), self.is_extra.copy()
         size = 0
         for n, array in positions.items():
             lows[n], highs[n], is_extra[n] = size, size + array.size, True
             size += array.size
         extra = np.concatenate(list(positions.values())) if positions else NO_POSITIONS
-        return Occurrences(lows, highs, self.lengths[numbers], is_extra, read_only(extra))
+        return Occurrences(lows, highs, self.lengths, is_extra, read_only(extra))
 
 
 class TargetKeys:
@@ -122,13 +112,13 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
     if not several:
         return single
     runs = {n: run_starts(shard, flat[keys.ends[n] - keys.lengths[n] : keys.ends[n]]) for n in several}
-    return single.move(np.arange(first.size), runs)
+    return single.move(runs)
 
 
 def run_starts(shard: Shard, keys: I64) -> U32:
     """Where the keys follow one another within a sentence."""
     if (keys < 0).any():
-        return np.empty(0, np.uint32)
+        return NO_POSITIONS
     frequency = shard.posting_bounds[keys + 1] - shard.posting_bounds[keys]
     anchor = int(np.argmin(frequency))
     candidates = read_only(shard.key_positions(int(keys[anchor])))

@@ -108,9 +108,9 @@ def capped_places(
     shards: Sequence[Shard], places: Sequence[Occurrences], names: Sequence[str], settings: CountSettings
 ) -> list[Occurrences]:
     """The occurrences that count: the first of the corpus, or a sample of them."""
-    counts = np.array([place.counts for place in places], np.int64)
     if settings.limit is None:
         return list(places)
+    counts = np.array([place.counts for place in places], np.int64)
     if settings.sample is None:
         quotas = np.clip(settings.limit - (np.cumsum(counts, axis=0) - counts), 0, counts)
         return [
@@ -124,5 +124,5 @@ def capped_places(
         moved = {n: place.positions(shard.postings, n)[drawn[n][number]] for n in over}
         kept = np.flatnonzero(place.is_extra).tolist()
         moved |= {n: place.positions(place.extra, n) for n in kept if n not in moved}
-        result.append(place.move(np.arange(place.lows.size), moved))
+        result.append(place.move(moved))
     return result
