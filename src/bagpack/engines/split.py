@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from bagpack.corpus.sentences import join_paragraphs
 from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize
+from bagpack.engines.assemble import occurrences
 from bagpack.engines.base import Snippet
-from bagpack.engines.queries import Form, Query
+from bagpack.engines.queries import Query
 from bagpack.engines.words import mark, unmark
 
 
@@ -40,12 +41,6 @@ def split_snippets(query: Query, snippets: Iterable[Snippet], lang: str) -> list
     for snippet in snippets:
         for marked in marked_sentences(snippet.text, lang):
             words = [form.casefold() for form in unmark(marked)[0]]
-            if all(any(holds(words, form) for form in forms) for forms in wanted):
+            if all(occurrences(words, forms) for forms in wanted):
                 found.append(Snippet(snippet.document, marked))
     return found
-
-
-def holds(words: Sequence[str], form: Form) -> bool:
-    """Whether the tokens of a form stand in a sentence, next to each other."""
-    size = len(form)
-    return any(tuple(words[at : at + size]) == form for at in range(len(words) - size + 1))
