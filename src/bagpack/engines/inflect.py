@@ -18,14 +18,13 @@ from bagpack.errors import UsageError, missing_extra
 from bagpack.tasks.textfile import read_text_file
 from bagpack.tasks.words import normalise_target
 
-# Where each column of lemminflect's table stands in the order that forms are given in: plurals and third person
-# first, then -ing, past, participle; comparatives last.
-_COLUMNS = {
+_COLUMNS = {  # of lemminflect's table, by part of speech
     "noun": ("NNS",),
     "verb": ("VBD", "VBN", "VBG", "VBZ"),
     "adj": ("JJR", "JJS"),
     "adv": ("RBR", "RBS"),
 }
+# In which forms are given: plurals and third person first, then -ing, past, participle; comparatives last.
 _ORDER = ("NNS", "VBZ", "VBP", "VBG", "VBD", "VBN", "JJR", "JJS", "RBR", "RBS")
 _AUXILIARIES = {
     "be": ("is", "am", "are", "being", "was", "were", "been"),
@@ -58,12 +57,12 @@ class Inflector:
     def __init__(self, lang: str = "en", overrides: Mapping[str, Iterable[str]] | None = None) -> None:
         self.lang = lang
         self.overrides = {
-            _folded(word): _distinct([word, *forms]) for word, forms in (overrides or {}).items()
+            fold_target(word): _distinct([word, *forms]) for word, forms in (overrides or {}).items()
         }
 
     def forms(self, word: str) -> tuple[str, ...]:
         """All forms of a target; those of its lemma if the word itself is an inflected form (veins → vein)."""
-        target = _folded(word)
+        target = fold_target(word)
         if target in self.overrides:
             return self.overrides[target]
         if self.lang.partition("-")[0].lower() != "en":
@@ -98,19 +97,20 @@ def read_forms(path: str | Path) -> dict[str, tuple[str, ...]]:
         cells = [cell.strip() for cell in line.split("\t")]
         if not cells[0]:
             raise file.error(number, "the line begins with an empty word; write word<TAB>form<TAB>form …")
-        word = _folded(cells[0])
+        word = fold_target(cells[0])
         found[word] = _distinct([*found.get(word, ()), word, *filter(None, cells[1:])])
     if not found:
         raise UsageError(f"{file.name} has no forms; write one line per word: word<TAB>form<TAB>form …")
     return found
 
 
-def _folded(word: str) -> str:
+def fold_target(word: str) -> str:
+    """A target as engines look for it: blanks for underscores, and case-folded."""
     return normalise_target(word).casefold()
 
 
 def _distinct(forms: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(_folded, forms)))
+    return tuple(dict.fromkeys(map(fold_target, forms)))
 
 
 def _lettered(word: str, forms: Iterable[str]) -> Iterator[str]:

@@ -26,12 +26,12 @@ from bagpack.engines.assemble import Assembler, write_vertical
 from bagpack.engines.base import Engine, connect, parse_address
 from bagpack.engines.cache import AnswerCache
 from bagpack.engines.fetch import Manners, Progress, ask_all
-from bagpack.engines.inflect import Inflector
+from bagpack.engines.inflect import Inflector, fold_target
 from bagpack.engines.queries import MAX_GAP, QueryPlan, plan_queries
 from bagpack.engines.words import KEY_MARK
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import digest, disk_errors, read_json, remove_tree, sync_directory, write_bytes, write_json
-from bagpack.tasks.words import Pair, normalise_target, unordered_pairs
+from bagpack.tasks.words import Pair, unordered_pairs
 
 I64 = NDArray[np.int64]
 FORMAT_VERSION = 1
@@ -59,7 +59,9 @@ class SnippetCorpus:
             raise StoreError(f"there is no snippet corpus at {path}; make one with bagpack fetch")
         manifest = read_json(path / "manifest.json")
         if manifest.get("kind") != KIND:
-            raise StoreError(f"{path} is a BagPack {manifest.get('kind')}, not a snippet corpus")
+            raise StoreError(
+                f"{path} is a BagPack {manifest.get('kind')}, not a snippet corpus; name one that bagpack fetch made"
+            )
         if manifest.get("format_version") != FORMAT_VERSION:
             raise StoreError(
                 f"{path} has format version {manifest.get('format_version')}, this BagPack reads {FORMAT_VERSION}; "
@@ -97,7 +99,7 @@ class SnippetCorpus:
 
     def resolve(self, words: Sequence[str]) -> list[Target | None]:
         """The target of each fetched word; None if no query found it. A word that was not fetched is an error."""
-        named = [_target(word) for word in words]
+        named = [fold_target(word) for word in words]
         absent = [word for word in named if word not in self._keys]
         if absent:
             raise self._not_fetched(absent, "")
@@ -187,13 +189,9 @@ def _rows(path: Path) -> list[list[str]]:
         raise StoreError(f"{path} cannot be read: {error.strerror}; fetch the snippets again") from error
 
 
-def _target(word: str) -> str:
-    return normalise_target(word).casefold()
-
-
 def plan_fetch(pairs: Iterable[Pair], inflector: Inflector, options: TextOptions) -> QueryPlan:
     """The queries of a list of pairs; unordered pairs and shared words are asked for once."""
-    targets = [(_target(w1), _target(w2)) for w1, w2 in pairs]
+    targets = [(fold_target(w1), fold_target(w2)) for w1, w2 in pairs]
     if not targets:
         raise UsageError("there are no pairs to fetch; give at least one")
     return plan_queries(unordered_pairs(targets), inflector, options.lang)
