@@ -170,7 +170,7 @@ class PostgresEngine:
                 f"{address}: the table {self.table!r} was not made by bagpack engine build; name the column that "
                 f"holds its text (?table={self.table}&column=…)"
             )
-        self._statement, self._config = self._select(options)
+        self._statement = self._select(options)
 
     def _facts(self) -> dict[str, Any] | None:
         """What the comment on a table of ours says; None for another table; an error if there is none."""
@@ -187,7 +187,8 @@ class PostgresEngine:
             )
         return facts
 
-    def _select(self, options: dict[str, str]) -> tuple[Any, str]:
+    def _select(self, options: dict[str, str]) -> Any:
+        """The statement that a search runs, with the query and the limit to be filled in."""
         sql = self._database.psycopg.sql
         table = _identifier(self._database.psycopg, self.table)
         if self.exact:
@@ -197,13 +198,13 @@ class PostgresEngine:
                 "first AS (SELECT number FROM hits ORDER BY number LIMIT %s) "
                 "SELECT document, sentence FROM {table} JOIN first USING (number) ORDER BY number"
             )
-            return sql.SQL(text).format(table=table), ""
-        config = options.get("config", "simple")
+            return sql.SQL(text).format(table=table)
+        config = sql.Literal(options.get("config", "simple"))
         column = sql.Identifier(options["column"])
         vector = (
             sql.Identifier(options["vector"])
             if "vector" in options
-            else sql.SQL("to_tsvector({}::regconfig, {})").format(sql.Literal(config), column)
+            else sql.SQL("to_tsvector({}::regconfig, {})").format(config, column)
         )
         name = (
             sql.SQL("{}::text").format(sql.Identifier(options["id"]))
@@ -215,11 +216,8 @@ class PostgresEngine:
             "SELECT {name}, {column} FROM {table} WHERE {vector} @@ to_tsquery({config}::regconfig, %s) "
             "ORDER BY {order} LIMIT %s"
         )
-        return (
-            sql.SQL(text).format(
-                name=name, column=column, table=table, vector=vector, config=sql.Literal(config), order=order
-            ),
-            config,
+        return sql.SQL(text).format(
+            name=name, column=column, table=table, vector=vector, config=config, order=order
         )
 
     def _run(self, statement: Any, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
