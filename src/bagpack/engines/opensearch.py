@@ -10,6 +10,7 @@ BAGPACK_ENGINE_API_KEY).
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import os
 import uuid
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 MOST_HITS = 10_000  # index.max_result_window, as servers are delivered
 BULK = 2_000
-MAPPING = {
+MAPPING: dict[str, Any] = {
     "settings": {"analysis": {"analyzer": {"bagpack": {"type": "custom", "tokenizer": "whitespace"}}}},
     "mappings": {
         "dynamic": "strict",
@@ -40,6 +41,10 @@ MAPPING = {
         },
     },
 }
+
+
+class NoIndexError(EngineError):
+    """The server answers, but has no index of that name."""
 
 
 def intervals(query: Query) -> dict[str, Any]:
@@ -67,7 +72,6 @@ def intervals(query: Query) -> dict[str, Any]:
 def search_body(query: Query, limit: int, address: Address) -> dict[str, Any]:
     """The whole search request."""
     options = address.options
-    field = options.get("field", "words")
     shown = (
         [options["field"], *filter(None, [options.get("id")])]
         if "field" in options
@@ -78,8 +82,13 @@ def search_body(query: Query, limit: int, address: Address) -> dict[str, Any]:
         "track_total_hits": False,
         "sort": ["_doc"] if "field" in options else [{"number": "asc"}],
         "_source": shown,
-        "query": {"intervals": {field: intervals(query)}},
+        "query": search_query(query, address),
     }
+
+
+def search_query(query: Query, address: Address) -> dict[str, Any]:
+    """What stands under `query` in the request."""
+    return {"intervals": {address.options.get("field", "words"): intervals(query)}}
 
 
 class _Client(Protocol):
@@ -200,9 +209,8 @@ class _Server:
         kind = {parent.__name__ for parent in type(error).__mro__}
         where = self.address
         status = getattr(error, "status_code", None)
-        status = (
-            getattr(getattr(error, "meta", None), "status", None) if not isinstance(status, int) else status
-        )
+        if not isinstance(status, int):
+            status = getattr(getattr(error, "meta", None), "status", None)
         if "ConnectionTimeout" in kind:
             return BusyError(
                 f"{where} did not answer within {self.timeout:g} s; raise --timeout, or ask it less at once"
@@ -221,7 +229,7 @@ class _Server:
                 f"into the URL"
             )
         if status == 404:
-            return EngineError(
+            return NoIndexError(
                 f"{where} has no index {self.index!r}; correct its name, or fill one with bagpack engine build"
             )
         if status == 429 or (status or 0) >= 500:
@@ -264,7 +272,10 @@ class OpenSearchEngine:
                 f"({address.shown}?field=…)"
             )
         if built and built.get("format_version") != FORMAT_VERSION:
-            raise EngineError(f"{address} has format version {built.get('format_version')}; build it again")
+            raise EngineError(
+                f"{address} has format version {built.get('format_version')}, this BagPack reads {FORMAT_VERSION}; "
+                f"build it again"
+            )
         self.identity = f"{self.name}:{built['build']}" if self.exact and built else address.shown
 
     def search(self, query: Query, limit: int) -> list[Snippet]:
@@ -313,7 +324,7 @@ class OpenSearchBuilder:
         self._build = uuid.uuid4().hex
         self._fresh = f"{self._server.index}-{self._build[:12]}"
         self._waiting: list[dict[str, Any]] = []
-        body = json.loads(json.dumps(MAPPING))
+        body = copy.deepcopy(MAPPING)
         body["mappings"]["_meta"] = {"bagpack": {"format_version": FORMAT_VERSION, "build": self._build}}
         self._server.call("PUT", f"/{self._fresh}", body)
 
@@ -321,12 +332,8 @@ class OpenSearchBuilder:
         name = self._server.index
         try:
             held = self._server.call("GET", f"/{name}/_mapping")
-        except BusyError:
-            raise
-        except EngineError as error:
-            if "has no index" in str(error):
-                return []
-            raise
+        except NoIndexError:
+            return []
         ours = all("bagpack" in entry.get("mappings", {}).get("_meta", {}) for entry in held.values())
         if not ours:
             raise EngineError(
@@ -390,7 +397,7 @@ class OpenSearchKind:
 
     def native(self, query: Query, address: Address) -> str:
         """The `intervals` query as JSON."""
-        return json.dumps(search_body(query, 1000, address)["query"], ensure_ascii=False)
+        return json.dumps(search_query(query, address), ensure_ascii=False)
 
 
 ENGINE = OpenSearchKind()
