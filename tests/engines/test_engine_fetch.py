@@ -151,7 +151,7 @@ def test_a_cache_that_is_none(tmp_path):
     other = sqlite3.connect(tmp_path / "newer")
     other.execute("PRAGMA user_version = 99")
     other.close()
-    with pytest.raises(StoreError, match="of another BagPack"):
+    with pytest.raises(StoreError, match="has format version 99, this BagPack reads 1; name another --cache"):
         AnswerCache(tmp_path / "newer")
 
 

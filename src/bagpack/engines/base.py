@@ -128,7 +128,7 @@ class Address:
 
     @property
     def secrets(self) -> list[str]:
-        """What must never be shown: user, password, and options that look like one."""
+        """What must never be shown: the password, alone or after the user's name, and options that look like one."""
         parts = self.parts
         found = [parts.password, *(value for name, value in self.options.items() if _SECRET.search(name))]
         if parts.username and parts.password is not None:
@@ -183,9 +183,9 @@ def engine_kind(scheme: str) -> EngineKind:
     return loaded
 
 
-def connect(url: str | Address, timeout: float = 30.0) -> Engine:
+def connect(url: str, timeout: float = 30.0) -> Engine:
     """Open the engine that a URL names, such as ``tantivy:./my-index`` or ``postgresql://localhost/corpus``."""
-    address = url if isinstance(url, Address) else parse_address(url)
+    address = parse_address(url)
     return engine_kind(address.scheme).connect(address, timeout)
 
 

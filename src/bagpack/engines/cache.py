@@ -56,7 +56,8 @@ class AnswerCache:
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, FORMAT_VERSION):
                 raise StoreError(
-                    f"the cache {self.path} is of another BagPack; name another --cache, or delete it"
+                    f"the answer cache {self.path} has format version {version}, this BagPack reads "
+                    f"{FORMAT_VERSION}; name another --cache, or delete it"
                 )
             with self._database:
                 for statement in SCHEMA.split(";"):

@@ -159,7 +159,7 @@ def _stream(
 def _patiently(
     engine: Engine, query: Query, manners: Manners, pace: Pace, stopped: threading.Event
 ) -> list[Snippet]:
-    """Ask, and ask again after a while if the engine was busy: exponential back-off with full jitter."""
+    """Ask, and ask again after a while if the engine was busy: exponential back-off with jitter."""
     attempt = 0
     while True:
         pace.wait(stopped)
