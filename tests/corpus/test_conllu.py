@@ -1,6 +1,7 @@
 """CoNLL-U: ranges, empty nodes, spaces, documents."""
 
-from corpus_oracle import build, read_conllu, sentences
+import pytest
+from corpus_oracle import build, read_conllu, sentences, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,26 @@ def test_crlf_and_a_missing_last_blank_line_change_nothing(tmp_path, write):
 def test_without_newdoc_the_file_is_the_document(tmp_path, write):
     source = write("a.conllu", SAMPLE.replace("# newdoc", "# other"))
     assert {document for document, _ in sentences(build(source, tmp_path / "s"))} == {str(source)}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "2\tbad\tx",  # too few columns
+        "2\t\tx" + "\t_" * 7,  # no form
+        "x\tbad\tx" + "\t_" * 7,  # no id
+        "9\tbad\tx" + "\t_" * 7,
+        "1\tbad\tx" + "\t_" * 7,
+        "3\tbad\tx" + "\t_" * 7,  # as if the line before it were lost
+        "2-x\tbad\tx" + "\t_" * 7,
+    ],
+)
+def test_a_bad_line_that_is_skipped_does_not_take_the_rest_of_its_sentence_along(bad, tmp_path, write):
+    row = "{0}\tw{0}\tw{0}" + "\t_" * 7
+    lines = [row.format(1), bad, row.format(3), row.format(4), "", row.format(1), ""]
+    corpus = build(write("a.conllu", "\n".join(lines) + "\n"), tmp_path / "s", bad_lines="skip")
+    assert words(corpus) == [["w1", "w3", "w4"], ["w1"]]
+    assert corpus.manifest["told"]["skipped_lines"] == 1
 
 
 form = st.text("abé'_.", min_size=1, max_size=4) | st.sampled_from(["&amp;", "&", "<unknown>", "<"])

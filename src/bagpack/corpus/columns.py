@@ -7,13 +7,12 @@ tell the user about a line.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.interning import FULL, ONE, intern_two
+from bagpack.corpus.strings import Strings
 
 SENTENCE_START = np.uint32(1 << 31)  # the token opens a sentence
 GLUED = np.uint32(1 << 30)  # no white space before the token in the text
@@ -23,6 +22,7 @@ TYPE_MASK = np.uint32((1 << 30) - 1)
 DONE, GROW, FULL_TOKENS, FULL_EVENTS, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(9)
 
 # state[...]: what lives on from one buffer to the next.
+STATE_SIZE = 12
 (
     POSITION,
     TOKENS,
@@ -35,13 +35,17 @@ DONE, GROW, FULL_TOKENS, FULL_EVENTS, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENT
     RANGE_END,
     RANGE_GLUE,
     SKIPPED,
-) = range(11)
-STATE_SIZE = 11
+    GAP,  # the line before was skipped, so that the next id need not follow the last one
+) = range(STATE_SIZE)
 
 # Kinds of structural tags.
 TAG_UNKNOWN, TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE = range(4)
 
-TAB, NEWLINE, RETURN, LESS, GREATER, SLASH, SPACE, HASH = 9, 10, 13, 60, 62, 47, 32, 35
+TAB, NEWLINE, RETURN, SPACE, LESS, GREATER, SLASH, HASH = map(ord, "\t\n\r <>/#")
+HYPHEN, PERIOD, UNDERSCORE = map(ord, "-._")
+
+NEWDOC = np.frombuffer(b"# newdoc", np.uint8)
+NO_SPACE_AFTER = np.frombuffer(b"SpaceAfter=No", np.uint8)
 
 
 def new_state() -> NDArray[np.int64]:
@@ -53,10 +57,17 @@ def new_state() -> NDArray[np.int64]:
 
 def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """Tag names and their kinds as arrays: concatenated bytes, offsets, kinds."""
-    encoded = [name.encode() for name in names]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(name) for name in encoded], out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), np.uint8), offsets, np.array(list(names.values()), np.int64)
+    strings = Strings.of(names)
+    return strings.blob, strings.offsets, np.array(list(names.values()), np.int64)
+
+
+@nb.njit(cache=True, nogil=True)
+def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
+    """Whether so many bytes from `at` on are those of `other` from `start` on."""
+    for k in range(length):  # noqa: SIM110 (numba compiles no generators)
+        if buffer[at + k] != other[start + k]:
+            return False
+    return True
 
 
 @nb.njit(cache=True, nogil=True)
@@ -73,14 +84,8 @@ def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ig
     if stop == end:
         return TAG_UNKNOWN
     for tag in range(tag_kinds.size):
-        if tag_offsets[tag + 1] - tag_offsets[tag] != stop - at:
-            continue
-        same = True
-        for k in range(stop - at):
-            if buffer[at + k] != tag_blob[tag_offsets[tag] + k]:
-                same = False
-                break
-        if same:
+        first = tag_offsets[tag]
+        if tag_offsets[tag + 1] - first == stop - at and _same(buffer, at, tag_blob, first, stop - at):
             return tag_kinds[tag]
     return TAG_UNKNOWN
 
@@ -100,6 +105,18 @@ def _push_token(tokens, state, found, max_sentence):  # type: ignore[no-untyped-
     state[TOKENS] += 1
     state[SENTENCE_LENGTH] += 1
     return state[SENTENCE_LENGTH] > max_sentence
+
+
+@nb.njit(cache=True, nogil=True)
+def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
+    """Note that a document begins with this line; False if there is no room for it."""
+    if state[EVENTS] == events.shape[0]:
+        return False
+    events[state[EVENTS], 0] = state[TOKENS]
+    events[state[EVENTS], 1] = line
+    events[state[EVENTS], 2] = end
+    state[EVENTS] += 1
+    return True
 
 
 @nb.njit(cache=True, nogil=True)
@@ -160,13 +177,9 @@ def read_vertical(  # type: ignore[no-untyped-def]
                 line = following
                 continue
             if kind != TAG_UNKNOWN:
-                if kind == TAG_DOCUMENT and buffer[line + 1] != SLASH:
-                    if state[EVENTS] == events.shape[0]:
-                        return FULL_EVENTS
-                    events[state[EVENTS], 0] = state[TOKENS]
-                    events[state[EVENTS], 1] = line
-                    events[state[EVENTS], 2] = end
-                    state[EVENTS] += 1
+                opens = kind == TAG_DOCUMENT and buffer[line + 1] != SLASH
+                if opens and not _push_document(events, state, line, end):
+                    return FULL_EVENTS
                 state[AT_START] = 1
                 state[GLUE] = 0
                 line = following
@@ -208,16 +221,9 @@ def _number(buffer, start, end):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
     """Whether MISC holds SpaceAfter=No."""
-    wanted = b"SpaceAfter=No"
-    for i in range(start, end - len(wanted) + 1):
-        if buffer[i] == wanted[0]:
-            same = True
-            for k in range(1, len(wanted)):
-                if buffer[i + k] != wanted[k]:
-                    same = False
-                    break
-            if same:
-                return True
+    for i in range(start, end - NO_SPACE_AFTER.size + 1):
+        if _same(buffer, i, NO_SPACE_AFTER, 0, NO_SPACE_AFTER.size):
+            return True
     return False
 
 
@@ -253,71 +259,53 @@ def read_conllu(  # type: ignore[no-untyped-def]
             state[GLUE] = 0
             state[LAST_ID] = 0
             state[RANGE_END] = 0
+            state[GAP] = 0
             line = following
             continue
         if buffer[line] == HASH:
-            if end - line >= 8 and buffer[line + 2] == 110 and buffer[line + 5] == 100:  # "# newdoc"
-                word = b"# newdoc"
-                same = True
-                for k in range(8):
-                    if buffer[line + k] != word[k]:
-                        same = False
-                        break
-                if same:
-                    if state[EVENTS] == events.shape[0]:
-                        return FULL_EVENTS
-                    events[state[EVENTS], 0] = state[TOKENS]
-                    events[state[EVENTS], 1] = line
-                    events[state[EVENTS], 2] = end
-                    state[EVENTS] += 1
+            opens = end - line >= NEWDOC.size and _same(buffer, line, NEWDOC, 0, NEWDOC.size)
+            if opens and not _push_document(events, state, line, end):
+                return FULL_EVENTS
             line = following
             continue
-        if column != 9:
-            if skip_bad:
-                state[SKIPPED] += 1
-                line = following
-                continue
-            return WRONG_COLUMNS
-        id_end = fields[1] - 1
+        number = -1
         divider = -1
-        for i in range(line, id_end):
-            if buffer[i] == 45 or buffer[i] == 46:
-                divider = i
-                break
-        if divider >= 0:
-            low = _number(buffer, line, divider)
-            high = _number(buffer, divider + 1, id_end)
-            if low < 0 or high < 0:
-                if skip_bad:
-                    state[SKIPPED] += 1
-                    line = following
-                    continue
-                return BAD_ID
-            if buffer[divider] == 45:
-                written = fields[2] - 1 - fields[1]
-                state[RANGE_END] = high
-                state[RANGE_GLUE] = _range_is_plain(buffer, following, high, written)
-                if _no_space_after(buffer, fields[9], end):
-                    state[RANGE_GLUE] |= 2
+        fault = DONE
+        if column != 9:
+            fault = WRONG_COLUMNS
+        else:
+            id_end = fields[1] - 1
+            for i in range(line, id_end):
+                if buffer[i] == HYPHEN or buffer[i] == PERIOD:
+                    divider = i
+                    break
+            if divider >= 0:
+                last = _number(buffer, divider + 1, id_end)
+                if last < 0 or _number(buffer, line, divider) < 0:
+                    fault = BAD_ID
+                elif buffer[divider] == HYPHEN:
+                    written = fields[2] - 1 - fields[1]
+                    state[RANGE_END] = last
+                    state[RANGE_GLUE] = _range_is_plain(buffer, following, last, written)
+                    if _no_space_after(buffer, fields[9], end):
+                        state[RANGE_GLUE] |= 2
+            else:
+                number = _number(buffer, line, id_end)
+                if number != state[LAST_ID] + 1 and not (state[GAP] and number > state[LAST_ID]):
+                    fault = BAD_ID
+                elif fields[2] - 1 == fields[1]:
+                    fault = EMPTY_FORM
+        if fault != DONE:
+            if not skip_bad:
+                return fault
+            state[SKIPPED] += 1
+            state[GAP] = 1
+        if fault != DONE or divider >= 0:
             line = following
             continue
-        number = _number(buffer, line, id_end)
-        if number != state[LAST_ID] + 1:
-            if skip_bad:
-                state[SKIPPED] += 1
-                line = following
-                continue
-            return BAD_ID
         start1, end1 = fields[1], fields[2] - 1
         start2, end2 = fields[2], fields[3] - 1
-        if end1 == start1:
-            if skip_bad:
-                state[SKIPPED] += 1
-                state[LAST_ID] = number
-                line = following
-                continue
-            return EMPTY_FORM
-        if start2 == end2 or (end2 - start2 == 1 and buffer[start2] == 95):  # _ is "unspecified"
+        if start2 == end2 or (end2 - start2 == 1 and buffer[start2] == UNDERSCORE):  # "unspecified"
             start2, end2 = start1, end1
         if state[TOKENS] == tokens.size:
             return FULL_TOKENS
@@ -325,6 +313,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
         if found == FULL:
             return GROW
         state[LAST_ID] = number
+        state[GAP] = 0
         if _push_token(tokens, state, found, max_sentence):
             return LONG_SENTENCE
         if number < state[RANGE_END]:
@@ -360,7 +349,3 @@ def _range_is_plain(buffer, line, last, written):  # type: ignore[no-untyped-def
         if number == last:
             return 1 if total == written else 0
     return 0
-
-
-KernelState = NDArray[np.int64]
-Events = NDArray[Any]
