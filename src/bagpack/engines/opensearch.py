@@ -9,26 +9,22 @@ BAGPACK_ENGINE_API_KEY).
 
 from __future__ import annotations
 
-import base64
 import copy
 import json
-import os
 import uuid
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from bagpack.engines.base import Address, BusyError, EngineError, Snippet
+from bagpack.engines.opensearch_server import BULK, NoIndexError, Server
 from bagpack.engines.words import index_word, index_words
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from bagpack.engines.queries import Form, Query
 
 FORMAT_VERSION = 1
 MOST_HITS = 10_000  # index.max_result_window, as servers are delivered
-BULK = 2_000
 MAPPING: dict[str, Any] = {
     "settings": {"analysis": {"analyzer": {"bagpack": {"type": "custom", "tokenizer": "whitespace"}}}},
     "mappings": {
@@ -41,10 +37,6 @@ MAPPING: dict[str, Any] = {
         },
     },
 }
-
-
-class NoIndexError(EngineError):
-    """The server answers, but has no index of that name."""
 
 
 def intervals(query: Query) -> dict[str, Any]:
@@ -91,176 +83,12 @@ def search_query(query: Query, address: Address) -> dict[str, Any]:
     return {"intervals": {address.options.get("field", "words"): intervals(query)}}
 
 
-class _Client(Protocol):
-    """What the two official clients are used for."""
-
-    def call(self, method: str, path: str, body: Any = None) -> Any: ...
-
-    def bulk(self, actions: Iterable[dict[str, Any]]) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class _OpenSearch:
-    def __init__(self, address: Address, timeout: float) -> None:
-        try:
-            import opensearchpy
-        except ImportError:
-            raise missing_extra("opensearch-py", "opensearch", "an opensearch+http: engine") from None
-        self._library: Any = opensearchpy
-        self._client: Any = opensearchpy.OpenSearch(
-            hosts=[_host(address)],
-            headers=_authorization(address),
-            timeout=timeout,
-            max_retries=0,
-            ssl_show_warn=False,
-        )
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        return self._client.transport.perform_request(method, path, body=body)
-
-    def bulk(self, actions: Iterable[dict[str, Any]]) -> None:
-        self._library.helpers.bulk(self._client, actions, chunk_size=BULK, refresh=False)
-
-    def close(self) -> None:
-        self._client.close()
-
-
-class _Elasticsearch(_OpenSearch):
-    def __init__(self, address: Address, timeout: float) -> None:
-        try:
-            import elasticsearch
-            import elasticsearch.helpers
-        except ImportError:
-            raise missing_extra("elasticsearch", "elasticsearch", "an elasticsearch+http: engine") from None
-        self._library = elasticsearch
-        key = os.environ.get("BAGPACK_ENGINE_API_KEY")
-        auth = {"api_key": key} if key else {"basic_auth": _credentials(address)}
-        self._client = elasticsearch.Elasticsearch(
-            [_host(address)], request_timeout=timeout, max_retries=0, retry_on_timeout=False, **auth
-        )
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        headers = {"accept": "application/json"} | (
-            {"content-type": "application/json"} if body is not None else {}
-        )
-        return self._client.perform_request(method, path, headers=headers, body=body).body
-
-
-def _host(address: Address) -> str:
-    parts = address.parts
-    protocol = address.scheme.partition("+")[2]
-    host = parts.hostname or "localhost"
-    host = f"[{host}]" if ":" in host else host
-    return f"{protocol}://{host}:{parts.port or (443 if protocol == 'https' else 9200)}"
-
-
-def _credentials(address: Address) -> tuple[str, str] | None:
-    parts = address.parts
-    user = unquote(parts.username or "") or os.environ.get("BAGPACK_ENGINE_USER", "")
-    password = unquote(parts.password or "") or os.environ.get("BAGPACK_ENGINE_PASSWORD", "")
-    return (user, password) if user else None
-
-
-def _authorization(address: Address) -> dict[str, str]:
-    """The header itself: left to the client, a password beyond Latin-1 would be refused."""
-    found = _credentials(address)
-    if found is None:
-        return {}
-    return {"authorization": "Basic " + base64.b64encode(":".join(found).encode()).decode()}
-
-
-def _index_name(address: Address) -> str:
-    name = address.parts.path.strip("/")
-    if not name or "/" in name or any(letter in name for letter in '*?"<>| ,#\\') or name[0] in "_-+":
-        raise UsageError(
-            f"{address} must end in the name of one index, as in {address.scheme}://localhost:9200/docs"
-        )
-    return name
-
-
-class _Server:
-    """Requests, and sentences about what went wrong with them."""
-
-    def __init__(self, address: Address, timeout: float) -> None:
-        self.address = address
-        self.timeout = timeout
-        self.index = _index_name(address)
-        maker = _Elasticsearch if address.scheme.startswith("elasticsearch") else _OpenSearch
-        self.client: _Client = maker(address, timeout)
-
-    def call(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        """One request; its JSON object."""
-        try:
-            answer = self.client.call(method, path, body)
-        except Exception as error:
-            raise self.sentence(error) from None
-        if not isinstance(answer, dict):
-            raise self._not_json()
-        return answer
-
-    def _not_json(self) -> EngineError:
-        return EngineError(
-            f"{self.address} answered something that is not JSON; is it a proxy or a login page? Check the URL"
-        )
-
-    def sentence(self, error: Exception) -> BaseException:
-        """What went wrong, where, and the cure; foreign exceptions stay as they are."""
-        kind = {parent.__name__ for parent in type(error).__mro__}
-        where = self.address
-        status = getattr(error, "status_code", None)
-        if not isinstance(status, int):
-            status = getattr(getattr(error, "meta", None), "status", None)
-        if "ConnectionTimeout" in kind:
-            return BusyError(
-                f"{where} did not answer within {self.timeout:g} s; raise --timeout, or ask it less at once"
-            )
-        if "SerializationError" in kind or "UnsupportedProductError" in kind:
-            return self._not_json()
-        if {"TlsError", "SSLError"} & kind:
-            return EngineError(
-                f"{where} has no certificate that this machine trusts; use +http, or install it"
-            )
-        if "ConnectionError" in kind or isinstance(error, OSError):
-            return BusyError(f"{where} does not answer; check that the server runs, and its host and port")
-        if status in (401, 403):
-            return EngineError(
-                f"{where} refused the credentials; set BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD, or put them "
-                f"into the URL"
-            )
-        if status == 404:
-            return NoIndexError(
-                f"{where} has no index {self.index!r}; correct its name, or fill one with bagpack engine build"
-            )
-        if status == 429 or (status or 0) >= 500:
-            return BusyError(
-                f"{where} is too busy (status {status}); lower --rate or --connections", _wait(error)
-            )
-        if status or {"TransportError", "ApiError", "BulkIndexError"} & kind:
-            return EngineError(f"{where} could not answer: {where.scrub(_reason(error))[:300]}")
-        return error
-
-
-def _reason(error: Exception) -> str:
-    """The reason that the server gave, wherever the client keeps it."""
-    for place in (getattr(error, "info", None), getattr(error, "body", None)):
-        if isinstance(place, dict) and isinstance(place.get("error"), dict):
-            return str(place["error"].get("reason") or place["error"])
-    return str(error)
-
-
-def _wait(error: Exception) -> float | None:
-    headers = getattr(getattr(error, "meta", None), "headers", None) or {}
-    told = headers.get("retry-after", "")
-    return float(told) if str(told).isdigit() else None
-
-
 class OpenSearchEngine:
     """An index to be searched."""
 
     def __init__(self, address: Address, timeout: float) -> None:
         self.name = address.scheme.partition("+")[0]
-        self._server = _Server(address, timeout)
+        self._server = Server(address, timeout)
         self._address = address
         mapping = self._server.call("GET", f"/{self._server.index}/_mapping")
         facts = [entry.get("mappings", {}).get("_meta", {}).get("bagpack") for entry in mapping.values()]
@@ -309,7 +137,7 @@ class OpenSearchEngine:
 
     def close(self) -> None:
         """Close the client's connections."""
-        self._server.client.close()
+        self._server.close()
 
 
 class OpenSearchBuilder:
@@ -318,7 +146,7 @@ class OpenSearchBuilder:
     def __init__(self, address: Address, overwrite: bool) -> None:
         if "field" in address.options:
             raise UsageError("bagpack engine build names its own fields; leave field= out of the URL")
-        self._server = _Server(address, timeout=120.0)
+        self._server = Server(address, timeout=120.0)
         self._old = self._existing(overwrite)
         self.number = 0
         self._build = uuid.uuid4().hex
@@ -358,10 +186,7 @@ class OpenSearchBuilder:
 
     def _flush(self) -> None:
         actions, self._waiting = self._waiting, []
-        try:
-            self._server.client.bulk(actions)
-        except Exception as error:
-            raise self._server.sentence(error) from None
+        self._server.bulk(actions)
 
     def finish(self) -> None:
         """Refresh, and switch the alias from the old index to this one."""
@@ -372,16 +197,13 @@ class OpenSearchBuilder:
         actions: list[dict[str, Any]] = [{"remove_index": {"index": old}} for old in self._old]
         actions.append({"add": {"index": self._fresh, "alias": name}})
         self._server.call("POST", "/_aliases", {"actions": actions})
-        self._server.client.close()
+        self._server.close()
 
     def abandon(self) -> None:
         """Delete the unfinished index, if the server still listens."""
-        try:
-            self._server.client.call("DELETE", f"/{self._fresh}")
-        except Exception:  # the first error is the one to tell
-            return
-        finally:
-            self._server.client.close()
+        with suppress(Exception):  # the first error is the one to tell
+            self._server.call("DELETE", f"/{self._fresh}")
+        self._server.close()
 
 
 class OpenSearchKind:
