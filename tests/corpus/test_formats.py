@@ -17,6 +17,7 @@ import zstandard
 from corpus_oracle import build, sentences, words
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.plan import make_plan
 from bagpack.corpus.readers import recognise
 from bagpack.corpus.readers.text import is_wrapped
 from bagpack.corpus.sources import expand, inspect, open_plain
@@ -70,6 +71,9 @@ def test_parquet(columns, tmp_path):
     source = tmp_path / "a.parquet"
     table = pa.table({**columns, "text": ["Lions sleep. Cats don't.", "Dogs bark."], "other": [1, 2]})
     pq.write_table(table, source, row_group_size=1)
+    plan = make_plan([str(source)], TextOptions(), 50)
+    assert len(plan.parts) == 2
+    assert plan.weight == 2 * source.stat().st_size
     corpus = build(source, tmp_path / "s", part_bytes=50)
     assert words(corpus) == EXPECTED
     named = ["x", "x", "y"] if columns else [f"{source}:1", f"{source}:1", f"{source}:2"]

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.plan import make_plan
 from bagpack.corpus.readers import recognise
 from bagpack.corpus.readers.mediawiki import READER, find_pages
 from bagpack.corpus.sources import inspect
@@ -264,6 +265,10 @@ def test_streams_of_a_multistream_file_are_read_apart(cut, jobs, tmp_path, write
     slices = READER.slices(inspect(str(source)), 4096, TextOptions())
     assert len(slices) > 3
     assert [part.start for part in slices[1:]] == [part.end for part in slices[:-1]]
+    weight = make_plan([str(source)], TextOptions(), 4096).weight
+    assert weight == pytest.approx(
+        4 * source.stat().st_size, abs=len(slices)
+    )  # what the progress is measured by
     packed = build(source, tmp_path / "packed", part_bytes=4096, jobs=jobs)
     plain = build(write("dump.xml", whole), tmp_path / "plain", part_bytes=4096)
     assert documents(packed) == documents(plain)

@@ -19,11 +19,11 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.index import WORKER_BASE, WORKER_TOKEN, workers_within
 from bagpack.corpus.lexicon import write_lexicon
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import EXPANSION, Part, make_plan, slice_weight
+from bagpack.corpus.plan import PARQUET_EXPANSION, Part, make_plan, slice_weight
 from bagpack.corpus.readers import reader_for
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.sink import SHARD_TOKENS, ShardSink
-from bagpack.corpus.sources import Slice, Source
+from bagpack.corpus.sources import EXPANSION, Slice, Source
 from bagpack.corpus.warmup import warm_up
 from bagpack.errors import InputError, UsageError
 
@@ -222,7 +222,7 @@ def _from_line(piece: Slice, offset: int) -> Slice:
 def _plain_size(source: Source) -> int:
     """Uncompressed bytes of a source, from its first megabyte where it is compressed."""
     if not source.compression:
-        return EXPANSION // 2 * source.size if source.format == "parquet" else source.size
+        return PARQUET_EXPANSION * source.size if source.format == "parquet" else source.size
     with open(source.path, "rb") as handle:
         data = handle.read(PIECE)
     import zstandard

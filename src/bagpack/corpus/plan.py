@@ -6,22 +6,23 @@ any number of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for, recognise
-from bagpack.corpus.sources import Slice, Source, expand, inspect
+from bagpack.corpus.sources import EXPANSION, Slice, Source, expand, inspect
 
 MIN_PART = 16 << 20
 MAX_PART = 64 << 20
 PARTS_WANTED = 8
-LARGE_PART = (
-    192 << 20
-)  # where MAX_PART would give more than so many parts, each of which every counting task opens
-MANY_PARTS = 1024
-EXPANSION = 4  # text grows about fourfold when it is uncompressed
+MANY_PARTS = (
+    1024  # every counting task opens all of them; rather than to more, parts grow, up to the following
+)
+LARGE_PART = 192 << 20
+PARQUET_EXPANSION = 2
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,12 @@ class Part:
 
     number: int
     slices: tuple[Slice, ...]
+    weight: int  # estimated uncompressed bytes
 
     @property
     def format(self) -> str:
         """All slices of a part are of one format."""
         return self.slices[0].source.format
-
-    @property
-    def weight(self) -> int:
-        """Estimated uncompressed bytes."""
-        return sum(map(slice_weight, self.slices))
 
 
 @dataclass(frozen=True)
@@ -65,13 +62,17 @@ class Plan:
         }
 
 
-def slice_weight(part: Slice) -> int:
-    """Estimated uncompressed bytes of a slice."""
+def slice_weight(part: Slice, shared_by: int = 1) -> int:
+    """Estimated uncompressed bytes of a slice.
+
+    Only of plain text does a slice tell its length. Of other files it has an equal share of the whole, `shared_by`
+    being the number of slices; where that is not given, a slice weighs as much as its file.
+    """
     source = part.source
     if source.compression:
-        return EXPANSION * source.size
+        return EXPANSION * source.size // shared_by
     if source.format == "parquet":
-        return 2 * source.size
+        return PARQUET_EXPANSION * source.size // shared_by
     return (part.end if part.end >= 0 else source.size) - part.start
 
 
@@ -101,5 +102,9 @@ def make_plan(
                 size = 0
             groups[-1].append(part)
             size += weight
-    parts = tuple(Part(number, tuple(group)) for number, group in enumerate(groups))
+    slices = Counter(part.source for group in groups for part in group)
+    parts = tuple(
+        Part(number, tuple(group), sum(slice_weight(part, slices[part.source]) for part in group))
+        for number, group in enumerate(groups)
+    )
     return Plan(tuple(sources), parts, target, options)

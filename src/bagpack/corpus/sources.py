@@ -28,6 +28,7 @@ BLOCK = 4 << 20
 MAX_LINE = 32 << 20
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
+EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
 MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}

@@ -18,14 +18,13 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.text import check_encoding
 from bagpack.corpus.sink import ShardSink
 from bagpack.corpus.slicing import cut_points
-from bagpack.corpus.sources import BLOCK, Slice, Source, blocks, line_number, read_head
+from bagpack.corpus.sources import BLOCK, EXPANSION, Slice, Source, blocks, line_number, read_head
 from bagpack.corpus.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
 from bagpack.errors import InputError
 
 OPENING, CLOSING = b"<page>", b"</page>"
 PAGE_MARKS = (b"\n  <page>", b"\n<page>", b"\n\t<page>", b"\n <page>", b"\n    <page>")
 MAX_PAGE = 256 << 20  # an article has at most 2 MiB; a page with its whole history may have any size
-EXPANSION = 4  # as the plan reckons
 REPORT_BYTES = 1 << 20
 BZ2_READ = 1 << 18
 BZ2_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # 80 bits, so that compressed data never look like it
