@@ -158,7 +158,9 @@ def test_uploads_are_bounded_and_from_here(web):
         return web.post("/dataset", files={"file": (name, content)}, headers=headers)
 
     assert send("big.tsv", b"w1\tw2\n" + b"a\tb\n" * 300_000).status_code == 413
-    assert send("x.tsv", b"w1\tw2\na\tb\n", Origin="http://evil.example").status_code == 403
+    for origin in ("http://evil.example", "http://localhost.evil.example", "http://[", "null", ""):
+        assert send("x.tsv", b"w1\tw2\na\tb\n", Origin=origin).status_code == 403, origin
+    assert send("x.tsv", b"w1\tw2\na\tb\n", Origin="http://localhost:80").status_code == 303
     assert web.post("/dataset", content=iter([b"x"])).status_code == 411
     for content, hint in (
         (b"", "empty"), (b"\xff\xfe", "UTF-8"), (b"w1\tw2\n", "no rows"), (b"a\tb\nc\td\n", "w1 and w2"),

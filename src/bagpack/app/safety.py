@@ -90,8 +90,8 @@ class Guard:
             )
         if scope["method"] in ("GET", "HEAD"):
             return None
-        origin = headers.get("origin")
-        if origin is not None and not self._is_own(host_name(urlsplit(origin).netloc), scope):
+        origin = headers.get("origin")  # http://HOST:PORT, or null
+        if origin is not None and not self._is_own(host_name(origin.partition("://")[2]), scope):
             return 403, "Uploads are taken from the explorer's own pages only."
         length = headers.get("content-length", "")
         if not length.isdigit():
