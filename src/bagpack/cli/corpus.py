@@ -106,8 +106,12 @@ def _chosen(context: typer.Context) -> dict[str, Any]:
     return given
 
 
+def _tell(text: str, style: str | None = None) -> None:
+    io.messages().print(text, style=style, markup=False, soft_wrap=True)
+
+
 def _notice(text: str) -> None:
-    io.messages().print(text, style="dim")
+    _tell(text, "dim")
 
 
 class _Progress:
@@ -130,9 +134,11 @@ class _Progress:
 
 
 def _summarise(facts: dict[str, Any], seconds: float, new: int, told: dict[str, int]) -> None:
+    from rich.markup import escape
+
     screen = io.messages()
     screen.print(
-        f"[bold]{facts['path']}[/bold]: {facts['tokens']:,} tokens, {facts['sentences']:,} sentences, "
+        f"[bold]{escape(facts['path'])}[/bold]: {facts['tokens']:,} tokens, {facts['sentences']:,} sentences, "
         f"{facts['documents']:,} documents, {facts['types']:,} types; {io.show_size(facts['bytes'])} on disk",
         soft_wrap=True,
     )
@@ -159,12 +165,13 @@ def info(
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name.replace("_", " "), _cell(value))
+        table.add_row(name.replace("_", " "), Text(_cell(value)))
     Console(highlight=False).print(table)
 
 
@@ -190,11 +197,11 @@ def verify(store: Annotated[Path, typer.Argument(help="A store or a matrix.")], 
     if json:
         io.print_json({"path": str(store), "whole": not problems, "problems": problems})
     elif not problems:
-        io.messages().print(f"{store} is whole")
+        _tell(f"{store} is whole")
     else:
         for problem in problems:
-            io.messages().print(f"bagpack: {problem}", soft_wrap=True)
-        io.messages().print("restore the damaged files from a copy, or make it again")
+            _tell(f"bagpack: {problem}")
+        _tell("restore the damaged files from a copy, or make it again")
     if problems:
         raise typer.Exit(1)
 
