@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from bagpack.report.explanation import show_signed
 from bagpack.report.wording import describe_block, show_count, show_score, show_share, show_value
 
 if TYPE_CHECKING:
@@ -63,11 +64,6 @@ def with_query(path: str, **values: Any) -> str:
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
-def signed(value: float) -> str:
-    """+0.123, or −0.123."""
-    return f"{value:+.3f}".replace("-", "−")
-
-
 def short(value: float) -> str:
     """A number with as many digits as say something."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
@@ -85,7 +81,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )  # fmt: skip
     made.filters |= {
-        "count": show_count, "signed": signed, "short": short, "value": show_value, "block_words": describe_block,
+        "count": show_count, "signed": show_signed, "short": short, "value": show_value, "block_words": describe_block,
     }  # fmt: skip
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,

@@ -19,8 +19,9 @@ from bagpack.app.asking import (
     model_facts,
 )
 from bagpack.app.library import read_upload
-from bagpack.app.rendering import ASSETS, asset, with_query
+from bagpack.app.rendering import ASSETS, asset
 from bagpack.errors import BagpackError, UsageError
+from bagpack.report.explanation import largest_share
 from bagpack.report.wording import describe_feature, feature_words
 
 router = APIRouter()
@@ -80,10 +81,9 @@ async def model_json(data: ModelData) -> JSONResponse:
 
 
 @router.get("/model", include_in_schema=False)
-async def model_page(request: Request, library: Lib) -> HTMLResponse:
+async def model_page(library: Lib) -> HTMLResponse:
     """The model's page; without a model, how to load one."""
-    data = None if library.model is None else model_data(library)
-    return html("model.html.j2", m=data)
+    return html("model.html.j2", m=None if library.model is None else model_data(library))
 
 
 # Data sets ---------------------------------------------------------------------------------------------------------
@@ -168,10 +168,8 @@ async def data_page(data: DataData, page: Annotated[int, Query(ge=1, le=100_000)
     """A data set's page, or one of its errors."""
     if data["at"] is not None:
         row = data["judged"]["rows"][data["judged"]["errors"][data["at"]]]
-        largest = max(
-            (abs(f["value"]) for d in data["explanation"]["decisions"] for f in d["features"]), default=1.0
-        )
-        return html("data_error.html.j2", d=data, row=row, e=data["explanation"], largest=largest or 1.0)
+        why = data["explanation"]
+        return html("data_error.html.j2", d=data, row=row, e=why, largest=largest_share(why))
     return html("dataset.html.j2", d=data, page=page, size=50)
 
 
@@ -196,4 +194,4 @@ async def static(name: str) -> Response:
 @router.get("/favicon.ico", include_in_schema=False)
 async def icon() -> Response:
     """For browsers that ask for it by this name."""
-    return RedirectResponse(with_query("/static/icon.svg"), 301)
+    return RedirectResponse("/static/icon.svg", 301)

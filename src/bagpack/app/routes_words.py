@@ -25,6 +25,7 @@ from bagpack.app.asking import (
 )
 from bagpack.app.library import Library
 from bagpack.app.rendering import pair_url, word_url
+from bagpack.report.explanation import largest_share
 from bagpack.report.wording import describe_feature, feature_words
 
 router = APIRouter()
@@ -145,12 +146,10 @@ async def find_pair(
 
 def _pair_html(data: Json, library: Library) -> HTMLResponse:
     sketch, why = data["sketch"], data["explanation"]
-    largest = (
-        max((abs(f["value"]) for d in why["decisions"] for f in d["features"]), default=1.0) if why else 1.0
-    )
     near = {word: library.complete(word[:4]) for word in sketch["unknown"]}
     return html(
-        "pair.html.j2", 404 if sketch["unknown"] else 200, s=sketch, e=why, largest=largest or 1.0, near=near,
+        "pair.html.j2", 404 if sketch["unknown"] else 200, s=sketch, e=why, near=near,
+        largest=largest_share(why) if why else 1.0,
         longest=max((*sketch["distances_plus"], *sketch["distances_minus"], 1)),
     )  # fmt: skip
 

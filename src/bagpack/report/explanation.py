@@ -20,17 +20,27 @@ def _environment() -> Environment:
         loader=PackageLoader("bagpack.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["block_words"] = describe_block
-    environment.filters["signed"] = lambda value: f"{value:+.3f}".replace("-", "−")
+    environment.filters["signed"] = show_signed
     return environment
+
+
+def show_signed(value: float) -> str:
+    """+0.123, or −0.123."""
+    return f"{value:+.3f}".replace("-", "−")
+
+
+def largest_share(explanation: Mapping[str, Any]) -> float:
+    """The most that a feature adds to any decision: the length of a whole bar. It is never 0."""
+    shares = (
+        abs(feature["value"]) for decision in explanation["decisions"] for feature in decision["features"]
+    )
+    return max(shares, default=1.0) or 1.0
 
 
 def render_explanation(explanation: Mapping[str, Any]) -> str:
     """A fragment with its own style, from `Explanation.to_dict()`; everything in it is escaped."""
-    largest = max(
-        (abs(f["value"]) for d in explanation["decisions"] for f in d["features"]),
-        default=1.0,
-    )
-    return _environment().get_template("explanation.html.j2").render(e=explanation, largest=largest or 1.0)
+    template = _environment().get_template("explanation.html.j2")
+    return template.render(e=explanation, largest=largest_share(explanation))
 
 
 def render_explanation_page(explanation: Mapping[str, Any]) -> str:
