@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -145,18 +146,11 @@ async def compare_data(
     likeness = await workers.run(lambda tick: library.likeness(first, second, tick), library.lane(*first))
     shared = {}
     for place in SEGMENTS:
-        there = {term.term for term in library.pair(*second, lambda: None).terms[place]}
-        shared[place] = [t["term"] for t in one["sketch"]["terms"][place] if t["term"] in there]
+        there = {term["term"] for term in two["sketch"]["terms"][place]}
+        shared[place] = [term["term"] for term in one["sketch"]["terms"][place] if term["term"] in there]
     return {
-        "first": one, "second": two, "shared": shared,
-        "likeness": None if likeness is None else _plain_dict(likeness),
+        "first": one, "second": two, "shared": shared, "likeness": None if likeness is None else asdict(likeness),
     }  # fmt: skip
-
-
-def _plain_dict(item: Any) -> Json:
-    from dataclasses import asdict
-
-    return asdict(item)
 
 
 CompareData = Annotated[Json | None, Depends(compare_data)]
