@@ -91,7 +91,7 @@ class DataEntry(BaseModel):
 
 
 class ModelFacts(BaseModel):
-    """What a model predicts, from what, and how well."""
+    """What a model predicts, and from what."""
 
     name: str
     predicts: str

@@ -55,12 +55,12 @@ def html(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 
 
 def clean(word: str) -> str:
-    """A word as it is asked for: outer blanks do not count."""
+    """A word as it is asked for: outer blanks do not count, and inner ones are single."""
     word = " ".join(word.split())
     if not word:
         raise UsageError("a word is missing; type one")
     if len(word) > 200:
-        raise UsageError("the word is longer than 200 characters; ask for a shorter one")
+        raise UsageError(f"the word has {len(word):,} characters, and 200 are allowed; ask for a shorter one")
     return word
 
 

@@ -20,7 +20,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.normalise import fold
 from bagpack.corpus.store import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.explain.browse import Browser, Lines
+from bagpack.explain.browse import SORTS, Browser, Lines
 from bagpack.explain.explanation import Explanation, explain_matrix
 from bagpack.explain.judge import Judged, count_in_steps, judge
 from bagpack.explain.lines import FeatureLines, PairEvidence
@@ -151,19 +151,19 @@ class Library:
         return background_of(self.source)
 
     def warm_up(self) -> None:
-        """Load what the first visitor would wait for: kernels and the commonest word's pages."""
+        """Load what the first visitor would wait for: the kernels, by asking for a pair of fairly frequent words."""
         lexicon = self.background.lexicon
         if not len(lexicon.keys) or not isinstance(self.source, CorpusSource):
             return
         order = np.argsort(-lexicon.counts, kind="stable")
-        middle = [lexicon.keys[int(order[min(i, len(order) - 1)])] for i in (1000, 1200)]
-        self.pair(middle[0], middle[1], no_tick)
-        self.word(middle[0], no_tick)
-        for sort in ("corpus", "left", "right", "between"):
-            self.browser(middle, no_tick).lines(0, 1, sort)
-        self.explanation(middle[0], middle[1], no_tick)
-        self.feature_lines(middle[0], middle[1], "v12:+betw:of", 1)
-        self.feature_lines(middle[0], middle[1], "v1:pre:the", 1)
+        w1, w2 = (lexicon.keys[int(order[min(rank, len(order) - 1)])] for rank in (1000, 1200))
+        self.pair(w1, w2, no_tick)
+        self.word(w1, no_tick)
+        for sort in SORTS:
+            self.browser([w1, w2], no_tick).lines(0, 1, sort)
+        self.explanation(w1, w2, no_tick)
+        self.feature_lines(w1, w2, "v12:+betw:of", 1)
+        self.feature_lines(w1, w2, "v1:pre:the", 1)
 
     def frequent(self, most: int = 12) -> list[dict[str, Any]]:
         """A few words to begin with: frequent, but none of the very commonest."""

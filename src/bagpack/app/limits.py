@@ -24,7 +24,6 @@ class Limits:
     upload_bytes: int = 1_000_000  # below what the form reader keeps in memory before it turns to the disk
     rows: int = 20_000  # of a data set
     uploads: int = 20  # kept at once; the oldest goes first
-    page: int = 200  # lines on a page of a concordance
     download: int = 5_000  # lines in a file of them
     word: int = 200  # characters of a word
     waiting: int = 64  # requests that may wait for a worker

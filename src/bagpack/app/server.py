@@ -18,7 +18,7 @@ from bagpack.app.library import Library
 from bagpack.app.limits import TooBusyError, TooLongError, Workers
 from bagpack.app.rendering import compile_all, render
 from bagpack.app.safety import ANYWHERE, Guard, own_names
-from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.errors import BagpackError, StoreError
 
 DEFAULT_PORT = 8765
 ABOUT = (
@@ -69,8 +69,6 @@ async def _tell_error(request: Request, error: Exception) -> Response:
 def _status(error: Exception) -> tuple[int, str]:
     if isinstance(error, TooLongError | TooBusyError):
         return 503, str(error)
-    if isinstance(error, UsageError):
-        return 400, str(error)
     if isinstance(error, StoreError):
         return 404, str(error)
     if isinstance(error, BagpackError):
