@@ -12,3 +12,17 @@ def test_brackets_in_a_path_are_shown_as_they_are(tmp_path, write, cli):
     assert f"{store} is whole" in cli("verify", store).err
     (store / "lexicon-0" / "keys.count").unlink()
     assert f"bagpack: {store / 'lexicon-0' / 'keys.count'} is missing" in cli("verify", store).err
+
+
+def test_resuming_a_finished_store_is_no_failure(tmp_path, write, cli):
+    source, store = write("a.txt", "Lions sleep.\n"), tmp_path / "s"
+    for stdin, name in ((b"", source), (b"Lions sleep.\n", "-")):
+        cli("index", name, "--out", store, "--overwrite", stdin=stdin)
+        done = cli("index", name, "--out", store, "--resume", stdin=stdin)
+        assert done.code == 0
+        assert done.err.splitlines()[0] == (
+            f"{store} is finished: nothing is left to resume (bagpack verify {store} checks that it is whole)"
+        )
+        assert done.err.splitlines()[1].startswith(f"{store}: 3 tokens")
+        assert len(done.err.splitlines()) == 2
+    assert cli("index", source, "--out", store, "--resume", "--quiet").code == 1  # it is of standard input

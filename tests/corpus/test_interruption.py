@@ -147,8 +147,35 @@ def test_nothing_to_resume(sources, tmp_path):
     with pytest.raises(StoreError, match=r"no unfinished append is in .*; leave --resume out"):
         index_corpus(sources[1:], tmp_path / "s", append=True, resume=True, **BUILD)
     index_corpus(sources, tmp_path / "t", resume=True, **BUILD)  # nothing there yet: a build like any other
+
+
+def test_a_finished_build_is_left_as_it_is(sources, tmp_path):
+    out, said = tmp_path / "s", []
+    before = files_of(index_corpus(sources, out, **BUILD).corpus.path)
+    done = index_corpus(sources, out, resume=True, notice=said.append, **BUILD)
+    assert (done.new_tokens, done.corpus.tokens) == (0, Corpus.open(out).tokens)
+    assert len(said) == 1
+    assert said[0].startswith(f"{out} is finished: nothing is left to resume")
+    with pytest.raises(
+        StoreError, match=r"is finished, and was indexed with other --level, --bad-lines; choose"
+    ):
+        index_corpus(sources, out, {"level": "form", "bad_lines": "skip"}, resume=True, **BUILD)
+    with pytest.raises(
+        StoreError, match=r"is finished, and was indexed with other sources; choose another --out"
+    ):
+        index_corpus(sources[1:], out, resume=True, **BUILD)
+    assert files_of(out) == before
+    (tmp_path / "s.partial").mkdir()  # of an overwrite that was interrupted
     with pytest.raises(StoreError, match="exists already"):
-        index_corpus(sources, tmp_path / "t", resume=True, **BUILD)
+        index_corpus(sources, out, resume=True, **BUILD)
+
+
+def test_a_text_that_changed_since_is_another_source(tmp_path, write):
+    source = write("a.txt", "Lions sleep.\n")
+    index_corpus([str(source)], tmp_path / "s", **BUILD)
+    write("a.txt", "Lions sleep. Cats hunt.\n")
+    with pytest.raises(StoreError, match=r"was indexed with other sources"):
+        index_corpus([str(source)], tmp_path / "s", resume=True, **BUILD)
 
 
 def test_only_one_build_at_a_time_in_one_place(sources, tmp_path):

@@ -142,7 +142,8 @@ def _summarise(facts: dict[str, Any], seconds: float, new: int, told: dict[str, 
         f"{facts['documents']:,} documents, {facts['types']:,} types; {io.show_size(facts['bytes'])} on disk",
         soft_wrap=True,
     )
-    screen.print(f"{new:,} tokens in {io.show_time(seconds)} ({new / max(seconds, 1e-9):,.0f} a second)")
+    if new:
+        screen.print(f"{new:,} tokens in {io.show_time(seconds)} ({new / max(seconds, 1e-9):,.0f} a second)")
     for name, words in (
         ("skipped_lines", "lines that did not fit the format were left out"),
         ("ignored_markup", "lines of unknown markup were passed over"),

@@ -28,6 +28,7 @@ from bagpack.corpus.store import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal
 from bagpack.corpus.warmup import warm_up
 from bagpack.corpus.workplace import (
     at_work,
+    check_finished,
     check_free,
     install,
     is_complete,
@@ -131,9 +132,17 @@ def index_corpus(
     append
         Add the sources to an existing store, behind what it holds.
     resume
-        Go on with an interrupted build of the same input.
+        Go on with an interrupted build of the same input; one that is finished is left as it is.
     overwrite
         Replace an existing store, or discard an unfinished build.
+    part_bytes
+        Size of the parts that workers take, in uncompressed bytes; None reckons it from the input.
+    progress
+        Told the tokens and the estimated bytes so far, some times a second.
+    planned
+        Told the plan, before the first part is read.
+    notice
+        Told sentences for the user, such as that kernels are being compiled.
     """
     begun = time.monotonic()
     if jobs == 0:
@@ -143,15 +152,19 @@ def index_corpus(
     base = read_manifest(out) if append else None
     options = _settle_options(options, base, out)
     work = out / "append.partial" if append else out.with_name(out.name + ".partial")
-    check_free(out, append=append, overwrite=overwrite)
-    if base is not None and resume and not work.exists():
-        if not (out / APPENDED).exists():
-            raise StoreError(
-                f"no unfinished append is in {out}; leave --resume out to append (bagpack info {out} lists the sources "
-                f"that it holds)"
+    if resume and not work.exists() and (append or ((out / MANIFEST).exists() and not overwrite)):
+        if base is not None:
+            _check_appended(out)
+            sweep(out, base)
+        else:
+            check_finished(out, names, options)
+        if notice:
+            notice(
+                f"{out} is finished: nothing is left to resume (bagpack verify {out} checks that it is whole)"
             )
-        sweep(out, base)
-        return IndexSummary(Corpus.open(out), time.monotonic() - begun, 0, base["told"])
+        corpus = Corpus.open(out)
+        return IndexSummary(corpus, time.monotonic() - begun, 0, corpus.manifest["told"])
+    check_free(out, append=append, overwrite=overwrite)
     with owned(work, resume=resume, overwrite=overwrite) as fresh:
         if base is not None and _was_appended(work, base):
             sweep(out, base)
@@ -279,6 +292,15 @@ class _Build:
         os.replace(self.work, self.out / APPENDED)
         sweep(self.out, manifest)
         sync_directory(self.out)
+
+
+def _check_appended(out: Path) -> None:
+    """An append whose work is gone was finished if it died while it cleaned up; else there was none."""
+    if not (out / APPENDED).exists():
+        raise StoreError(
+            f"no unfinished append is in {out}; leave --resume out to append (bagpack info {out} lists the sources "
+            f"that it holds)"
+        )
 
 
 def _was_appended(work: Path, base: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.plan import Plan
 from bagpack.corpus.sources import expand
-from bagpack.corpus.store import MANIFEST
+from bagpack.corpus.store import MANIFEST, read_manifest
 from bagpack.errors import InputError, StoreError
 from bagpack.files import disk_errors, read_json, remove_tree, sync_directory, write_json
 
@@ -111,11 +111,7 @@ def settle_plan(plan: Plan, work: Path, base: str | None) -> None:
     if (work / PLAN).exists():
         before = read_json(work / PLAN)
         if before != now:
-            differing = ", ".join(name for name in now if before.get(name) != now[name])
-            raise StoreError(
-                f"{work} was begun with other {differing}; run the first command again with --resume, or start anew "
-                f"with --overwrite"
-            )
+            raise _begun_otherwise(work, [name for name in now if before.get(name) != now[name]])
     for name in ("progress", "parts"):
         with disk_errors(work):
             (work / "shards" / name).mkdir(parents=True, exist_ok=True)
@@ -126,21 +122,43 @@ def is_complete(work: Path, names: Iterable[str], options: TextOptions) -> bool:
     """Whether an interrupted build was whole but for its renaming."""
     if not (work / MANIFEST).exists():
         return False
-    manifest = read_json(work / MANIFEST)
-    wanted = [SPOOLED if name == "-" else name for name in expand(names)]
-    same_sources = [source["path"] for source in manifest["sources"]] == wanted
-    if same_sources and manifest["options"] == options.to_dict():
-        return True
-    raise StoreError(
-        f"{work} was begun with other sources or options; run the first command again with --resume, or start anew "
-        f"with --overwrite"
+    differing = _differences(read_json(work / MANIFEST), names, options)
+    if differing:
+        raise _begun_otherwise(work, differing)
+    return True
+
+
+def check_finished(out: Path, names: Iterable[str], options: TextOptions) -> None:
+    """A store that is there already is what a build of these sources and options would have made."""
+    differing = _differences(read_manifest(out), names, options)
+    if differing:
+        raise StoreError(
+            f"{out} is finished, and was indexed with other {', '.join(differing)}; choose another --out, add to it "
+            f"with --append, or --overwrite it"
+        )
+
+
+def _differences(manifest: dict[str, Any], names: Iterable[str], options: TextOptions) -> list[str]:
+    """What of a store's sources and options is not what is asked for."""
+    sources = [(name, os.path.getsize(name)) if name != "-" else (SPOOLED, -1) for name in expand(names)]
+    recorded = [
+        (entry["path"], entry["bytes"] if entry["path"] != SPOOLED else -1) for entry in manifest["sources"]
+    ]
+    before, now = TextOptions.from_dict(manifest["options"]).to_dict(), options.to_dict()
+    changed = ["--" + name.replace("_", "-") for name in now if before[name] != now[name]]
+    return [*(["sources"] if sources != recorded else []), *changed]
+
+
+def _begun_otherwise(work: Path, differing: list[str]) -> StoreError:
+    return StoreError(
+        f"{work} was begun with other {', '.join(differing)}; run the first command again with --resume, or start "
+        f"anew with --overwrite"
     )
 
 
 def install(work: Path, out: Path, manifest: dict[str, Any]) -> None:
     """Give the finished store its name; an old one makes way only now."""
-    _keep_only(work / "shards", {entry["name"] for entry in manifest["shards"]})
-    _keep_only(work, {MANIFEST, "shards", manifest["lexicon"]["directory"]})
+    sweep(work, manifest)
     old = out.with_name(out.name + ".old")
     with disk_errors(out):
         if out.exists():
@@ -151,10 +169,10 @@ def install(work: Path, out: Path, manifest: dict[str, Any]) -> None:
     remove_tree(old)
 
 
-def sweep(out: Path, manifest: dict[str, Any]) -> None:
-    """Remove from a store what an interrupted append left: shards and lexicons that the manifest does not name."""
-    _keep_only(out / "shards", {entry["name"] for entry in manifest["shards"]})
-    _keep_only(out, {MANIFEST, "shards", manifest["lexicon"]["directory"]})
+def sweep(store: Path, manifest: dict[str, Any]) -> None:
+    """Remove what the manifest does not name: what building took, and what an interrupted append left."""
+    _keep_only(store / "shards", {entry["name"] for entry in manifest["shards"]})
+    _keep_only(store, {MANIFEST, "shards", manifest["lexicon"]["directory"]})
 
 
 def _keep_only(directory: Path, names: set[str]) -> None:
