@@ -117,9 +117,8 @@ class Browser:
 
     def _observation(self, shard: int, index: int) -> Observation:
         if len(self.words) == 1:
-            place = self._places[shard]
-            source = place.extra if place.is_extra[0] else self.corpus.shards[shard].postings
-            return Observation(shard, int(source[int(place.lows[0]) + index]), -1, 0)
+            positions = self._places[shard].positions(self.corpus.shards[shard].postings, 0)
+            return Observation(shard, int(positions[index]), -1, 0)
         item = self._couples[shard]
         return Observation(shard, int(item.firsts[index]), int(item.seconds[index]), int(item.orders[index]))
 

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
-from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.source import ContextSource, CorpusSource, as_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store import Corpus
 from bagpack.errors import InputError, UsageError
@@ -94,11 +94,11 @@ def similar_pairs(
     side
         Which words the offered pairs keep: ``first`` (w1, x), ``second`` (x, w2), or ``both`` kinds.
     """
-    origin_source = CorpusSource(source) if isinstance(source, Corpus) else source
+    source = as_source(source)
     settings = settings or CountSettings()
     origin = "the list"
     if among is None:
-        candidates = offered_pairs(origin_source, pair, side, settings, tick)
+        candidates = offered_pairs(source, pair, side, settings, tick)
         origin = "the corpus"
     else:
         candidates = list(dict.fromkeys((str(w1), str(w2)) for w1, w2 in among))
@@ -109,10 +109,10 @@ def similar_pairs(
             + ("; give a list with --among" if among is None else "; add some to the list")
         )
     tick()
-    basis = basis or origin_source.pick_basis(b, n_jobs)
-    matrix = PairMatrix.count(origin_source, [pair, *candidates], basis, settings, n_jobs, progress)
+    basis = basis or source.pick_basis(b, n_jobs)
+    matrix = PairMatrix.count(source, [pair, *candidates], basis, settings, n_jobs, progress)
     tick()
-    return rank_similar(matrix, background_of(origin_source).tokens, origin, top, reasons)
+    return rank_similar(matrix, background_of(source).tokens, origin, top, reasons)
 
 
 def offered_pairs(

@@ -19,22 +19,23 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.store import Corpus
 from bagpack.explain.lines import ShardObservations, corpora_of, line_dict, pair_observations
 from bagpack.explain.telling import (
-    CHANCE,
     TellingTerm,
     TermCounter,
     Tick,
-    log_likelihood,
     no_tick,
     reach,
     spread,
 )
+from bagpack.vectors.names import PAIR_SEGMENTS
 
 if TYPE_CHECKING:
     from bagpack.learn.model import LinearModel
 
 I64 = NDArray[np.int64]
 
-SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
+SEGMENTS = PAIR_SEGMENTS
+# By these a word's windows are told apart; a pair's by the number of their segment.
+BEFORE, AFTER, NEAR = 0, 1, 2
 MOST = 5000  # observations that terms are taken from, evenly over the corpus; all are counted
 FREQUENT = 150  # so many of the commonest words are no company worth naming
 LEAST_TOGETHER = 3
@@ -163,8 +164,10 @@ def sketch_pair(
     if first is None or second is None or unknown:
         names = tuple(str(t) if t else "" for t in (first, second))
         return PairSketch(
-            w1, w2, (names[0], names[1]), unknown, counts[0], counts[1], 0, 0, 0, 0.0, empty, empty, 0,
-            {place: [] for place in SEGMENTS}, [], [], str(windows), why,
+            w1=w1, w2=w2, known_as=(names[0], names[1]), unknown=unknown, n_w1=counts[0], n_w2=counts[1],
+            together=0, n_plus=0, n_minus=0, expected=0.0, distances_plus=empty, distances_minus=empty,
+            sampled=0, terms={place: [] for place in SEGMENTS}, middles=[], examples=[],
+            windows=str(windows), explanation=why,
         )  # fmt: skip
     found = pair_observations(pairs, first, second, CountSettings(windows, limit=None), tick)
     lengths = (len(first.keys), len(second.keys))
@@ -179,15 +182,17 @@ def sketch_pair(
             hashes.append(_count_around(counter, pairs, item, lengths, windows))
     telling = counter.telling(top)
     flat = [_observation(item, i) for item in picked for i in range(item.firsts.size)]
-    middles, chosen = _middles(hashes, picked, flat, top, examples, pairs, lengths, windows)
+    middles, chosen = _middles(hashes, flat, top, examples, pairs, lengths)
     # Chance: each of the 2·(between + 1) places around w1 is w2 as often as any token is; sentence ends left aside.
     tokens = max(background_of(source).tokens, 1)
+    expected = counts[0] * counts[1] / tokens * 2 * (windows.between + 1)
     return PairSketch(
-        w1, w2, (str(first), str(second)), (), counts[0], counts[1], n_plus + n_minus, n_plus, n_minus,
-        round(counts[0] * counts[1] / tokens * 2 * (windows.between + 1), 3),
-        tuple(plus.tolist()), tuple(minus.tolist()), len(flat),
-        {place: telling.get(code, []) for code, place in enumerate(SEGMENTS)}, middles,
-        [line_dict(show(pairs, item, lengths, windows)) for item in chosen], str(windows), why,
+        w1=w1, w2=w2, known_as=(str(first), str(second)), unknown=(), n_w1=counts[0], n_w2=counts[1],
+        together=n_plus + n_minus, n_plus=n_plus, n_minus=n_minus, expected=round(expected, 3),
+        distances_plus=tuple(plus.tolist()), distances_minus=tuple(minus.tolist()), sampled=len(flat),
+        terms={place: telling.get(code, []) for code, place in enumerate(SEGMENTS)}, middles=middles,
+        examples=[line_dict(show(pairs, item, lengths, windows)) for item in chosen],
+        windows=str(windows), explanation=why,
     )  # fmt: skip
 
 
@@ -227,11 +232,12 @@ def _count_around(
     before = reach(shard, item.firsts, windows.left, backwards=True)
     after = reach(shard, second_end, windows.right, backwards=False)
     bounds = []
-    for code, chosen in ((0, ~minus), (3, minus)):
+    for order, chosen in (("+", ~minus), ("-", minus)):
+        pre = SEGMENTS.index(f"{order}pre")
         bounds += [
-            (code, before[0][chosen], before[1][chosen]),
-            (code + 1, first_end[chosen], item.seconds[chosen]),
-            (code + 2, after[0][chosen], after[1][chosen]),
+            (pre, before[0][chosen], before[1][chosen]),
+            (pre + 1, first_end[chosen], item.seconds[chosen]),
+            (pre + 2, after[0][chosen], after[1][chosen]),
         ]
     number = counter.add(shard, bounds)
     hashes = np.empty(item.firsts.size, np.uint64)
@@ -240,8 +246,8 @@ def _count_around(
 
 
 def _middles(
-    hashes: list[NDArray[np.uint64]], picked: Sequence[ShardObservations], flat: list[Observation], top: int,
-    examples: int, corpus: Corpus, lengths: tuple[int, int], windows: Windows,
+    hashes: list[NDArray[np.uint64]], flat: list[Observation], top: int, examples: int, corpus: Corpus,
+    lengths: tuple[int, int],
 ) -> tuple[list[Middle], list[Observation]]:  # fmt: skip
     """The commonest middles, and examples that show them: one of each, then more from all over."""
     if not flat:
@@ -277,24 +283,29 @@ def sketch_word(
     corpus, _ = corpora_of(source)
     count = 0 if target is None else occurrences(corpus, target)
     if target is None or not count:
-        return WordSketch(word, "", True, 0, 0.0, 0, [], 0, [], [], windows=str(windows))
+        return WordSketch(
+            word=word, known_as="", unknown=True, count=0, per_million=0.0, rank=0, forms=[], sampled=0,
+            before=[], after=[], windows=str(windows),
+        )  # fmt: skip
     counter = TermCounter(background_of(source))
     flat = _count_word(counter, corpus, target, windows, tick)
     telling = counter.telling(top)
     chosen = np.linspace(0, len(flat) - 1, min(examples, len(flat))).astype(int).tolist()
     rank = int((corpus.lexicon.counts > count).sum()) + 1 if len(target.keys) == 1 else 0
     return WordSketch(
-        word, str(target), False, count, round(1e6 * count / max(corpus.tokens, 1), 2), rank,
-        _forms(corpus, target), len(flat), telling.get(0, []), telling.get(1, []),
-        neighbours_of(counter, background_of(source), 2, target)[:top],
-        [line_dict(show(corpus, flat[i], [len(target.keys)], windows)) for i in chosen], str(windows),
+        word=word, known_as=str(target), unknown=False, count=count,
+        per_million=round(1e6 * count / max(corpus.tokens, 1), 2), rank=rank, forms=_forms(corpus, target),
+        sampled=len(flat), before=telling.get(BEFORE, []), after=telling.get(AFTER, []),
+        company=neighbours_of(counter, target)[:top],
+        examples=[line_dict(show(corpus, flat[i], [len(target.keys)], windows)) for i in chosen],
+        windows=str(windows),
     )  # fmt: skip
 
 
 def _count_word(
     counter: TermCounter, corpus: Corpus, target: Target, windows: Windows, tick: Tick, most: int = MOST
 ) -> list[Observation]:
-    """Count around a word: 0 before it, 1 after it, 2 within a pair's reach of it on either side."""
+    """Count what stands before a word, after it, and near: within a pair's reach on either side."""
     length = len(target.keys)
     places = [find_occurrences(shard, [target]) for shard in corpus.shards]
     picks = spread([int(place.counts[0]) for place in places], most)
@@ -303,44 +314,26 @@ def _count_word(
         tick()
         if not pick.size:
             continue
-        positions = (place.extra if place.is_extra[0] else shard.postings)[int(place.lows[0]) + pick].astype(
-            np.int64
-        )
+        positions = place.positions(shard.postings, 0)[pick].astype(np.int64)
         far = windows.between + 1
         counter.add(
             shard,
             [
-                (0, *reach(shard, positions, windows.before, backwards=True)),
-                (1, *reach(shard, positions + length, windows.after, backwards=False)),
-                (2, *reach(shard, positions, far, backwards=True)),
-                (2, *reach(shard, positions + length, far, backwards=False)),
+                (BEFORE, *reach(shard, positions, windows.before, backwards=True)),
+                (AFTER, *reach(shard, positions + length, windows.after, backwards=False)),
+                (NEAR, *reach(shard, positions, far, backwards=True)),
+                (NEAR, *reach(shard, positions + length, far, backwards=False)),
             ],
         )
         flat += [Observation(number, position, -1, 0) for position in positions.tolist()]
     return flat
 
 
-def neighbours_of(
-    counter: TermCounter, background: Corpus, code: int, target: Target, least: int = LEAST_TOGETHER
-) -> list[TellingTerm]:
-    """Words that stand in the windows more often than chance, by G²: no marks, none of the commonest words."""
-    lexicon = background.lexicon
-    common = _common_from(background)
-    numbers, counts = counter.counts().get(code, (np.empty(0, np.int64), np.empty(0, np.int64)))
-    window, whole = counter.tokens(code), max(background.tokens, 1)
-    totals = lexicon.counts[numbers]
-    llr = log_likelihood(counts, window, totals, whole)
-    kept = np.flatnonzero((counts >= least) & (llr > CHANCE) & (totals < common))
-    found = []
-    for i in kept[np.argsort(-llr[kept], kind="stable")].tolist():
-        term = lexicon.keys[int(numbers[i])]
-        if any(map(str.isalpha, term)) and term not in target.keys:
-            found.append(
-                TellingTerm(
-                    term, int(counts[i]), round(float(totals[i]) * window / whole, 3), round(float(llr[i]), 1)
-                )
-            )
-    return found
+def neighbours_of(counter: TermCounter, target: Target) -> list[TellingTerm]:
+    """Words that stand near a target more often than chance, by G²: no marks, none of the commonest words."""
+    numbers, counts = counter.counts().get(NEAR, (np.empty(0, np.int64), np.empty(0, np.int64)))
+    ranked = counter.ranked(NEAR, numbers, counts, LEAST_TOGETHER, _common_from(counter.background))
+    return [item for item in ranked if any(map(str.isalpha, item.term)) and item.term not in target.keys]
 
 
 def _common_from(corpus: Corpus) -> float:
@@ -362,7 +355,7 @@ def discover_neighbours(
     """The words that a target meets within a pair's reach more often than chance."""
     counter = TermCounter(background_of(source))
     _count_word(counter, corpora_of(source)[0], target, windows, tick, most)
-    return neighbours_of(counter, background_of(source), 2, target)[:top]
+    return neighbours_of(counter, target)[:top]
 
 
 def _forms(corpus: Corpus, target: Target, top: int = 12) -> list[Form]:

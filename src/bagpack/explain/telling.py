@@ -6,14 +6,17 @@ windows or outside. It needs no minimum of its own, and ranks a hundred surprisi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
+from bagpack.contexts.kernels import window_end, window_start
+from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.corpus.strings import compare
@@ -102,14 +105,11 @@ def find_picked(blob, offsets, picks, other_blob, other_offsets, out):  # type: 
 def windows_around(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
     """Up to `reach` tokens before (backwards) or from each position on, inside its sentence."""
     for i in range(positions.size):
-        low = high = positions[i]
+        starts[i] = ends[i] = positions[i]
         if backwards:
-            while positions[i] - low < reach and low > 0 and not tokens[low] & SENTENCE_START:
-                low -= 1
+            starts[i] = window_start(tokens, positions[i], reach)
         else:
-            while high - positions[i] < reach and high < tokens.size and not tokens[high] & SENTENCE_START:
-                high += 1
-        starts[i], ends[i] = low, high
+            ends[i] = window_end(tokens, positions[i], reach)
 
 
 def reach(shard: Shard, positions: I64, tokens: int, backwards: bool) -> tuple[I64, I64]:
@@ -128,7 +128,7 @@ class TermCounter:
         self._seen: list[I64] = []
         self._windows: dict[int, int] = {}
 
-    def add(self, shard: Shard, bounds: Sequence[tuple[int, I64, I64]]) -> NDArray[np.int64]:
+    def add(self, shard: Shard, bounds: Sequence[tuple[int, I64, I64]]) -> I64:
         """Count windows (code, starts, ends); returns the background's number of each key that was seen."""
         starts = np.concatenate([low for _, low, _ in bounds])
         ends = np.concatenate([high for _, _, high in bounds])
@@ -163,24 +163,30 @@ class TermCounter:
             for code in sorted(self._windows)
         }
 
-    def telling(self, top: int, least: int = LEAST) -> dict[int, list[TellingTerm]]:
+    def telling(self, top: int) -> dict[int, list[TellingTerm]]:
         """For each code, the terms that stand in its windows more often than chance has it, by G²."""
+        return {
+            code: list(islice(self.ranked(code, numbers, counts, LEAST), top))
+            for code, (numbers, counts) in self.counts().items()
+        }
+
+    def ranked(
+        self, code: int, numbers: I64, counts: I64, least: int, rarer_than: float = math.inf
+    ) -> Iterator[TellingTerm]:
+        """The terms of a code's `counts` that stand there more often than chance has it, by G².
+
+        A term has to stand there `least` times, and less than `rarer_than` times in the background.
+        """
         lexicon = self.background.lexicon
-        found = {}
-        for code, (numbers, counts) in self.counts().items():
-            window, whole = self.tokens(code), max(self.background.tokens, 1)
-            totals = lexicon.counts[numbers]
-            llr = log_likelihood(counts, window, totals, whole)
-            llr[(counts < least) | (llr < CHANCE)] = -1
-            order = np.argsort(-llr, kind="stable")[:top]
-            found[code] = [
-                TellingTerm(
-                    lexicon.keys[int(numbers[i])], int(counts[i]),
-                    round(float(totals[i]) * window / whole, 3), round(float(llr[i]), 1),
-                )
-                for i in order.tolist() if llr[i] > 0
-            ]  # fmt: skip
-        return found
+        window, whole = self.tokens(code), max(self.background.tokens, 1)
+        totals = lexicon.counts[numbers]
+        llr = log_likelihood(counts, window, totals, whole)
+        kept = np.flatnonzero((counts >= least) & (llr >= CHANCE) & (totals < rarer_than))
+        for i in kept[np.argsort(-llr[kept], kind="stable")].tolist():
+            expected = float(totals[i]) * window / whole
+            yield TellingTerm(
+                lexicon.keys[int(numbers[i])], int(counts[i]), round(expected, 3), round(float(llr[i]), 1)
+            )
 
 
 def spread(sizes: Sequence[int], most: int) -> list[I64]:
