@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from bagpack.report.explanation import show_signed
+from bagpack.report.rendering import show_signed
 from bagpack.report.wording import describe_block, show_count, show_score, show_share, show_value
 
 if TYPE_CHECKING:

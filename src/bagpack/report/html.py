@@ -23,9 +23,9 @@ from bagpack.report.model import (
     metric_names,
     without_nan,
 )
+from bagpack.report.rendering import environment
 
 if TYPE_CHECKING:
-    import jinja2
     from markupsafe import Markup
 
 _MARKS = ("circle", "square", "diamond", "triangle")
@@ -35,13 +35,13 @@ _KIND_WORDS = {
     "analogies": "Analogy questions",
     "synonyms": "Synonym questions",
 }
-_LONG_LIST = 200
+_LONG_LIST = 200  # words or pairs of a list that are shown
 
 
 def render_report(result: EvaluationResult) -> str:
     """The report as the text of an HTML page: no script is run, nothing is loaded, all text is escaped."""
     result = check_result(without_nan(result), "the result")
-    template = _environment().get_template("report.html.j2")
+    template = environment().get_template("report.html.j2")
     return template.render(
         data_path=result.get("data", {}).get("path"),
         corpus_path=result.get("corpus", {}).get("path"),
@@ -91,21 +91,6 @@ def write_report(result: EvaluationResult, path: str | Path) -> None:
     finally:
         with suppress(OSError):
             beside.unlink()
-
-
-def _environment() -> jinja2.Environment:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("bagpack.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["count"] = wording.show_count
-    environment.filters["value"] = wording.show_value
-    return environment
 
 
 def _resource(name: str) -> Markup:
@@ -200,7 +185,7 @@ def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
     metric = main_metric(result)
     unit = wording.show_unit(metric)
     last = result["conditions"][-1]
-    tiles = [_tile(last, metric, unit, f"{_metric_label(metric).removesuffix(' %')}, {last['name']}")]
+    tiles = [_tile(last, metric, unit, f"{wording.metric_info(metric).label}, {last['name']}")]
     tiles += [_tile(row, metric, unit, f"Baseline: {row['name']}") for row in result.get("baselines", [])]
     data = result.get("data", {})
     pairs, unseen = data.get("pairs") or data.get("rows"), data.get("unseen_pairs")

@@ -171,7 +171,9 @@ def read_result(path: str | Path) -> EvaluationResult:
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); check the path") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text, so it is neither a result nor a report") from None
+        raise InputError(
+            f"{path} is not UTF-8 text, so it is neither a result nor a report; check the path"
+        ) from None
     embedded = _EMBEDDED.search(text)
     try:
         data = json.loads(embedded[1] if embedded else text)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-_LISTED = 8
-_MANY = 40
+_LISTED = 8  # words or pairs of a list that are shown
+_MANY_ROWS = 40  # of a breakdown, which are left to the report
 
 
 def print_result(result: EvaluationResult, console: Console | None = None) -> None:
@@ -45,7 +45,7 @@ def result_tables(result: EvaluationResult) -> list[RenderableType]:
         (result.get("buckets"), "By how often the pair was seen together"),
         (result.get("groups"), f"By {result.get('groups', {}).get('column', 'group')}"),
     ):
-        if breakdown and len(breakdown["rows"]) > _MANY:
+        if breakdown and len(breakdown["rows"]) > _MANY_ROWS:
             parts.append(Text(f"{title}: {len(breakdown['rows'])} rows, shown by --report and --json\n"))
         elif breakdown and breakdown["rows"]:
             parts.append(_breakdown(breakdown, title, result))

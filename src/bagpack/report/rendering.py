@@ -1,0 +1,37 @@
+"""The report's templates, and how they write numbers. Everything from the corpus is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from bagpack.report.wording import describe_block, show_count, show_value
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@cache
+def environment() -> Environment:
+    """The templates."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("bagpack.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {
+        "block_words": describe_block,
+        "count": show_count,
+        "signed": show_signed,
+        "value": show_value,
+    }
+    return made
+
+
+def show_signed(value: float) -> str:
+    """+0.123, or −0.123."""
+    return f"{value:+.3f}".replace("-", "−")
