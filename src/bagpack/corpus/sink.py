@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus import columns as col
+from bagpack.corpus.complaints import bad_line, encoding_error, long_sentence, paragraph_place, undecodable
 from bagpack.corpus.documents import Documents, Opening
 from bagpack.corpus.interning import InternTable
 from bagpack.corpus.normalise import NormalisedTypes, decode, normalise_columns, normalise_forms
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import ShardDraft, count_ids, write_shard
-from bagpack.corpus.sources import BOM, Slice, blocks, line_number
+from bagpack.corpus.sources import Slice, place_at, without_mark
 from bagpack.corpus.strings import Strings, read_only
 from bagpack.errors import InputError, StoreError
 from bagpack.files import disk_errors, remove_tree, sync_directory
@@ -138,8 +139,7 @@ class ShardSink:
         self.families.add("columns")
         self.entities = entities
         size = len(block)
-        if offset == 0 and block.startswith(BOM):
-            block, offset = block[len(BOM) :], len(BOM)
+        offset, block = without_mark(offset, block)
         buffer = read_only(np.frombuffer(block, np.uint8))
         self.state[col.POSITION] = 0
         while True:
@@ -148,13 +148,16 @@ class ShardSink:
                 self._take_events(block, offset, name)
                 if code == col.DONE:
                     break
-            elif code == col.GROW:
-                line = _line_at(block, int(self.state[col.POSITION]))
+                continue
+            start = int(self.state[col.POSITION])
+            line = _line_at(block, start)
+            if code == col.GROW:
                 self.table.grow(2 * len(line) + 1)  # a form without a lemma is its own: FORM TAB FORM
             elif code == col.FULL_TOKENS:
                 self._grow_tokens(self.count + 1)
             else:
-                raise self._bad_line(code, block, offset, columns)
+                place = place_at(self._current().source, offset + start)
+                raise bad_line(code, place, line, columns, self.options)
         if closed:
             self.state[col.AT_START] = 1
         self.block_done(size)
@@ -165,31 +168,12 @@ class ShardSink:
                 line = decode(block[start:end], self.options.encoding)
             except UnicodeDecodeError as error:
                 if self.options.encoding_errors == "strict":
-                    source = self._current().source
-                    number = line_number(source, offset + start)
-                    raise encoding_error(source.name, number, error, self.options.encoding) from error
+                    place = place_at(self._current().source, offset + start)
+                    raise encoding_error(place, error, self.options.encoding) from error
                 self.tally.undecodable += 1
                 line = decode(block[start:end], self.options.encoding, self.options.encoding_errors)
             self.documents.open(position, Opening(name(line)))
         self.state[col.EVENTS] = 0
-
-    def _bad_line(self, code: int, block: bytes, offset: int, columns: str) -> InputError:
-        part = self._current()
-        start = int(self.state[col.POSITION])
-        line = _line_at(block, start)
-        place = f"{part.source.name}:{line_number(part.source, offset + start):,}"
-        shown = decode(line[:60], self.options.encoding, "replace").rstrip("\r")
-        skip = "; --bad-lines skip leaves such lines out and counts them"
-        told = {
-            col.FEW_COLUMNS: f"has too few columns ({line.count(9) + 1}, where {columns} are expected): {shown!r}; "
-            f"name what is there with --columns, or let --bad-lines skip leave such lines out and count them",
-            col.EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
-            col.WRONG_COLUMNS: f"has {line.count(9) + 1} columns where CoNLL-U has 10: {shown!r}{skip}",
-            col.BAD_ID: f"has a word id out of sequence: {shown!r}{skip}",
-            col.LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence; the sentence "
-            f"boundaries seem to be missing: mark them, or raise --max-sentence",
-        }
-        return InputError(f"{place} {told[code]}")
 
     # Text ----------------------------------------------------------------------------------------------------
 
@@ -229,9 +213,8 @@ class ShardSink:
         longest = int(np.diff(firsts).max(initial=0))
         if longest > self.options.max_sentence:
             first = starts[firsts[int(np.diff(firsts).argmax())]]
-            raise self._long_sentence(
-                longest, paragraphs[int(np.searchsorted(block.paragraph_ends, first, "right"))]
-            )
+            paragraph = paragraphs[int(np.searchsorted(block.paragraph_ends, first, "right"))]
+            raise self._too_long(longest, paragraph)
         self._append(ids)
 
     def _spans(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
@@ -257,26 +240,6 @@ class ShardSink:
         for _, opening in waiting:
             self.documents.open(self.count, opening)
 
-    def _long_sentence(self, length: int, paragraph: str) -> InputError:
-        return InputError(
-            f"{self._place_of(paragraph)} has a sentence of {length:,} tokens, more than "
-            f"{self.options.max_sentence:,}; break the text into sentences and paragraphs, or raise --max-sentence"
-        )
-
-    def _place_of(self, paragraph: str) -> str:
-        """File and line of a paragraph, found again by how it begins; its document where it is not plain there."""
-        name = self._current().source.name
-        try:
-            wanted = paragraph[:64].encode(self.options.encoding)
-        except UnicodeEncodeError:
-            wanted = b""
-        for part in self.slices if wanted else ():
-            for offset, block in blocks(part, self.options.max_line):
-                at = block.find(wanted)
-                if at >= 0:
-                    return f"{part.source.name}:{line_number(part.source, offset + at):,}"
-        return f"{name} (document {self.documents.current!r})"
-
     def sentence(self, tokens: Iterable[tuple[str, str, bool]]) -> None:
         """A sentence that is already annotated: (form, lemma, glued to the one before)."""
         self._flush_text()
@@ -295,10 +258,12 @@ class ShardSink:
         ids[np.array(glued)] |= col.GLUED
         ids[0] = (ids[0] & ~col.GLUED) | col.SENTENCE_START
         if ids.size > self.options.max_sentence:
-            raise self._long_sentence(
-                ids.size, b" ".join(piece.split(b"\t")[0] for piece in pieces[:4]).decode()
-            )
+            raise self._too_long(ids.size, b" ".join(piece.split(b"\t")[0] for piece in pieces[:4]).decode())
         self._append(ids)
+
+    def _too_long(self, length: int, beginning: str) -> InputError:
+        place = paragraph_place(beginning, self.slices, self.documents.current, self.options)
+        return long_sentence(place, length, self.options)
 
     @property
     def annotator(self) -> FormAnnotator | TextAnnotator:
@@ -351,7 +316,7 @@ class ShardSink:
         self.tally.ignored_markup += int(self.state[col.MARKUP_IGNORED])
         if types.undecodable.any():
             if self.options.encoding_errors == "strict":
-                raise self._undecodable()
+                raise undecodable(self.slices, self.options)
             self.tally.undecodable += int(count_ids(tokens, len(types.forms))[types.undecodable].sum())
         if not types.dropped.all():
             draft = ShardDraft(tokens, types, self.documents)
@@ -402,19 +367,6 @@ class ShardSink:
                 pairs[index] += "\t" + lemma
         return normalise_columns(Strings.of(pairs), replace(self.options, encoding="utf-8"), entities=False)
 
-    def _undecodable(self) -> InputError:
-        """Find the place again: tokens do not remember where they came from."""
-        for part in self.slices:
-            for offset, block in blocks(part, self.options.max_line):
-                try:
-                    decode(block, self.options.encoding)
-                except UnicodeDecodeError as error:
-                    number = line_number(part.source, offset + error.start)
-                    return encoding_error(part.source.name, number, error, self.options.encoding)
-        return InputError(
-            f"{self._current().source.name} is not {self.options.encoding}; name its --encoding"
-        )
-
     def _current(self) -> Slice:
         if not self.slices:
             raise AssertionError("a reader must call begin() first")
@@ -426,16 +378,6 @@ class ShardSink:
         if path.parent.is_dir():
             with disk_errors(path):
                 path.write_text(f"{self.total_tokens + self.count} {self.consumed}")
-
-
-def encoding_error(path: str, line: int, error: UnicodeDecodeError, encoding: str) -> InputError:
-    """The sentence about bytes that are not the encoding."""
-    bad = " ".join(f"0x{byte:02x}" for byte in error.object[error.start : error.end][:4])
-    other = "latin-1" if encoding.lower().startswith("utf") else "utf-8"
-    return InputError(
-        f"{path}:{line:,} is not {encoding} (byte {bad}); name the encoding (--encoding {other}?), or let "
-        f"--encoding-errors replace|skip deal with it and count"
-    )
 
 
 def _line_at(block: bytes, start: int) -> bytes:

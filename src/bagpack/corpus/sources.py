@@ -212,6 +212,13 @@ def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> byte
         ) from error
 
 
+def without_mark(offset: int, block: bytes) -> tuple[int, bytes]:
+    """A block without the byte-order mark that a file may begin with."""
+    if offset == 0 and block.startswith(BOM):
+        return len(BOM), block[len(BOM) :]
+    return offset, block
+
+
 def read_head(source: Source, size: int = HEAD) -> bytes:
     """The first bytes of the uncompressed text, without a byte-order mark."""
     with open_plain(source) as stream:
@@ -249,7 +256,7 @@ def blocks(part: Slice, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]
 
 def _long_line(source: Source, offset: int, max_line: int) -> InputError:
     return InputError(
-        f"{source.name}:{line_number(source, offset):,} is a line of more than {max_line >> 20} MiB; break the "
+        f"{place_at(source, offset)} is a line of more than {max_line >> 20} MiB; break the "
         f"text into lines (one paragraph each), or check that the file is text"
     )
 
@@ -300,6 +307,11 @@ def _ahead(chunks: Iterator[bytes], depth: int = 4) -> Iterator[bytes]:
             yield item
     finally:
         stopped.set()
+
+
+def place_at(source: Source, offset: int) -> str:
+    """File and line, as messages name them, of a byte of the uncompressed text."""
+    return f"{source.name}:{line_number(source, offset):,}"
 
 
 def line_number(source: Source, offset: int) -> int:

@@ -13,12 +13,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from bagpack.corpus.complaints import encoding_error
 from bagpack.corpus.normalise import decode
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.text import check_encoding
 from bagpack.corpus.sink import ShardSink
 from bagpack.corpus.slicing import cut_points
-from bagpack.corpus.sources import BLOCK, EXPANSION, Slice, Source, blocks, line_number, read_head
+from bagpack.corpus.sources import BLOCK, EXPANSION, Slice, Source, blocks, place_at, read_head
 from bagpack.corpus.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
 from bagpack.errors import InputError
 
@@ -289,19 +290,15 @@ def _decoded(text: bytes, page: Page, part: Slice, sink: ShardSink, options: Tex
     except UnicodeDecodeError as error:
         if options.encoding_errors == "strict":
             at = page.offset + page.data.find(text) + error.start
-            raise InputError(
-                f"{_place(part, at)} is not {options.encoding} (byte 0x{text[error.start]:02x}); name the --encoding, "
-                f"or let --encoding-errors replace|skip deal with it and count"
-            ) from error
+            raise encoding_error(_place(part, at), error, options.encoding) from error
         sink.tally.undecodable += 1
         return decode(text, options.encoding, options.encoding_errors)
 
 
 def _place(part: Slice, offset: int) -> str:
-    name = part.source.name
     if part.source.compression and part.start:
-        return f"{name} ({offset:,} bytes into the bz2 streams from byte {part.start:,} on)"
-    return f"{name}:{line_number(part.source, offset):,}"
+        return f"{part.source.name} ({offset:,} bytes into the bz2 streams from byte {part.start:,} on)"
+    return place_at(part.source, offset)
 
 
 READER = MediaWikiReader()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bagpack.corpus.complaints import encoding_error
 from bagpack.corpus.normalise import decode
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.sink import ShardSink, encoding_error
+from bagpack.corpus.sink import ShardSink
 from bagpack.corpus.slicing import cut_points
-from bagpack.corpus.sources import BOM, Slice, Source, blocks, line_number, read_head
+from bagpack.corpus.sources import Slice, Source, blocks, place_at, read_head, without_mark
 from bagpack.errors import UsageError
 
 WRAPPED_WIDTH = 120
@@ -34,14 +35,13 @@ def check_encoding(encoding: str) -> None:
 
 def decode_block(block: bytes, offset: int, part: Slice, sink: ShardSink, options: TextOptions) -> str:
     """Text of a block; undecodable bytes are told or counted."""
-    if offset == 0:
-        block = block.removeprefix(BOM)
+    offset, block = without_mark(offset, block)
     try:
         return decode(block, options.encoding)
     except UnicodeDecodeError as error:
         if options.encoding_errors == "strict":
-            line = line_number(part.source, offset) + block.count(b"\n", 0, error.start)
-            raise encoding_error(part.source.name, line, error, options.encoding) from error
+            place = place_at(part.source, offset + error.start)
+            raise encoding_error(place, error, options.encoding) from error
         sink.tally.undecodable += _count_bad(block, options.encoding)
         return decode(block, options.encoding, options.encoding_errors)
 
