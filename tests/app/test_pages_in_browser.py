@@ -31,6 +31,19 @@ def test_type_a_pair_open_a_feature_read_its_lines(visit):
     )
 
 
+def test_a_feature_whose_lines_could_not_be_had_is_asked_again(visit):
+    page = visit(PAIR)
+    page.route(
+        "**/lines?**", lambda route: route.fulfill(status=503, body="<p class='warn'>Too many.</p>"), times=1
+    )
+    feature = page.locator("details.feature").first
+    feature.locator("summary").click()
+    assert feature.locator(".warn").inner_text() == "Too many."
+    feature.locator("summary").click()
+    feature.locator("summary").click()
+    feature.locator(".linelist li").first.wait_for()
+
+
 def test_each_data_set_of_the_first_page_has_a_line_of_its_own(visit):
     page = visit("/")
     entries = page.locator("section:has(#h-data) li")

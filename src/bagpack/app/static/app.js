@@ -39,7 +39,8 @@ document.addEventListener("toggle", async (event) => {
     const answer = await fetch(feature.dataset.lines + "&most=10&part=1");
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     place.replaceChildren(...page.body.childNodes);
-    say(place.querySelectorAll("li").length + " lines shown");
+    if (answer.ok) say(place.querySelectorAll("li").length + " lines shown");
+    else delete feature.dataset.state; // too busy, perhaps: the next opening asks again
   } catch {
     delete feature.dataset.state; // the link to the lines' own page is still there
   }
