@@ -285,6 +285,8 @@ def test_addresses_never_show_credentials():
     assert "hunter2" not in repr(address)
     assert "hunter2" not in address.scrub(f"bad url {url} with hunter2/x and {SECRET}")
     assert parse_address("some/dir").shown == "tantivy:some/dir"
+    assert parse_address("lines:some/file.lines?token=hunter2").shown == "lines:some/file.lines"
+    assert parse_address("postgresql:///db").shown == "postgresql:///db"
     assert "hunter2" not in parse_address(f"opensearch+https://me:{SECRET}@h/i").scrub(
         f"https://me:{SECRET}@h/x"
     )

@@ -141,10 +141,10 @@ class Address:
         if self.scheme == "tantivy":
             return self.url
         parts = self.parts
-        host = parts.netloc.rpartition("@")[2]
+        host = f"//{parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
         kept = {name: value for name, value in self.options.items() if not _SECRET.search(name)}
         query = f"?{urlencode(kept)}" if kept else ""
-        return f"{self.scheme}://{host}{parts.path}{query}"
+        return f"{self.scheme}:{host}{parts.path}{query}"
 
     def scrub(self, text: object) -> str:
         """A message without anything secret in it, on one line."""
