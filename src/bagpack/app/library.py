@@ -31,7 +31,7 @@ from bagpack.learn.blocks import BORROWED
 from bagpack.learn.model import LinearModel
 from bagpack.tasks import Dataset, PairList, read_pairs
 from bagpack.tasks.anyfile import with_labels_or_scores
-from bagpack.tasks.textfile import TextFile, read_text_file
+from bagpack.tasks.textfile import TextFile, decode_text, read_text_file
 from bagpack.vectors.coverage import coverage
 from bagpack.vectors.matrix import PairMatrix
 from bagpack.vectors.neighbours import Alternate, borrow
@@ -93,17 +93,8 @@ def read_upload(name: str, content: bytes, limits: Limits) -> LoadedData:
     shown = Path(name.replace("\\", "/")).name[:100] or "upload.tsv"
     if not content.strip():
         raise InputError(f"{shown} is empty; it needs a header line such as w1<TAB>w2 and one row per pair")
-    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    try:
-        text = plain.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = plain[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{shown}:{line}: byte 0x{plain[error.start]:02x} is not UTF-8; save the file as UTF-8 text, uncompressed"
-        ) from None
-    if "\0" in text:
-        raise InputError(f"{shown} holds zero bytes, so it is not plain text; save it as tab-separated UTF-8")
-    return load_data(TextFile(shown, text.split("\n")), shown, limits, uploaded=True)
+    file = decode_text(shown, content, "save the file as UTF-8 text, uncompressed")
+    return load_data(file, shown, limits, uploaded=True)
 
 
 def load_data(file: TextFile, name: str, limits: Limits, uploaded: bool = False) -> LoadedData:

@@ -44,15 +44,19 @@ def read_text_file(path: str | Path) -> TextFile:
     """
     name = "<stdin>" if str(path) == STDIN else str(path)
     data = sys.stdin.buffer.read() if str(path) == STDIN else _read_bytes(Path(path))
+    return decode_text(
+        name, data, "convert the file first, for example: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
+    )
+
+
+def decode_text(name: str, data: bytes, cure: str) -> TextFile:
+    """The lines of a file's bytes; `cure` says what to do about bytes that are not UTF-8."""
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{name}:{line}: byte 0x{data[error.start]:02x} is not UTF-8; convert the file first, "
-            f"for example: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
-        ) from None
+        raise InputError(f"{name}:{line}: byte 0x{data[error.start]:02x} is not UTF-8; {cure}") from None
     lines = text.split("\n")
     if "\0" in text:
         line = next(number for number, content in enumerate(lines, 1) if "\0" in content)
