@@ -24,6 +24,7 @@ from bagpack.corpus.readers import reader_for
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.sink import SHARD_TOKENS, ShardSink
 from bagpack.corpus.sources import EXPANSION, Slice, Source
+from bagpack.corpus.store import VOCABULARY
 from bagpack.corpus.warmup import warm_up
 from bagpack.errors import InputError, UsageError
 
@@ -43,7 +44,6 @@ class Sampled:
 
     size: int  # uncompressed bytes
     tokens: int
-    documents: int
     types: int
     half_types: int  # different types in the first half of the tokens
     vocabulary: int  # bytes of the shard's vocabulary files
@@ -142,7 +142,7 @@ def _sample(parts: list[Part], options: TextOptions, part_bytes: int) -> Sampled
                 reader.feed(piece, sink, options)
             except _Enough:
                 continue
-        sink._flush_text()
+        sink.flush_text()
         return time.perf_counter() - begun
 
     with tempfile.TemporaryDirectory() as place:
@@ -151,7 +151,6 @@ def _sample(parts: list[Part], options: TextOptions, part_bytes: int) -> Sampled
         feed(first, pieces[:1])
         first.finish()
         sink = _SampleSink(Path(place), 1, options, part_bytes)
-        sink._annotator = first._annotator
         feed_seconds = feed(sink, pieces)
         size = sink.consumed
         begun = time.perf_counter()
@@ -165,12 +164,11 @@ def _sample(parts: list[Part], options: TextOptions, part_bytes: int) -> Sampled
         shard = Shard(Path(place) / sink.shards[0])
         write_lexicon([shard.directory], Path(place) / "lexicon")
         bytes_of = {file.name: file.stat().st_size for file in shard.directory.iterdir()}
-        vocabulary = sum(n for name, n in bytes_of.items() if name.startswith(("keys.", "types.", "forms.")))
+        vocabulary = sum(n for name, n in bytes_of.items() if name.startswith(VOCABULARY))
         half = shard.tokens[: shard.tokens.size // 2] & TYPE_MASK
         return Sampled(
             size=size,
             tokens=shard.tokens.size,
-            documents=shard.facts["documents"],
             types=shard.facts["types"],
             half_types=int(np.unique(half).size),
             vocabulary=vocabulary,

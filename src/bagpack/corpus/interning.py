@@ -169,6 +169,10 @@ class InternTable:
                 return out
             self.grow(int(ends[done] - starts[done]))
 
+    def add(self, strings: Strings) -> I64:
+        """Ids of these strings."""
+        return self.add_spans(strings.blob, strings.offsets[:-1], strings.offsets[1:])
+
     def strings(self) -> Strings:
         """The distinct strings, by id."""
         count = len(self)

@@ -22,7 +22,7 @@ from bagpack.corpus.interning import FULL, InternTable, intern_two
 from bagpack.corpus.normalise import NormalisedTypes
 from bagpack.corpus.strings import Strings, read_only
 from bagpack.errors import StoreError
-from bagpack.files import map_array, read_json, sync_directory, write_array, write_json
+from bagpack.files import digest_file, map_array, read_json, sync_directory, write_array, write_json
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -44,7 +44,6 @@ DTYPES = {
     "documents.blob": "|u1",
     "documents.offsets": "<i8",
 }
-
 
 LENGTHS = {  # entries of a file: a number in shard.json, and how many more
     "tokens": ("tokens", 0),
@@ -157,13 +156,11 @@ def intern_pairs(first: Strings, second: Strings, skip: NDArray[np.bool_]) -> tu
         done = _intern_pairs(*arguments, *table.arrays, out)
         if done == len(first):
             return out, table
-        longest = int(
-            np.diff(first.offsets[done : done + 2])[0] + np.diff(second.offsets[done : done + 2])[0]
-        )
-        if longest > scratch.size:
-            scratch = np.empty(2 * longest, np.uint8)
+        length = len(first.bytes_at(done)) + len(second.bytes_at(done))
+        if length > scratch.size:
+            scratch = np.empty(2 * length, np.uint8)
         else:
-            table.grow(longest + 1)
+            table.grow(length + 1)
 
 
 def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:
@@ -187,9 +184,11 @@ class ShardDraft:
     tokens: U32  # raw ids with flags
     types: NormalisedTypes
     documents: Documents
+    case: str  # fold or keep, as in the options
+    source: str  # the file it ends in, for those who look into shard.json
 
 
-def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> dict[str, Any]:
+def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     """Sort out types and keys, build postings, write all files; returns the shard's facts."""
     tokens = draft.tokens
     raw_types, table = intern_pairs(draft.types.forms, draft.types.keys, draft.types.dropped)
@@ -197,9 +196,7 @@ def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> di
     kept = raw_types >= 0
     counts = np.bincount(raw_types[kept], weights=raw_counts[kept], minlength=len(table)).astype(np.int64)
     by_count = np.argsort(-counts, kind="stable")  # frequent types get small ids, near each other in memory
-    rank = np.empty_like(by_count)
-    rank[by_count] = np.arange(by_count.size)
-    type_of_raw = np.where(kept, rank[raw_types], -1)
+    type_of_raw = np.where(kept, _ranks(by_count)[raw_types], -1)
     starts = np.array(draft.documents.starts, np.int64)
     if not kept.all():
         kept_starts = np.empty_like(starts)
@@ -208,22 +205,13 @@ def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> di
     tokens = tokens[: remap_tokens(tokens, type_of_raw)]
 
     forms, keys_of_types = split_pairs(table.strings().take(by_count))
-    key_table = InternTable(max(1 << 10, len(keys_of_types)))
-    first_seen = key_table.add_spans(
-        keys_of_types.blob, keys_of_types.offsets[:-1], keys_of_types.offsets[1:]
-    )
-    keys = key_table.strings()
-    order = keys.sort_order()
-    key_rank = np.empty_like(order)
-    key_rank[order] = np.arange(order.size)
-    keys = keys.take(order)
-    key_of_type = key_rank[first_seen].astype(np.uint32)
+    keys, key_of_type = _sorted_keys(keys_of_types)
 
     key_counts = np.bincount(key_of_type, weights=counts[by_count], minlength=len(keys)).astype(np.int64)
     bounds = np.concatenate([[0], np.cumsum(key_counts)])
     postings = np.empty(tokens.size, np.uint32)
     sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
-    form_pairs, form_counts = _form_table(forms, keys_of_types, counts[by_count], facts["case"])
+    form_pairs, form_counts = _form_table(forms, keys_of_types, counts[by_count], draft.case)
     documents = Strings.of(draft.documents.names)
 
     arrays: dict[str, NDArray[Any]] = {
@@ -251,12 +239,28 @@ def write_shard(draft: ShardDraft, directory: Path, facts: dict[str, Any]) -> di
         "documents": len(documents) - int(draft.documents.continued),
         "keys": len(keys),
         "types": len(forms),
-        **{name: value for name, value in facts.items() if name != "case"},
+        "source": draft.source,
         "checksums": checksums,
     }
     write_json(directory / "shard.json", shard)
     sync_directory(directory)
     return shard
+
+
+def _ranks(order: I64) -> I64:
+    """Where each index stands in an order."""
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(order.size)
+    return ranks
+
+
+def _sorted_keys(keys_of_types: Strings) -> tuple[Strings, U32]:
+    """The distinct keys in byte order, and which of them each type has."""
+    table = InternTable(max(1 << 10, len(keys_of_types)))
+    first_seen = table.add(keys_of_types)
+    keys = table.strings()
+    order = keys.sort_order()
+    return keys.take(order), _ranks(order)[first_seen].astype(np.uint32)
 
 
 def _form_table(forms: Strings, keys: Strings, counts: I64, case: str) -> tuple[Strings, I64]:
@@ -366,8 +370,6 @@ class Shard:
 
 def damaged_files(directory: Path, checksums: dict[str, str]) -> Sequence[str]:
     """Sentences about files that are missing or differ from their checksum."""
-    from bagpack.files import digest_file
-
     problems = []
     for name, expected in checksums.items():
         path = directory / name

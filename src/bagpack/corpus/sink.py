@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class Tally:
     ignored_markup: int = 0
     undecodable: int = 0
 
-    def add(self, other: dict[str, Any]) -> None:
+    def add(self, other: dict[str, int]) -> None:
         """Add the numbers of another part."""
         self.skipped_lines += other["skipped_lines"]
         self.ignored_markup += other["ignored_markup"]
@@ -71,7 +71,6 @@ class ShardSink:
         self.families: set[str] = set()
         self.entities = False
         self.commander = commander  # the process that is worked for, if it must be this one or its parent
-        self._annotator: FormAnnotator | TextAnnotator | None = None
         self._buffers: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]] | None = None
         self._reset(None)
 
@@ -182,9 +181,10 @@ class ShardSink:
         self.paragraphs.append(text)
         self.paragraph_size += len(text)
         if self.paragraph_size >= TEXT_BATCH:
-            self._flush_text()
+            self.flush_text()
 
-    def _flush_text(self) -> None:
+    def flush_text(self) -> None:
+        """Tokenise the paragraphs that are waiting; it is done in batches."""
         if not self.paragraphs:
             return
         paragraphs, self.paragraphs, self.paragraph_size = self.paragraphs, [], 0
@@ -242,7 +242,7 @@ class ShardSink:
 
     def sentence(self, tokens: Iterable[tuple[str, str, bool]]) -> None:
         """A sentence that is already annotated: (form, lemma, glued to the one before)."""
-        self._flush_text()
+        self.flush_text()
         self.families.add("annotated")
         pieces: list[bytes] = []
         glued: list[bool] = []
@@ -251,10 +251,7 @@ class ShardSink:
             glued.append(stuck)
         if not pieces:
             return
-        offsets = np.zeros(len(pieces) + 1, np.int64)
-        np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
-        buffer = np.frombuffer(b"".join(pieces), np.uint8)
-        ids = self.table.add_spans(buffer, offsets[:-1], offsets[1:]).astype(np.uint32)
+        ids = self.table.add(Strings.of(pieces)).astype(np.uint32)
         ids[np.array(glued)] |= col.GLUED
         ids[0] = (ids[0] & ~col.GLUED) | col.SENTENCE_START
         if ids.size > self.options.max_sentence:
@@ -268,11 +265,9 @@ class ShardSink:
     @property
     def annotator(self) -> FormAnnotator | TextAnnotator:
         """Loaded when first needed: its tables take a moment."""
-        if self._annotator is None:
-            from bagpack.corpus.annotate import get_annotator
+        from bagpack.corpus.annotate import get_annotator
 
-            self._annotator = get_annotator(self.options.annotator, self.options.lang)
-        return self._annotator
+        return get_annotator(self.options.annotator, self.options.lang)
 
     def _append(self, ids: NDArray[np.uint32]) -> None:
         if self.count + ids.size > self.tokens.size:
@@ -296,7 +291,7 @@ class ShardSink:
         if self.commander and self.commander not in (os.getpid(), os.getppid()):
             raise StoreError("the process that started this work is gone; so is its result")
         if self.bytes >= self.shard_bytes + self.shard_bytes // 2 or self.count >= SHARD_TOKENS:
-            self._flush_text()
+            self.flush_text()
             # Column formats can be cut between sentences only; the state says whether one is open.
             if self.state[col.AT_START]:
                 self.write()
@@ -304,7 +299,7 @@ class ShardSink:
 
     def finish(self) -> None:
         """Write what is left."""
-        self._flush_text()
+        self.flush_text()
         if self.count:
             self.write()
 
@@ -319,13 +314,13 @@ class ShardSink:
                 raise undecodable(self.slices, self.options)
             self.tally.undecodable += int(count_ids(tokens, len(types.forms))[types.undecodable].sum())
         if not types.dropped.all():
-            draft = ShardDraft(tokens, types, self.documents)
+            source = self._current().source.name
+            draft = ShardDraft(tokens, types, self.documents, self.options.case, source)
             name = f"{self.part:06d}-{len(self.shards):03d}"
             beside = self.directory / f"{name}.{uuid.uuid4().hex}.new"
             with disk_errors(beside):
                 beside.mkdir()
-            source = self._current().source.name
-            facts = write_shard(draft, beside, {"case": self.options.case, "source": source})
+            facts = write_shard(draft, beside)
             self._install(beside, self.directory / name)
             self.shards.append(name)
             self.total_tokens += facts["tokens"]
@@ -353,19 +348,20 @@ class ShardSink:
             columns = "columns" in self.families
             options = self.options if columns else replace(self.options, encoding="utf-8")
             return normalise_columns(raw, options, entities=self.entities)
-        annotator = self.annotator
+        entries = [entry.decode() for entry in raw]
         if self.families == {"text"}:
-            forms = [entry.decode() for entry in raw]
-            if annotator.in_context or self.options.level == "form":
-                return normalise_forms(raw, forms, forms, self.options)
-            return normalise_forms(raw, forms, annotator.lemmatize(forms), self.options)
+            return normalise_forms(raw, entries, self._lemmas(entries), self.options)
         # A reader of another package may push both raw text and sentences that are annotated already.
-        pairs = [entry.decode() for entry in raw]
-        bare = [index for index, entry in enumerate(pairs) if "\t" not in entry]
-        if not annotator.in_context:
-            for index, lemma in zip(bare, annotator.lemmatize([pairs[i] for i in bare]), strict=True):
-                pairs[index] += "\t" + lemma
-        return normalise_columns(Strings.of(pairs), replace(self.options, encoding="utf-8"), entities=False)
+        bare = [index for index, entry in enumerate(entries) if "\t" not in entry]
+        for index, lemma in zip(bare, self._lemmas([entries[i] for i in bare]), strict=True):
+            entries[index] += "\t" + lemma
+        return normalise_columns(Strings.of(entries), replace(self.options, encoding="utf-8"), entities=False)
+
+    def _lemmas(self, forms: list[str]) -> list[str]:
+        """What raw text is counted by; an annotator in context leaves no raw text."""
+        if self.options.level == "form":
+            return forms
+        return cast("FormAnnotator", self.annotator).lemmatize(forms)
 
     def _current(self) -> Slice:
         if not self.slices:
