@@ -10,24 +10,30 @@ from pydantic import Field
 
 from bagpack.app import answers
 from bagpack.app.library import Library, LoadedData
-from bagpack.app.limits import Workers
+from bagpack.app.limits import Limits, Workers
 from bagpack.app.rendering import render
 from bagpack.errors import UsageError
 from bagpack.explain.browse import SORTED, SORTS
+from bagpack.explain.telling import Tick
 
 Json = dict[str, Any]
+LONGEST_WORD = Limits.word
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": answers.Problem, "description": "The request is not understood."},
     404: {"description": "The corpus does not know the word, or there is no such thing."},
     503: {"model": answers.Problem, "description": "It took too long, or too many wait."},
 }
 WordQuery = Annotated[
-    str, Query(min_length=1, max_length=200, description="A word; several with blanks between.")
+    str, Query(min_length=1, max_length=LONGEST_WORD, description="A word; several with blanks between.")
 ]
-SecondQuery = Annotated[str, Query(max_length=200, description="A second word: where the two meet.")]
+SecondQuery = Annotated[str, Query(max_length=LONGEST_WORD, description="A second word: where the two meet.")]
 Named = Annotated[str, Field(description="A word, as a lemma or a form; several with blanks between.")]
-PairQuery = Annotated[str, Query(max_length=200, description="A word of the pair (a1, a2) or (b1, b2).")]
-FirstQuery = Annotated[str, Query(max_length=200, description="A word; several with blanks between.")]
+PairQuery = Annotated[
+    str, Query(max_length=LONGEST_WORD, description="A word of the pair (a1, a2) or (b1, b2).")
+]
+FirstQuery = Annotated[
+    str, Query(max_length=LONGEST_WORD, description="A word; several with blanks between.")
+]
 Sort = Annotated[
     str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
 ]
@@ -59,8 +65,10 @@ def clean(word: str) -> str:
     word = " ".join(word.split())
     if not word:
         raise UsageError("a word is missing; type one")
-    if len(word) > 200:
-        raise UsageError(f"the word has {len(word):,} characters, and 200 are allowed; ask for a shorter one")
+    if len(word) > LONGEST_WORD:
+        raise UsageError(
+            f"the word has {len(word):,} characters, and {LONGEST_WORD} are allowed; ask for a shorter one"
+        )
     return word
 
 
@@ -87,7 +95,7 @@ async def pair_content(library: Library, workers: Workers, w1: str, w2: str) -> 
     """A pair's sketch and the model's explanation."""
     first, second = clean(w1), clean(w2)
 
-    def work(tick: Any) -> Json:
+    def work(tick: Tick) -> Json:
         sketch = library.pair(first, second, tick)
         why = library.explanation(first, second, tick)
         plain = sketch.to_dict()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
@@ -27,7 +27,7 @@ from bagpack.app.asking import (
 )
 from bagpack.contexts.concordance import FIELDS
 from bagpack.errors import UsageError
-from bagpack.explain.browse import SORTS
+from bagpack.explain.browse import SORTS, Lines
 from bagpack.explain.lines import line_dict
 from bagpack.explain.sketch import SEGMENTS
 
@@ -88,14 +88,14 @@ async def concordance_page(data: ConcordanceData, library: Lib) -> HTMLResponse:
 
 async def download_data(
     library: Lib, workers: Work, w1: WordQuery, w2: SecondQuery = "", sort: Sort = "corpus"
-) -> tuple[list[str], Any]:
+) -> tuple[list[str], Lines]:
     """As many lines as a file may have."""
     words = [clean(word) for word in (w1, w2) if word.strip()]
     most = library.limits.download
     return words, await workers.run(lambda tick: library.lines(words, 0, most, sort, tick), "data")
 
 
-DownloadData = Annotated[tuple[list[str], Any], Depends(download_data)]
+DownloadData = Annotated[tuple[list[str], Lines], Depends(download_data)]
 
 
 def _file_name(words: list[str], ending: str) -> dict[str, str]:

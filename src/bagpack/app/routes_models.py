@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, UploadFile
@@ -21,6 +22,7 @@ from bagpack.app.asking import (
 from bagpack.app.library import read_upload
 from bagpack.app.rendering import ASSETS, asset
 from bagpack.errors import BagpackError, UsageError
+from bagpack.explain.telling import Tick
 from bagpack.report.explanation import largest_share
 from bagpack.report.wording import describe_feature, feature_words
 
@@ -57,7 +59,8 @@ def model_data(
     }  # fmt: skip
 
 
-def _counting(manifest: Any) -> Json:
+def _counting(manifest: Mapping[str, Any]) -> Json:
+    """How the model's pairs were counted, the windows in one line."""
     counting = dict(manifest.get("counting", {}))
     windows = counting.pop("windows", {})
     return {**counting, "windows": ", ".join(f"{name} {size}" for name, size in windows.items())}
@@ -127,14 +130,14 @@ async def upload(library: Lib, workers: Work, file: UploadFile) -> Response:
     return RedirectResponse(f"/dataset/{loaded.id}", 303)
 
 
-async def data_data(
+async def dataset_data(
     key: Annotated[str, Path(description="The data set's id, as /dataset.json lists it.")], library: Lib, workers: Work,
     at: Annotated[int | None, Query(ge=0, description="Look at this error: 0 is the worst.")] = None,
 ) -> Json:  # fmt: skip
     """A data set with coverage, predictions, and one error if it is asked for."""
     loaded = library.dataset(key)
 
-    def work(tick: Any) -> Json:
+    def work(tick: Tick) -> Json:
         covered = library.coverage(loaded)
         judged = library.judged(loaded, tick)
         why = None
@@ -154,17 +157,17 @@ async def data_data(
     return await workers.run(work, "data")
 
 
-DataData = Annotated[Json, Depends(data_data)]
+DatasetData = Annotated[Json, Depends(dataset_data)]
 
 
 @router.get("/dataset/{key}.json", summary="A data set", response_model=answers.DataPage, responses=PROBLEMS)
-async def data_json(data: DataData) -> JSONResponse:
+async def data_json(data: DatasetData) -> JSONResponse:
     """What the corpus knows of its pairs; with a model, its answers, scores and errors, the worst first."""
     return JSONResponse(data)
 
 
 @router.get("/dataset/{key}", include_in_schema=False)
-async def data_page(data: DataData, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> HTMLResponse:
+async def data_page(data: DatasetData, page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> HTMLResponse:
     """A data set's page, or one of its errors."""
     if data["at"] is not None:
         row = data["judged"]["rows"][data["judged"]["errors"][data["at"]]]

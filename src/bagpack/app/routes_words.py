@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from bagpack._version import __version__
 from bagpack.app import answers
 from bagpack.app.asking import (
+    LONGEST_WORD,
     PROBLEMS,
     Json,
     Lib,
@@ -64,7 +65,7 @@ async def home(data: HomeData) -> HTMLResponse:
 async def complete(
     library: Lib,
     workers: Work,
-    q: Annotated[str, Query(max_length=200, description="How the word begins.")] = "",
+    q: Annotated[str, Query(max_length=LONGEST_WORD, description="How the word begins.")] = "",
 ) -> JSONResponse:
     """The most frequent words of the corpus that begin with `q`."""
     return JSONResponse({"words": await workers.run(lambda tick: library.complete(q))})
