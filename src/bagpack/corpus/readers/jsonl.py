@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.text import check_encoding, decode_block
+from bagpack.corpus.readers.text import check_encoding, decode_block, push_paragraphs
 from bagpack.corpus.sink import ShardSink
 from bagpack.corpus.slicing import cut_points
 from bagpack.corpus.sources import Slice, Source, blocks
@@ -37,12 +38,11 @@ class JsonLinesReader:
         if source.compression:
             return [Slice(source)]
         cuts = cut_points(source, target, (b"\n",), (b"\n",), options.max_line)
-        ends = [*(cut.offset for cut in cuts[1:]), source.size]
         found: list[Slice] = []
         lines = 0
         with open(source.path, "rb") as handle:
-            for (start, _), end in zip(cuts, ends, strict=True):
-                found.append(replace(Slice(source, start, end), first_line=lines))
+            for start, end in pairwise([*(cut.offset for cut in cuts), source.size]):
+                found.append(Slice(source, start, end, first_line=lines))
                 left = end - start
                 while left and len(cuts) > 1 and (chunk := handle.read(min(COUNT_BLOCK, left))):
                     lines += chunk.count(b"\n")
@@ -65,38 +65,41 @@ class JsonLinesReader:
 
     def _feed_line(self, line: str, number: int, part: Slice, sink: ShardSink, options: TextOptions) -> None:
         place = f"{part.source.name}:{number:,}"
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            problem = f"is not JSON ({error})"
-        else:
-            if not isinstance(value, dict):
-                problem = f"is JSON but no object: {line[:40]!r}"
-            elif options.text_field not in value:
-                fields = ", ".join(sorted(map(str, value))) or "none"
-                problem = f"has no field {options.text_field!r} (it has: {fields}); name the field with --text-field"
-            elif not isinstance(value[options.text_field], str):
-                problem = f"has a field {options.text_field!r} that is no string"
-            else:
-                text = value[options.text_field]
-                if not _encodable(text):  # "\\ud83d" alone: half a character, which only JSON can write down
-                    if options.encoding_errors == "strict":
-                        raise InputError(
-                            f"{place} has half of a surrogate pair in {options.text_field!r}; let --encoding-errors "
-                            f"replace|skip deal with it and count"
-                        )
-                    sink.tally.undecodable += 1
-                    by = "replace" if options.encoding_errors == "replace" else "ignore"
-                    text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
-                name = value.get(options.id_field)
-                sink.open_document(f"{part.source.name}:{number}" if name is None else _plain(str(name)))
-                for paragraph in text.splitlines():
-                    if paragraph and not paragraph.isspace():
-                        sink.paragraph(paragraph)
-                return
-        if options.bad_lines == "error":
-            raise InputError(f"{place} {problem}; --bad-lines skip leaves such lines out and counts them")
-        sink.tally.skipped_lines += 1
+        value, problem = _parsed(line, options.text_field)
+        if problem:
+            if options.bad_lines == "error":
+                raise InputError(f"{place} {problem}; --bad-lines skip leaves such lines out and counts them")
+            sink.tally.skipped_lines += 1
+            return
+        text = value[options.text_field]
+        if not _encodable(text):  # "\\ud83d" alone: half a character, which only JSON can write down
+            if options.encoding_errors == "strict":
+                raise InputError(
+                    f"{place} has half of a surrogate pair in {options.text_field!r}; let --encoding-errors "
+                    f"replace|skip deal with it and count"
+                )
+            sink.tally.undecodable += 1
+            by = "replace" if options.encoding_errors == "replace" else "ignore"
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
+        name = value.get(options.id_field)
+        sink.open_document(f"{part.source.name}:{number}" if name is None else _plain(str(name)))
+        push_paragraphs(text.splitlines(), sink)
+
+
+def _parsed(line: str, field: str) -> tuple[dict[str, Any], str]:
+    """The object of a line, and what is wrong with it; nothing if it has a text."""
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        return {}, f"is not JSON ({error})"
+    if not isinstance(value, dict):
+        return {}, f"is JSON but no object: {line[:40]!r}"
+    if field not in value:
+        fields = ", ".join(sorted(map(str, value))) or "none"
+        return value, f"has no field {field!r} (it has: {fields}); name the field with --text-field"
+    if not isinstance(value[field], str):
+        return value, f"has a field {field!r} that is no string"
+    return value, ""
 
 
 def _encodable(text: str) -> bool:
@@ -108,6 +111,7 @@ def _encodable(text: str) -> bool:
 
 
 def _plain(name: str) -> str:
+    """A name that can be written; half a character becomes a question mark."""
     return name.encode(errors="replace").decode()
 
 

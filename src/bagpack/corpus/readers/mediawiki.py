@@ -11,6 +11,7 @@ import bz2
 import mmap
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from bagpack.corpus.complaints import encoding_error
@@ -31,29 +32,10 @@ BZ2_READ = 1 << 18
 BZ2_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # 80 bits, so that compressed data never look like it
 
 # Before dumps had <ns>, only the title told what is no article.
-OTHER_NAMESPACES = frozenset(
-    [
-        "media",
-        "special",
-        "talk",
-        "user",
-        "wikipedia",
-        "wp",
-        "project",
-        "image",
-        "file",
-        "mediawiki",
-        "template",
-        "help",
-        "category",
-        "portal",
-        "book",
-        "draft",
-        "module",
-        "timedtext",
-        "transwiki",
-    ]
-)
+OTHER_NAMESPACES = frozenset({
+    "media", "special", "talk", "user", "wikipedia", "wp", "project", "image", "file", "mediawiki", "template", "help",
+    "category", "portal", "book", "draft", "module", "timedtext", "transwiki",
+})  # fmt: skip
 FILE_KEY, CATEGORY_KEY = "6", "14"
 _NAMESPACE = re.compile(r'<namespace key="(-?\d+)"[^<>]*>([^<]+)</namespace>')
 _REDIRECT = re.compile(rb"\s*#redirect", re.IGNORECASE)
@@ -96,8 +78,7 @@ class MediaWikiReader:
             starts = [cut.offset for cut in cut_points(source, target, PAGE_MARKS, PAGE_MARKS)]
         if len(starts) == 1:
             return [Slice(source)]
-        ends = [*starts[1:], source.size]
-        return [Slice(source, start, end) for start, end in zip(starts, ends, strict=True)]
+        return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
 
     def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
         """Push each article."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.text import push_paragraphs
 from bagpack.corpus.sink import ShardSink
 from bagpack.corpus.sources import Slice, Source
 from bagpack.errors import InputError, missing_extra
@@ -80,9 +81,7 @@ class ParquetReader:
                         f"the text column with --text-field"
                     )
                 sink.open_document(f"{part.source.name}:{number}" if name is None else str(name))
-                for paragraph in text.splitlines():
-                    if paragraph and not paragraph.isspace():
-                        sink.paragraph(paragraph)
+                push_paragraphs(text.splitlines(), sink)
             sink.block_done(batch.nbytes)
 
 

@@ -6,7 +6,8 @@ lines. `--paragraphs auto` looks at the beginning of each file to tell which.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from bagpack.corpus.complaints import encoding_error
 from bagpack.corpus.normalise import decode
@@ -51,6 +52,13 @@ def _count_bad(block: bytes, encoding: str) -> int:
     return replaced - block.decode(encoding, "ignore").count("\N{REPLACEMENT CHARACTER}")
 
 
+def push_paragraphs(lines: Iterable[str], sink: ShardSink) -> None:
+    """Each line is a paragraph, but for blank ones."""
+    for line in lines:
+        if line and not line.isspace():
+            sink.paragraph(line)
+
+
 def is_wrapped(head: bytes) -> bool:
     """Whether a file's beginning looks like hard-wrapped lines with blank lines between paragraphs."""
     lines = [line.strip() for line in head.replace(b"\r", b"").split(b"\n")][:-1]
@@ -81,10 +89,9 @@ class TextReader:
             return [Slice(source)]
         marks = (b"\n\n", b"\n\r\n") if self._wrapped(source, options) else (b"\n",)
         cuts = cut_points(source, target, marks, (b"\n",), options.max_line)
-        ends = [*(cut.offset for cut in cuts[1:]), source.size]
         return [
-            Slice(source, cut.offset, end, source.name if cut.offset else None)
-            for cut, end in zip(cuts, ends, strict=True)
+            Slice(source, start, end, source.name if start else None)
+            for start, end in pairwise([*(cut.offset for cut in cuts), source.size])
         ]
 
     def _wrapped(self, source: Source, options: TextOptions) -> bool:
@@ -102,9 +109,7 @@ class TextReader:
                 for paragraph in _unwrapped(text, held):
                     sink.paragraph(paragraph)
             else:
-                for line in text.split("\n"):
-                    if line and not line.isspace():
-                        sink.paragraph(line)
+                push_paragraphs(text.split("\n"), sink)
             sink.block_done(len(block))
         if held:
             sink.paragraph(" ".join(held))
