@@ -230,6 +230,14 @@ def on_a_terminal(columns, *args):
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).split("\n"), "\x1b[" in text
 
 
+def test_brackets_in_words_and_labels_are_no_styles(cli, store, write):
+    assert "the corpus does not know '[/b]'" in cli("contexts", store, "[/b]", "cat").err
+    data = write("relations.tsv", "w1\tw2\tlabel\ncat\tlion\t[/b]\n[sic]\tlion\t[b]\n")
+    done = cli("check", store, data)
+    assert done.code == 0, done.err
+    assert re.findall(r"\[\S+]", done.out) == ["[/b]", "[b]", "[sic]"]
+
+
 # Bad input ----------------------------------------------------------------------------------------------------
 
 

@@ -67,11 +67,11 @@ def contexts(
         sys.stdout.write(found.to_csv())
     else:
         _show_lines(found)
-    io.messages().print(f"[dim]{found.note}[/dim]")
+    io.messages().print(io.literal(found.note), style="dim")
 
 
 def _show_lines(found: Concordance) -> None:
-    """Keyword in context: aligned on a wide terminal, wrapped sentences on a narrow or absent one."""
+    """Each sentence with its segments in colours; wrapped on a terminal, else one line each."""
     from rich.console import Console
     from rich.text import Text
 
@@ -226,19 +226,26 @@ def _matrix_facts(matrix: PairMatrix, out: Path, duplicates: int) -> dict[str, A
 def _tell_matrix(facts: dict[str, Any]) -> None:
     screen = io.messages()
     screen.print(
-        f"[bold]{facts['path']}[/bold]: {facts['pairs']:,} pairs of {facts['words']:,} words, "
+        f"[bold]{io.literal(facts['path'])}[/bold]: {facts['pairs']:,} pairs of {facts['words']:,} words, "
         f"{facts['features']:,} features; {facts['pairs_seen_together']:,} seen together, "
         f"{facts['pairs_never_together']:,} never"
     )
     if facts["duplicate_rows"]:
         screen.print(f"{facts['duplicate_rows']:,} rows repeat a pair; each pair was counted once")
-    _tell_unknown_and_capped(facts)
+    tell_unknown(facts["unknown_words"])
+    _tell_capped(facts)
 
 
-def _tell_unknown_and_capped(facts: dict[str, Any]) -> None:
+def tell_unknown(words: list[str]) -> None:
+    """On standard error, which words the corpus does not know, if any."""
+    if words:
+        io.messages().print(
+            f"{len(words):,} unknown words, zero vectors: {io.some_of(words)}", style="yellow"
+        )
+
+
+def _tell_capped(facts: dict[str, Any]) -> None:
     screen = io.messages()
-    if unknown := facts["unknown_words"]:
-        screen.print(f"[yellow]{len(unknown):,} unknown words, zero vectors: {io.some_of(unknown)}[/yellow]")
     for kind in ("words", "pairs"):
         if capped := facts[f"capped_{kind}"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
@@ -284,7 +291,9 @@ def _show_coverage(facts: dict[str, Any]) -> None:
     from rich.table import Table
 
     screen = Console(highlight=False)
-    screen.print(f"[bold]{facts['path']}[/bold]: {facts['rows']:,} rows, {facts['words']:,} words")
+    screen.print(
+        f"[bold]{io.literal(facts['path'])}[/bold]: {facts['rows']:,} rows, {facts['words']:,} words"
+    )
     if facts["duplicate_rows"]:
         screen.print(f"{facts['duplicate_rows']:,} rows repeat a pair")
     table = Table(box=None, pad_edge=False)
@@ -301,7 +310,9 @@ def _show_coverage(facts: dict[str, Any]) -> None:
         by_label.add_column("seen together", justify="right")
         for label, values in facts["labels"].items():
             share = 100 * values["together"] / values["rows"]
-            by_label.add_row(label, f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)")
+            by_label.add_row(
+                io.literal(label), f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)"
+            )
         screen.print(by_label)
     if facts["unknown_words"]:
         screen.print(
