@@ -100,5 +100,6 @@ def test_explain_command(cli, world, trained, tmp_path):
     assert cli("explain", path, "kinda01", "kindb01", "--top", 50, "--html", page).code == 0
     text = page.read_text()
     assert "<SCRIPT>" not in text and "&lt;SCRIPT&gt;" in text
+    assert cli("explain", path, "[sic]", "kindb01").out.startswith("[sic] – kindb01: ")
     bad = cli("explain", path, "a", "b", "--label", "nonsense")
     assert bad.code == 2 and "nonsense" in bad.err and "kind, part, tool" in bad.err

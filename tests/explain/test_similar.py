@@ -92,6 +92,8 @@ def test_similar_command(cli, source, write):
         cli("similar", source.path, "kinda01", "kindb01", "--discover", "-b", 60, "--json", "--jobs", 1).out
     )
     assert set(data["ranked"]) == {"all", "v1", "v2", "v12"}
+    marked = cli("similar", source.path, "[/b]", "kindb01", "--among", among, "-b", 60, "--jobs", 1)
+    assert "the corpus does not know [/b]" in marked.out
     neither = cli("similar", source.path, "a", "b")
     assert neither.code == 2 and "--among" in neither.err
     assert cli("similar", source.path, "a", "b", "--discover", "--by", "x").code == 2

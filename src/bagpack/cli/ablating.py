@@ -9,11 +9,12 @@ import typer
 
 from bagpack.cli import console as io
 from bagpack.cli.learning import (
-    Basis,
+    BasisOption,
     BOption,
     Epsilon,
     Folds,
     Seed,
+    Split,
     Store,
     Task,
     counting_options,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def ablate(
     store: Store,
     data: Annotated[str, typer.Argument(help="Labelled or rated pairs, or analogy questions.")],
-    split: Annotated[str, typer.Option("--split", help="random, group:COLUMN or lexical.")] = "random",
+    split: Split = "random",
     folds: Folds = None,
     seed: Seed = 0,
     epsilon: Epsilon = 0.2,
@@ -38,7 +39,7 @@ def ablate(
     task: Task = None,
     columns: ColumnsOption = "",
     b: BOption = 1500,
-    basis: Basis = None,
+    basis: BasisOption = None,
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
     jobs: Jobs = -1,

@@ -8,26 +8,30 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli.learning import AnyStore, BasisOption, BOption, Model
 from bagpack.cli.vectors import ColumnsOption, Jobs, Json, Limit, Store, WindowsOption, parse_columns
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from bagpack.explain import Explanation, PairSketch, WordSketch
     from bagpack.explain.explanation import FeaturePart
     from bagpack.explain.similar import Similar
     from bagpack.explain.telling import TellingTerm
 
+FirstWord = Annotated[str, typer.Argument(help="The first word.")]
+SecondWord = Annotated[str, typer.Argument(help="The second word.")]
+
 
 def explain(
-    model: Annotated[str, typer.Argument(help="A model that bagpack train made.")],
-    w1: Annotated[str, typer.Argument(help="The first word.")],
-    w2: Annotated[str, typer.Argument(help="The second word.")],
+    model: Model,
+    w1: FirstWord,
+    w2: SecondWord,
     label: Annotated[list[str] | None, typer.Option("--label", help="Only this label; repeatable.")] = None,
     top: Annotated[int, typer.Option("--top", help="Features shown for each label.")] = 8,
     lines: Annotated[int, typer.Option("--lines", help="Corpus lines shown for each feature.")] = 2,
     store: Annotated[str | None, typer.Option("--store", help="Where the store is now, if it moved.")] = None,
-    any_store: Annotated[
-        bool, typer.Option("--any-store", help="Use a store other than the one it was trained on.")
-    ] = False,
+    any_store: AnyStore = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page.")] = None,
     jobs: Jobs = 1,
     json: Json = False,
@@ -59,7 +63,7 @@ def explain(
         from bagpack.report.explanation import render_explanation_page
 
         write_text(html, render_explanation_page(found.to_dict()))
-        io.messages().print(f"page: {html}")
+        io.messages().print(f"page: {io.literal(html)}")
     if json:
         io.print_json(found.to_dict())
     elif html is None:
@@ -71,6 +75,65 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
 
+def show_explanation(found: Explanation) -> None:
+    """On the terminal: the answer, then each label's sum."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from bagpack.report.wording import describe_block
+
+    screen = Console(highlight=False, markup=False)
+    counts = found.counts
+    screen.print(f"{found.w1} – {found.w2}: {found.answer}", style="bold")
+    screen.print(
+        f"{found.w1} {times(counts['n_w1'])}, {found.w2} {times(counts['n_w2'])}; together "
+        f"{times(counts['n_plus'])} with {found.w1} first, {times(counts['n_minus'])} with {found.w2} first",
+        style="dim",
+    )
+    for word in found.unknown:
+        screen.print(f"the corpus does not know {word}: its contexts add nothing", style="yellow")
+    for note in found.notes:
+        screen.print(note, style="dim")
+    for decision in found.decisions:
+        screen.print()
+        parts = [f"{decision.bias:+.3f} bias"]
+        for block, value in decision.blocks.items():
+            parts.append(f"{value:+.3f} {describe_block(block, found.w1, found.w2)}")
+        screen.print(
+            Text.assemble((decision.label, "bold"), " ", _signed(decision.value), f" = {' '.join(parts)}")
+        )
+        for feature in decision.features:
+            _show_feature(screen, feature, found.w1, found.w2)
+        screen.print(f"  {decision.rest:+.3f}  all other features together", style="dim")
+
+
+def _signed(value: float) -> tuple[str, str]:
+    """A number and its colour."""
+    return f"{value:+.3f}", "green" if value >= 0 else "red"
+
+
+def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> None:
+    """What a feature adds, in words, and the lines that were counted."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from bagpack.report.wording import describe_feature
+
+    words = describe_feature(feature.name, w1, w2).replace("*", "")
+    lines = feature.lines
+    total = lines.note if lines is not None else _without_lines(feature)
+    screen.print(Text.assemble("  ", _signed(feature.value), "  ", (words, "bold"), (f"  ({total})", "dim")))
+    if lines is None:
+        return
+    for number, line in enumerate(lines.lines):
+        text = Text()
+        for place, piece in enumerate(line.pieces):
+            text.append(piece if text else piece.lstrip(), style="bold" if place in (2, 4) else "")
+        borrowed = f", borrowed from {lines.origins[number]}" if lines.origins else ""
+        text.append(f"  [{line.document}{borrowed}]", style="dim")
+        screen.print(Padding(text, (0, 0, 0, 10)))
+
+
 def _without_lines(feature: FeaturePart) -> str:
     from bagpack.learn.interactions import COSINES
 
@@ -79,63 +142,10 @@ def _without_lines(feature: FeaturePart) -> str:
     return times(feature.count)
 
 
-def show_explanation(found: Explanation) -> None:
-    """On the terminal: the answer, then each label's sum."""
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from bagpack.report.wording import describe_block, describe_feature
-
-    screen = Console(highlight=False)
-    counts = found.counts
-    screen.print(f"[bold]{found.w1} – {found.w2}: {found.answer}[/bold]")
-    screen.print(
-        f"{found.w1} {times(counts['n_w1'])}, {found.w2} {times(counts['n_w2'])}; together "
-        f"{times(counts['n_plus'])} with {found.w1} first, {times(counts['n_minus'])} with {found.w2} first",
-        style="dim",
-    )
-    for word in found.unknown:
-        screen.print(f"[yellow]the corpus does not know {word}: its contexts add nothing[/yellow]")
-    for note in found.notes:
-        screen.print(note, style="dim")
-    for decision in found.decisions:
-        screen.print()
-        parts = [f"{decision.bias:+.3f} bias"]
-        for block, value in decision.blocks.items():
-            name = describe_block(block, found.w1, found.w2)
-            parts.append(f"{value:+.3f} {name}")
-        color = "green" if decision.value >= 0 else "red"
-        screen.print(
-            Text.assemble(
-                (decision.label, "bold"), " ", (f"{decision.value:+.3f}", color), f" = {' '.join(parts)}"
-            )
-        )
-        for feature in decision.features:
-            words = describe_feature(feature.name, found.w1, found.w2).replace("*", "")
-            color = "green" if feature.value >= 0 else "red"
-            total = feature.lines.note if feature.lines is not None else _without_lines(feature)
-            screen.print(
-                Text.assemble(
-                    "  ", (f"{feature.value:+.3f}", color), "  ", (words, "bold"), (f"  ({total})", "dim")
-                )
-            )
-            lines = feature.lines
-            origins = lines.origins if lines is not None else ()
-            for number, line in enumerate(lines.lines if lines is not None else ()):
-                text = Text()
-                for place, piece in enumerate(line.pieces):
-                    text.append(piece if text else piece.lstrip(), style="bold" if place in (2, 4) else "")
-                borrowed = f", borrowed from {origins[number]}" if origins else ""
-                text.append(f"  [{line.document}{borrowed}]", style="dim")
-                screen.print(Padding(text, (0, 0, 0, 10)))
-        screen.print(f"  {decision.rest:+.3f}  all other features together", style="dim")
-
-
 def similar(
     store: Store,
-    w1: Annotated[str, typer.Argument(help="The first word.")],
-    w2: Annotated[str, typer.Argument(help="The second word.")],
+    w1: FirstWord,
+    w2: SecondWord,
     among: Annotated[
         str | None, typer.Option("--among", help="TSV of pairs to choose from; - for standard input.")
     ] = None,
@@ -149,12 +159,8 @@ def similar(
     by: Annotated[
         str, typer.Option("--by", help="Show this ranking: all together, or v1, v2, v12; every for all four.")
     ] = "every",
-    b: Annotated[
-        int, typer.Option("-b", help="How many unigrams, and how many bigrams, make the basis.")
-    ] = 1500,
-    basis: Annotated[
-        str | None, typer.Option("--basis", help="A basis to use instead of picking one.")
-    ] = None,
+    b: BOption = 1500,
+    basis: BasisOption = None,
     columns: ColumnsOption = "",
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
@@ -197,19 +203,21 @@ def show_similar(found: Similar, by: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    screen = Console(highlight=False)
+    screen = Console(highlight=False, markup=False)
     screen.print(
-        f"[bold]{found.w1} – {found.w2}[/bold], seen together {times(found.together)}, against "
-        f"{found.candidates:,} pairs from {found.origin}"
+        Text.assemble(
+            (f"{found.w1} – {found.w2}", "bold"),
+            f", seen together {times(found.together)}, against {found.candidates:,} pairs from {found.origin}",
+        )
     )
     for word in found.unknown:
-        screen.print(f"[yellow]the corpus does not know {word}[/yellow]")
+        screen.print(f"the corpus does not know {word}", style="yellow")
     for note in found.notes:
         screen.print(note, style="dim")
     for kind, title in KINDS.items():
         if by not in ("every", kind):
             continue
-        screen.print(f"\n[bold]{title}[/bold]")
+        screen.print(f"\n{title}", style="bold")
         if not found.ranked[kind]:
             screen.print("  nothing is shared with any pair", style="dim")
         for item in found.ranked[kind]:
@@ -270,44 +278,52 @@ def show_sketch(found: PairSketch | WordSketch) -> None:
     from bagpack.explain import WordSketch
 
     screen = Console(highlight=False, markup=False)
-
-    def terms(title: str, listed: list[TellingTerm]) -> None:
-        if listed:
-            screen.print(f"  {title}: " + ", ".join(f"{item.term} {item.count:,}" for item in listed))
-
     if isinstance(found, WordSketch):
-        if found.unknown:
-            screen.print(f"the corpus does not know {found.word}")
-            return
-        screen.print(f"{found.known_as}: {times(found.count)}, {found.per_million:,.1f} in a million tokens")
-        screen.print("  written: " + ", ".join(f"{form.form} {form.count:,}" for form in found.forms))
-        terms("before", found.before)
-        terms("after", found.after)
-        terms("seen with", found.company)
+        _show_word(screen, found)
     else:
-        for word in found.unknown:
-            screen.print(f"the corpus does not know {word}")
-        screen.print(
-            f"{found.w1} {times(found.n_w1)}, {found.w2} {times(found.n_w2)}, together {times(found.together)}"
-        )
-        screen.print(f"  by chance it would be {found.expected:,.1f} times")
-        for sign, first, second, count, distances in (
-            ("+", found.w1, found.w2, found.n_plus, found.distances_plus),
-            ("-", found.w2, found.w1, found.n_minus, found.distances_minus),
-        ):
-            screen.print(f"{first} … {second}: {times(count)}; with 0, 1, 2 … words between: "
-                         + " ".join(f"{n:,}" for n in distances))  # fmt: skip
-            for place, title in (("pre", "before"), ("betw", "between"), ("post", "after")):
-                terms(title, found.terms[f"{sign}{place}"])
-        for middle in found.middles[:6]:
-            first, second = (found.w1, found.w2) if middle.order == "+" else (found.w2, found.w1)
-            screen.print(f"  {middle.count:,} × {first} {middle.text} {second}")
-        for decision in (found.explanation or {}).get("decisions", ()):
-            reasons = ", ".join(f["pattern"] for f in decision["features"][:5])
-            screen.print(f"  {decision['label']} {decision['value']:+.3f}: {reasons}")
+        _show_pair(screen, found)
     for line in found.examples:
         text = "".join(line["pieces"]).strip()
         screen.print(f"  · {text}  [{line['document']}]")
+
+
+def _show_terms(screen: Console, title: str, terms: list[TellingTerm]) -> None:
+    if terms:
+        screen.print(f"  {title}: " + ", ".join(f"{item.term} {item.count:,}" for item in terms))
+
+
+def _show_word(screen: Console, found: WordSketch) -> None:
+    if found.unknown:
+        screen.print(f"the corpus does not know {found.word}")
+        return
+    screen.print(f"{found.known_as}: {times(found.count)}, {found.per_million:,.1f} in a million tokens")
+    screen.print("  written: " + ", ".join(f"{form.form} {form.count:,}" for form in found.forms))
+    _show_terms(screen, "before", found.before)
+    _show_terms(screen, "after", found.after)
+    _show_terms(screen, "seen with", found.company)
+
+
+def _show_pair(screen: Console, found: PairSketch) -> None:
+    for word in found.unknown:
+        screen.print(f"the corpus does not know {word}")
+    screen.print(
+        f"{found.w1} {times(found.n_w1)}, {found.w2} {times(found.n_w2)}, together {times(found.together)}"
+    )
+    screen.print(f"  by chance it would be {found.expected:,.1f} times")
+    for sign, first, second, count, distances in (
+        ("+", found.w1, found.w2, found.n_plus, found.distances_plus),
+        ("-", found.w2, found.w1, found.n_minus, found.distances_minus),
+    ):
+        screen.print(f"{first} … {second}: {times(count)}; with 0, 1, 2 … words between: "
+                     + " ".join(f"{n:,}" for n in distances))  # fmt: skip
+        for place, title in (("pre", "before"), ("betw", "between"), ("post", "after")):
+            _show_terms(screen, title, found.terms[f"{sign}{place}"])
+    for middle in found.middles[:6]:
+        first, second = (found.w1, found.w2) if middle.order == "+" else (found.w2, found.w1)
+        screen.print(f"  {middle.count:,} × {first} {middle.text} {second}")
+    for decision in (found.explanation or {}).get("decisions", ()):
+        reasons = ", ".join(f["pattern"] for f in decision["features"][:5])
+        screen.print(f"  {decision['label']} {decision['value']:+.3f}: {reasons}")
 
 
 def register(app: typer.Typer) -> None:

@@ -18,6 +18,7 @@ from bagpack.cli.vectors import (
     Quiet,
     WindowsOption,
     parse_columns,
+    tell_unknown,
 )
 
 if TYPE_CHECKING:
@@ -25,8 +26,15 @@ if TYPE_CHECKING:
     from bagpack.report.model import EvaluationResult
 
 Store = Annotated[str, typer.Argument(help="A store, snippets, or a matrix that bagpack vectors made.")]
-Basis = Annotated[str | None, typer.Option("--basis", help="A basis to use instead of picking one.")]
+BasisOption = Annotated[str | None, typer.Option("--basis", help="A basis to use instead of picking one.")]
 BOption = Annotated[int, typer.Option("-b", help="How many unigrams, and how many bigrams, make the basis.")]
+Data = Annotated[str, typer.Argument(help="TSV with w1, w2 and label (or score, rating).")]
+Model = Annotated[str, typer.Argument(help="A model that bagpack train made.")]
+AnyStore = Annotated[
+    bool, typer.Option("--any-store", help="Use a store other than the one it was trained on.")
+]
+Answers = Annotated[str | None, typer.Option("--answers", help="TOEFL's answer file, if elsewhere.")]
+Split = Annotated[str, typer.Option("--split", help="random, group:COLUMN or lexical.")]
 Preset = Annotated[str, typer.Option("--preset", help="How counts become features: paper, modern.")]
 Condition = Annotated[str, typer.Option("--condition", help="all, or one of v1v2, v12, v1v2v12.")]
 Folds = Annotated[int | None, typer.Option("--folds", help="How many folds (10; one per group).")]
@@ -80,16 +88,16 @@ def show_result(result: EvaluationResult, json: bool, report: Path | None, quiet
 
         print_result(result)
         if report is not None:
-            io.messages().print(f"report: {report}")
+            io.messages().print(f"report: {io.literal(report)}")
 
 
 def evaluate(
     store: Store,
-    data: Annotated[str, typer.Argument(help="TSV with w1, w2 and label (or score, rating).")],
+    data: Data,
     test: Annotated[str | None, typer.Option("--test", help="A file to test on, instead of folds.")] = None,
     preset: Preset = "paper",
     condition: Condition = "all",
-    split: Annotated[str, typer.Option("--split", help="random, group:COLUMN or lexical.")] = "random",
+    split: Split = "random",
     folds: Folds = None,
     seed: Seed = 0,
     transductive: Transductive = False,
@@ -104,7 +112,7 @@ def evaluate(
     task: Task = None,
     columns: ColumnsOption = "",
     b: BOption = 1500,
-    basis: Basis = None,
+    basis: BasisOption = None,
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
     report: Report = None,
@@ -118,8 +126,10 @@ def evaluate(
     from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
 
     options = EvaluateOptions(
-        preset, conditions_of(condition), split, folds, seed, transductive, cost, epsilon, tuple(leave_out or ()),
-        drop_unseen, label_sets, task, parse_columns(columns), features=report is not None or json,
+        preset=preset, conditions=conditions_of(condition), split=split, folds=folds, seed=seed,
+        transductive=transductive, C=cost, epsilon=epsilon, left_out=tuple(leave_out or ()),
+        drop_unseen=drop_unseen, label_sets=label_sets, task=task, columns=parse_columns(columns),
+        features=report is not None or json,
     )  # fmt: skip
     with workers(backend, address, jobs, report, store), io.counting_progress(quiet or json) as tell:
         result = evaluate_file(
@@ -131,9 +141,7 @@ def evaluate(
 def solve(
     store: Store,
     questions: Annotated[str, typer.Argument(help="JSON lines, or the SAT package's or TOEFL's own text.")],
-    answers: Annotated[
-        str | None, typer.Option("--answers", help="TOEFL's answer file, if elsewhere.")
-    ] = None,
+    answers: Answers = None,
     preset: Preset = "paper",
     condition: Condition = "all",
     rounds: Annotated[int, typer.Option("--rounds", help="Rounds of each analogy question.")] = 10,
@@ -143,7 +151,7 @@ def solve(
         bool, typer.Option("--inductive", help="Fit weighting on each analogy round's two rows alone.")
     ] = False,
     b: BOption = 1500,
-    basis: Basis = None,
+    basis: BasisOption = None,
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
     report: Report = None,
@@ -167,7 +175,7 @@ def solve(
 
 def train(
     store: Store,
-    data: Annotated[str, typer.Argument(help="TSV with w1, w2 and label (or score, rating).")],
+    data: Data,
     out: Annotated[str, typer.Option("--out", "-o", help="The model to make.")],
     preset: Preset = "paper",
     condition: Annotated[str, typer.Option("--condition", help="v1v2, v12 or v1v2v12.")] = "v1v2v12",
@@ -183,7 +191,7 @@ def train(
     task: Task = None,
     columns: ColumnsOption = "",
     b: BOption = 1500,
-    basis: Basis = None,
+    basis: BasisOption = None,
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing model.")] = False,
@@ -199,8 +207,8 @@ def train(
 
     (only,) = conditions_of(condition) if condition != "all" else ("v1v2v12",)
     options = EvaluateOptions(
-        preset, conditions_of("all"), "random", folds, seed, False, cost, epsilon, (), drop_unseen, label_sets, task,
-        parse_columns(columns),
+        preset=preset, folds=folds, seed=seed, C=cost, epsilon=epsilon, drop_unseen=drop_unseen,
+        label_sets=label_sets, task=task, columns=parse_columns(columns),
     )  # fmt: skip
     with workers(backend, address, jobs, out, store), io.counting_progress(quiet or json) as tell:
         model, result = train_file(
@@ -224,18 +232,17 @@ def train(
 
             print_result(result)  # type: ignore[arg-type]
         what = f"{len(model.classes)} labels" if model.classes else "ratings"
-        io.messages().print(f"[bold]{out}[/bold]: {what}, {model.condition}; its card is {out}/README.md")
+        place = io.literal(out)
+        io.messages().print(f"[bold]{place}[/bold]: {what}, {model.condition}; its card is {place}/README.md")
 
 
 def predict(
-    model: Annotated[str, typer.Argument(help="A model that bagpack train made.")],
+    model: Model,
     pairs: Annotated[str, typer.Argument(help="TSV with columns w1, w2; - for standard input.")],
     store: Annotated[
         str | None, typer.Option("--store", help="Where the store is now, if it moved; or a matrix.")
     ] = None,
-    any_store: Annotated[
-        bool, typer.Option("--any-store", help="Use a store other than the one it was trained on.")
-    ] = False,
+    any_store: AnyStore = False,
     columns: ColumnsOption = "",
     jobs: Jobs = -1,
     backend: Backend = None,
@@ -263,27 +270,22 @@ def predict(
         return
     for row in (header, *rows):
         sys.stdout.write("\t".join(row) + "\n")
-    if not quiet and matrix.unknown_words:
-        unknown = matrix.unknown_words
-        io.messages().print(
-            f"[yellow]{len(unknown):,} unknown words, zero vectors: {io.some_of(unknown)}[/yellow]"
-        )
+    if not quiet:
+        tell_unknown(matrix.unknown_words)
 
 
 def reproduce(
     task: Annotated[str, typer.Argument(help="analogy, synonyms, plausibility or relations.")],
     store: Store,
     data: Annotated[str, typer.Option("--data", help="Your copy of the task's data.")],
-    answers: Annotated[
-        str | None, typer.Option("--answers", help="TOEFL's answer file, if elsewhere.")
-    ] = None,
+    answers: Answers = None,
     relation: Annotated[
         list[str] | None, typer.Option("--relation", help="A relation to take (relations); repeatable.")
     ] = None,
     preset: Preset = "paper",
     seed: Seed = 0,
     b: BOption = 1500,
-    basis: Basis = None,
+    basis: BasisOption = None,
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
     report: Report = None,
