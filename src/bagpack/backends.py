@@ -10,7 +10,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import joblib
 
 from bagpack._version import __version__
 from bagpack.errors import UsageError, missing_extra
-from bagpack.parallel import WorkerError
+from bagpack.parallel import WorkerError, core_count
 
 BACKENDS = ("loky", "dask", "ray", "spark")
 TIMEOUT = 20.0  # seconds that a scheduler and its first worker have to answer
@@ -49,18 +49,13 @@ def open_backend(
             raise UsageError(
                 f"--address {address} names a scheduler, so --backend dask, ray or spark is needed beside it"
             )
-        with joblib.parallel_config("loky") if name else _as_it_is():
+        with joblib.parallel_config("loky") if name else nullcontext():
             yield
         return
-    workers = joblib.cpu_count() if jobs < 0 else max(1, jobs)
+    workers = core_count() if jobs < 0 else max(1, jobs)
     engine = {"dask": _dask, "ray": _ray, "spark": _spark}[str(name)]
     with engine(address, workers, timeout) as options, joblib.parallel_config(name, n_jobs=-1, **options):
         yield
-
-
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield
 
 
 def _needed(module: str, package: str, extra: str) -> Any:
@@ -71,7 +66,7 @@ def _needed(module: str, package: str, extra: str) -> Any:
 
 
 def _knock(address: str, engine: str, example: str, timeout: float) -> None:
-    """Whether anything listens there: the engines themselves try for minutes, or end in a stack trace."""
+    """Make sure that something listens there: the engines themselves try for minutes, or end in a stack trace."""
     found = re.fullmatch(r"(?:[a-z]+://)?(\[[^\]]+\]|[^:/\[\]]+):(\d+)/?", address)
     if not found:
         raise UsageError(f"--address {address} is not understood; write it like {example}")
@@ -104,7 +99,7 @@ def _dask(address: str | None, workers: int, timeout: float) -> Iterator[dict[st
     try:
         client = distributed.Client(cluster) if cluster else _dask_client(distributed, str(address), timeout)
         try:
-            _check_dask_workers(client, address, timeout)
+            _check_dask_workers(client, address or "this machine", timeout)
             yield {"client": client}
         finally:
             client.close()
@@ -134,7 +129,7 @@ def worker_version() -> str:
     return __version__
 
 
-def _check_dask_workers(client: Any, address: str | None, timeout: float) -> None:
+def _check_dask_workers(client: Any, address: str, timeout: float) -> None:
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError as error:
@@ -211,9 +206,8 @@ def _spark(address: str | None, workers: int, timeout: float) -> Iterator[dict[s
             session = builder.config(map=settings).getOrCreate()
         except Exception as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise WorkerError(
-                f"Spark does not start ({reason}); check Java and --address {address}"
-            ) from error
+            checked = f"Java and --address {address}" if address else "Java"
+            raise WorkerError(f"Spark does not start ({reason}); check {checked}") from error
         try:
             register()
             yield {}

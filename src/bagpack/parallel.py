@@ -29,6 +29,8 @@ Arrays = tuple[NDArray[Any], ...]
 SCRATCH = "BAGPACK_SCRATCH"
 ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 
+delayed = joblib.delayed  # makes the calls that `run` takes
+
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 
 
@@ -49,8 +51,13 @@ def worker_count(n_jobs: int | None) -> int:
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 
+def core_count() -> int:
+    """Processors that this process may use."""
+    return int(joblib.cpu_count())
+
+
 def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
-    """Results of `joblib.delayed` calls in the order of the calls, as they come where the engine can do that."""
+    """Results of `delayed` calls in the order of the calls, as they come where the engine can do that."""
     try:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1)
     except ValueError:  # Ray and Spark hand all results over at the end; they are small
@@ -73,7 +80,10 @@ def _lost(error: Exception) -> str | None:
             "worker more of it, and run the command again (index: with --resume)"
         )
     if name in ("TerminatedWorkerError", "BrokenProcessPool"):
-        return "a worker process was killed, probably because memory ran out; give fewer --jobs"
+        return (
+            "a worker process was killed, probably because memory ran out; give fewer --jobs, and run the command "
+            "again (index: with --resume)"
+        )
     if name in ("CancelledError", "FutureCancelledError", "CommClosedError", "FuturesCancelledError"):
         return (
             "the scheduler went away in the middle of the work; start it and its workers, and run the command again "
@@ -203,10 +213,10 @@ def gather(
     `finished` is told the number of each call that is done.
     """
     if _stays_here(n_jobs, len(calls)):
-        yield list(_told((Left(*_split(work(*call))) for call in calls), finished))
+        yield list(_told((_hold(work, call) for call in calls), finished))
         return
     with scratch(near) as place:
-        tasks = (joblib.delayed(_leave)(str(place / f"{i:06d}"), work, call) for i, call in enumerate(calls))
+        tasks = (delayed(_leave)(str(place / f"{i:06d}"), work, call) for i, call in enumerate(calls))
         yield list(_told(run(tasks, n_jobs), finished))
 
 
@@ -217,12 +227,14 @@ def _told(results: Iterable[Left], finished: Callable[[int], None] | None) -> It
         yield result
 
 
-def _split(result: tuple[Any, Arrays]) -> tuple[Any, str, Arrays]:
-    return result[0], "", result[1]
+def _hold(work: Work, call: tuple[Any, ...]) -> Left:
+    """Do one task in this process, where its arrays can stay in memory."""
+    facts, arrays = work(*call)
+    return Left(facts, held=arrays)
 
 
 def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
-    """Do one task; an engine may have the same one done twice at once, so the file is written beside and renamed."""
+    """Do one task in a worker. An engine may have it done twice at once, so the file is written beside and renamed."""
     facts, arrays = work(*call)
     own = f"{path}.{uuid.uuid4().hex}"
     check_reached(os.path.dirname(path))
@@ -240,7 +252,7 @@ def _stays_here(n_jobs: int | None, tasks: int) -> bool:
 
 
 def check_reached(path: str) -> None:
-    """Whether this worker sees what it needs."""
+    """Refuse to go on where a worker does not see what it needs."""
     if not os.path.exists(path):
         raise WorkerError(
             f"{path} is not there on {os.uname().nodename}; the command and all workers must see the same files under "

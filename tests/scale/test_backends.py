@@ -40,7 +40,7 @@ def test_scheduler_out_of_reach(cli, tmp_path):
     assert "there is no scheduler file" in done.err
 
 
-def test_scheduler_without_workers(cli, tmp_path, monkeypatch):
+def test_scheduler_without_workers(tmp_path):
     pytest.importorskip("distributed")
     lonely = Cluster(tmp_path)
     try:
@@ -119,7 +119,7 @@ def exits():
 
 def test_lost_worker_is_told():
     with pytest.raises(parallel.WorkerError, match="a worker process was killed"):
-        list(parallel.run((joblib.delayed(exits)() for _ in range(2)), 2))
+        list(parallel.run((parallel.delayed(exits)() for _ in range(2)), 2))
 
 
 def test_threads_serve_too(tmp_path):

@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import joblib
-
 from bagpack.corpus.lexicon import write_lexicon
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.plan import Part, Plan, make_plan
@@ -39,7 +37,7 @@ from bagpack.corpus.workplace import (
 )
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, read_json, remove_tree, sync_directory, write_json
-from bagpack.parallel import check_reached, on_one_machine, run
+from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run
 
 DEFAULT_MEMORY = 2 << 30
 WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
@@ -92,11 +90,11 @@ def _for_workers(part: Part) -> Part:
 
 def workers_within(memory: int, jobs: int | None) -> int | None:
     """How many workers the memory bound allows, at most `jobs`; None leaves it to joblib's context."""
-    allowed = max(1, memory // (WORKER_BASE + WORKER_TOKEN * SHARD_TOKENS))
     if jobs is None:
         return None
-    wanted = joblib.cpu_count() if jobs < 0 else jobs
-    return int(min(wanted, allowed))
+    wanted = core_count() if jobs < 0 else jobs
+    allowed = max(1, memory // (WORKER_BASE + WORKER_TOKEN * SHARD_TOKENS))
+    return min(wanted, allowed)
 
 
 def index_corpus(
@@ -243,7 +241,7 @@ class _Build:
         commander = os.getpid() if on_one_machine() else 0
         place = str(shards.absolute())
         tasks = (
-            joblib.delayed(build_part)(_for_workers(part), place, plan.options, plan.part_bytes, commander)
+            delayed(build_part)(_for_workers(part), place, plan.options, plan.part_bytes, commander)
             for part in waiting
         )
         with _watched(shards / "progress", weight, finished, progress):
