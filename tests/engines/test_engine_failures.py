@@ -292,6 +292,15 @@ def test_addresses_never_show_credentials():
     )
 
 
+@pytest.mark.parametrize("password", ["hunter2/x", "22/hunter2", "hunter2#x", "hunter2?x"])
+def test_a_password_that_is_not_written_as_in_a_url_is_not_shown(password):
+    with pytest.raises(
+        BagpackError, match=r"cannot be read; check its host and port, and write / as %2F"
+    ) as error:
+        connect(f"opensearch+https://me:{password}@host:9200/docs")
+    told(error)
+
+
 def test_caches_and_snippets_hold_no_credentials(postgres, filled, tmp_path):
     url = filled(f"{postgres}?table=secrets")
     fetch_snippets([("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c" / "cache")

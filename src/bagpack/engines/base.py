@@ -112,8 +112,10 @@ class Address:
         try:
             parts = urlsplit(self.url)
             _ = parts.port
-        except ValueError as error:
-            raise UsageError(f"the engine's URL cannot be read ({error}); check its host and port") from None
+        except ValueError:  # its own words would show a part of the password
+            raise _unreadable() from None
+        if parts.netloc and "@" in parts.path and "@" not in parts.netloc:  # me:12/secret@host: 12 is no port
+            raise _unreadable()
         return parts
 
     @property
@@ -159,6 +161,12 @@ class Address:
         return self.shown
 
 
+def _unreadable() -> UsageError:
+    return UsageError(
+        "the engine's URL cannot be read; check its host and port, and write / as %2F and @ as %40 in a password"
+    )
+
+
 def parse_address(url: str) -> Address:
     """Take an engine's URL apart; a bare path is a tantivy index."""
     found = _SCHEME.fullmatch(url)
@@ -185,6 +193,8 @@ def engine_kind(scheme: str) -> EngineKind:
 
 def connect(url: str, timeout: float = 30.0) -> Engine:
     """Open the engine that a URL names, such as ``tantivy:./my-index`` or ``postgresql://localhost/corpus``."""
+    if timeout <= 0:
+        raise UsageError(f"--timeout {timeout:g} leaves no time for an answer; give more than 0")
     address = parse_address(url)
     return engine_kind(address.scheme).connect(address, timeout)
 
