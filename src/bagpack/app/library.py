@@ -91,8 +91,6 @@ def read_upload(name: str, content: bytes, limits: Limits) -> LoadedData:
     """A data set from the bytes of a file; never touches the disk, so compressed files are not opened."""
     # Only for messages: a name may hold anything, and must not look like a path of this machine.
     shown = Path(name.replace("\\", "/")).name[:100] or "upload.tsv"
-    if not content.strip():
-        raise InputError(f"{shown} is empty; it needs a header line such as w1<TAB>w2 and one row per pair")
     file = decode_text(shown, content, "save the file as UTF-8 text, uncompressed")
     return load_data(file, shown, limits, uploaded=True)
 

@@ -142,8 +142,14 @@ async def dataset_data(
         judged = library.judged(loaded, tick)
         why = None
         if at is not None:
-            if judged is None or at >= len(judged.errors):
-                raise UsageError(f"there is no error number {at + 1} in this data set")
+            if judged is None:
+                raise UsageError(
+                    "no model is loaded, so there are no errors; start the explorer with --model"
+                )
+            if at >= len(judged.errors):
+                raise UsageError(
+                    f"there is no error at={at}; they are counted from 0, and this data set has {len(judged.errors):,}"
+                )
             row = judged.rows[judged.errors[at]]
             why = library.explanation(row.w1, row.w2, tick)
         return {
