@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bagpack.evaluate.scores import Comparison, Score, number
 
 if TYPE_CHECKING:
@@ -155,7 +153,7 @@ class Evaluation:
                 out[name] = breakdown.to_dict()
         if answers:
             out["answers"] = {
-                result.name: [[number(value) for value in row] for row in np.atleast_2d(result.decisions)]
+                result.name: [[number(value) for value in row] for row in result.decisions]
                 for result in (*self.conditions, *self.baselines)
             }
         return out

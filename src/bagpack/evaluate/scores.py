@@ -132,11 +132,16 @@ def compare(
     )
 
 
-def rank_correlation(x: Floats, y: Floats) -> float:
-    """Spearman's ρ; NaN where one side is constant or there are fewer than three rows."""
+def correlation(x: Floats, y: Floats) -> float:
+    """Pearson's r; NaN where one side is constant or there are fewer than three rows."""
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
-    return float(np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1])
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def rank_correlation(x: Floats, y: Floats) -> float:
+    """Spearman's ρ; NaN where there is no correlation."""
+    return correlation(stats.rankdata(x), stats.rankdata(y))
 
 
 def area_under_curve(positive: Bools, decision: Floats) -> float:
@@ -200,10 +205,9 @@ def label_scores(
 
 def rating_scores(ratings: Floats, predicted: Floats) -> dict[str, float]:
     """Scores of one fold's ratings."""
-    constant = len(ratings) < 3 or np.ptp(ratings) == 0 or np.ptp(predicted) == 0
     return {
         "spearman": rank_correlation(predicted, ratings),
-        "pearson": math.nan if constant else float(np.corrcoef(predicted, ratings)[0, 1]),
+        "pearson": correlation(predicted, ratings),
         "mae": float(np.abs(predicted - ratings).mean()) if len(ratings) else math.nan,
     }
 

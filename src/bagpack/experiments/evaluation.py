@@ -201,22 +201,34 @@ def _evaluate_subsets(rows: Rows, by: str, options: EvaluateOptions, n_jobs: int
         except InputError as error:
             raise InputError(f"{by} {name}: {error}") from error
     first = parts[names[0]]
+    return {
+        **{name: first[name] for name in ("format", "kind", "main_metric", "transductive", "settings")},
+        "conditions": _mean_over_tasks(list(parts.values()), "conditions"),
+        "baselines": _mean_over_tasks(list(parts.values()), "baselines"),
+        "groups": _scores_by_task(parts, by, first["main_metric"]),
+        "tested": sum(part["tested"] for part in parts.values()),
+        "notes": [
+            f"Each {by} is a task of its own; scores are means over the {len(names)} tasks, and so are intervals.",
+            *first["notes"][:1],
+        ],
+    }
 
-    def mean_over_tasks(kind: str) -> list[dict[str, Any]]:
-        merged = []
-        for position, entry in enumerate(first[kind]):
-            metrics = {}
-            for metric in entry["metrics"]:
-                each = [
-                    part[kind][position]["metrics"].get(metric, {}).get("mean") for part in parts.values()
-                ]
-                metrics[metric] = interval([np.nan if v is None else v for v in each]).to_dict()
-            merged.append({"name": entry["name"], "metrics": metrics})
-        return merged
 
-    conditions, baselines = mean_over_tasks("conditions"), mean_over_tasks("baselines")
-    metric = first["main_metric"]
-    breakdown = {
+def _mean_over_tasks(parts: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """Each condition (or baseline) with the mean of its tasks' means."""
+    merged = []
+    for position, entry in enumerate(parts[0][kind]):
+        metrics = {}
+        for metric in entry["metrics"]:
+            means = [part[kind][position]["metrics"].get(metric, {}).get("mean") for part in parts]
+            metrics[metric] = interval([np.nan if mean is None else mean for mean in means]).to_dict()
+        merged.append({"name": entry["name"], "metrics": metrics})
+    return merged
+
+
+def _scores_by_task(parts: dict[str, dict[str, Any]], by: str, metric: str) -> dict[str, Any]:
+    """Each task's scores, as a report shows groups."""
+    return {
         "metric": metric,
         "column": by,
         "rows": [
@@ -231,17 +243,6 @@ def _evaluate_subsets(rows: Rows, by: str, options: EvaluateOptions, n_jobs: int
             for name, part in parts.items()
         ],
     }
-    return {
-        **{name: first[name] for name in ("format", "kind", "main_metric", "transductive", "settings")},
-        "conditions": conditions,
-        "baselines": baselines,
-        "groups": breakdown,
-        "tested": sum(part["tested"] for part in parts.values()),
-        "notes": [
-            f"Each {by} is a task of its own; scores are means over the {len(names)} tasks, and so are intervals.",
-            *first["notes"][:1],
-        ],
-    }
 
 
 def finish_result(
@@ -252,7 +253,7 @@ def finish_result(
     facts = data_facts(rows.matrix, path)
     if data.kind == "relations":
         facts["labels"] = data.label_counts
-    notes = list(found.get("notes", []))
+    notes = list(found["notes"])
     if data.kind == "relations" and data.is_multilabel and not data.group_column and not options.label_sets:
         notes.append(
             "Some pairs stand in the data with two labels; every row counts by itself (see --label-sets)."
