@@ -18,6 +18,20 @@ from numpy.typing import NDArray
 from bagpack.errors import StoreError
 
 DIGEST_BYTES = 16
+PARTIAL = ".partial"  # behind the name of what is still being made
+
+
+RESTORE = "restore it from a copy, or make it again"
+
+
+def unfinished_or(path: Path, otherwise: str) -> str:
+    """The cure where nothing is at a path: going on with an unfinished build of it, or something else."""
+    unfinished = path.with_name(path.name + PARTIAL)
+    return (
+        f"an unfinished build is at {unfinished}: --resume goes on with it"
+        if unfinished.exists()
+        else otherwise
+    )
 
 
 def digest(data: bytes | memoryview) -> str:
@@ -86,7 +100,7 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
         size = path.stat().st_size
         if size % kind.itemsize:
             raise StoreError(
-                f"{path} has {size} bytes, not a multiple of {kind.itemsize}; the store is damaged"
+                f"{path} has {size:,} bytes, not a multiple of {kind.itemsize}; it is damaged: {RESTORE}"
             )
         if size == 0:  # an empty file cannot be mapped
             empty = np.empty(0, kind)
@@ -101,7 +115,7 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; the store is damaged: restore it or index again") from error
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+        raise StoreError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -123,9 +137,11 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError as error:
-        raise StoreError(f"{path} is missing") from error
-    except (ValueError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} is not the JSON it should be ({error}); it is damaged") from error
+        raise StoreError(f"{path} is missing; {RESTORE}") from error
+    except ValueError as error:
+        raise StoreError(
+            f"{path} is not the JSON it should be ({error}); it is damaged: {RESTORE}"
+        ) from error
 
 
 def sync_directory(path: Path) -> None:

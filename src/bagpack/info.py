@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bagpack.errors import StoreError
-from bagpack.files import read_json
+from bagpack.files import read_json, unfinished_or
 
 MODEL = "model"
 
@@ -14,15 +14,13 @@ MODEL = "model"
 def kind_of(path: Path) -> str:
     """corpus, snippets, pair-matrix or model; a sentence for anything else."""
     if not path.exists():
-        unfinished = path.with_name(path.name + ".partial")
-        hint = (
-            f"an unfinished build is at {unfinished}: --resume goes on with it" if unfinished.exists() else ""
-        )
-        raise StoreError(f"there is nothing at {path}; {hint or 'check the name'}")
+        raise StoreError(f"there is nothing at {path}; {unfinished_or(path, 'check the name')}")
     if (path / "model.json").exists():
         return MODEL
     if not (path / "manifest.json").exists():
-        raise StoreError(f"{path} is not a BagPack artefact (it has no manifest.json)")
+        raise StoreError(
+            f"{path} is not a BagPack artefact (it has no manifest.json); name a store, snippets, a matrix or a model"
+        )
     manifest = read_json(path / "manifest.json")
     kind = str(manifest.get("kind")) if isinstance(manifest, dict) else "none"
     if kind not in ("corpus", "snippets", "pair-matrix"):

@@ -82,7 +82,7 @@ def test_wrong_usage_exits_with_2(args, cli, tmp_path, write, monkeypatch):
     [
         (["--format", "pdf"], "--format pdf is unknown; choose one of auto, conllu"),
         (["--encoding", "klingon"], "--encoding klingon is unknown to Python; utf-8 and latin-1 are usual"),
-        (["--annotator", "magic"], "unknown --annotator 'magic': it is simplemma, none or spacy:MODEL"),
+        (["--annotator", "magic"], "--annotator magic is unknown; choose simplemma, none or spacy:MODEL"),
         (["--lang", "xx"], "no lemmas for --lang 'xx'"),
     ],
 )
@@ -165,7 +165,7 @@ def test_the_first_run_says_that_kernels_are_compiled(cli, tmp_path, write, monk
     ]:
         done = cli("index", write(name, text), "--out", tmp_path / "s", "-j", 1, "--overwrite")
         assert done.code == 0
-        assert done.err.startswith("compiling the counting kernels for the first run")
+        assert done.err.startswith("compiling the reading kernels for the first run")
 
 
 @pytest.mark.slow
@@ -175,7 +175,7 @@ def test_the_first_run_says_that_kernels_are_compiled_and_the_second_does_not(pr
     first = process("index", source, "--out", tmp_path / "1", env=place)
     second = process("index", source, "--out", tmp_path / "2", env=place)
     assert (first.code, second.code) == (0, 0)
-    assert first.err.startswith("compiling the counting kernels for the first run")
+    assert first.err.startswith("compiling the reading kernels for the first run")
     assert "compiling" not in second.err
 
 

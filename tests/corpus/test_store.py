@@ -175,7 +175,7 @@ def test_what_is_no_store_is_told(tmp_path, cli, write):
     for name, told in [
         ("d", "has no manifest.json"),
         ("e", "is a BagPack model, not a corpus"),
-        ("f", "not a corpus"),
+        ("f", "is a BagPack artefact, not a corpus; name a corpus"),
         ("g", "there is no store at"),
     ]:
         with pytest.raises(StoreError, match=re.escape(told)):

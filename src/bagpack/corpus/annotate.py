@@ -63,13 +63,13 @@ def get_annotator(spec: str, lang: str) -> FormAnnotator | TextAnnotator:
         known = simplemma_languages()
         if lang not in known:
             raise UsageError(
-                f"no lemmas for --lang {lang!r}; there are {' '.join(known)} "
-                f"(or --annotator none --level form, for any language)"
+                f"there are no lemmas for --lang {lang!r}; choose one of {' '.join(known)}, or --annotator none "
+                f"--level form for any language"
             )
         return EnglishLemmatizer() if lang == "en" else SimplemmaLemmatizer(lang)
     if name == "spacy" and model:
         return SpacyAnnotator(model)
-    raise UsageError(f"unknown --annotator {spec!r}: it is simplemma, none or spacy:MODEL")
+    raise UsageError(f"--annotator {spec} is unknown; choose simplemma, none or spacy:MODEL")
 
 
 def simplemma_languages() -> list[str]:
@@ -239,7 +239,8 @@ class SpacyAnnotator:
             self._pipeline: Any = spacy.load(model, exclude=["ner"])
         except OSError:
             raise UsageError(
-                f"spaCy has no pipeline {model!r} here: python -m spacy download {model}, or name a directory"
+                f"spaCy has no pipeline {model!r} here; fetch it with python -m spacy download {model}, or name a "
+                f"directory"
             ) from None
         if not {"parser", "senter", "sentencizer"} & set(self._pipeline.pipe_names):
             self._pipeline.add_pipe("sentencizer", first=True)

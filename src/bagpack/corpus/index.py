@@ -36,7 +36,7 @@ from bagpack.corpus.workplace import (
     sweep,
 )
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.files import DiskError, digest, read_json, remove_tree, sync_directory, write_json
+from bagpack.files import PARTIAL, DiskError, digest, read_json, remove_tree, sync_directory, write_json
 from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run
 
 DEFAULT_MEMORY = 2 << 30
@@ -149,7 +149,7 @@ def index_corpus(
     names = list(sources)
     base = read_manifest(out) if append else None
     options = _settle_options(options, base, out)
-    work = out / "append.partial" if append else out.with_name(out.name + ".partial")
+    work = out / f"append{PARTIAL}" if append else out.with_name(out.name + PARTIAL)
     if resume and not work.exists() and (append or ((out / MANIFEST).exists() and not overwrite)):
         if base is not None:
             _check_appended(out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from bagpack.corpus.sources import MAX_LINE
 from bagpack.errors import UsageError
 
 CHOICES = {
@@ -35,7 +36,7 @@ class TextOptions:
     text_field: str = "text"
     id_field: str = "id"
     max_sentence: int = 100_000
-    max_line: int = 32 << 20
+    max_line: int = MAX_LINE
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -47,8 +48,10 @@ class TextOptions:
             raise UsageError(
                 "--annotator none gives no lemmas; add --level form, or choose another annotator"
             )
-        if self.max_sentence < 1 or self.max_line < 1:
-            raise UsageError("--max-sentence and --max-line must be at least 1")
+        if self.max_sentence < 1:
+            raise UsageError(f"--max-sentence {self.max_sentence} leaves no token; give at least 1")
+        if self.max_line < 1:
+            raise UsageError(f"max_line = {self.max_line} leaves no byte; give at least 1")
 
     def to_dict(self) -> dict[str, Any]:
         """For the manifest."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bagpack.errors import InputError, UsageError
+from bagpack.files import PARTIAL
 
 BLOCK = 4 << 20
 MAX_LINE = 32 << 20
@@ -109,7 +110,7 @@ def _files_below(top: Path) -> Iterator[str]:
             name
             for name in inner
             if not name.startswith(".")
-            and not name.endswith(".partial")
+            and not name.endswith(PARTIAL)
             and not os.path.exists(os.path.join(directory, name, "manifest.json"))
         ]
         for name in names:
@@ -132,7 +133,7 @@ def inspect(path: str, label: str = "") -> Source:
     named = SUFFIXES.get(Path(path).suffix.lower(), "")
     if named and named != compression:
         raise InputError(
-            f"{path} is named .{named} but its first bytes are not {named}'s; the file is damaged or misnamed"
+            f"{path} is named .{named} but its first bytes are not {named}'s; rename it, or fetch it again"
         )
     return Source(path, status.st_size, status.st_mtime_ns, compression, label=label)
 
@@ -230,9 +231,9 @@ def blocks(part: Slice, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]
     source = part.source
     offset = 0
     if source.compression:
-        chunks = _ahead(_chunks(source, 0, -1))
         if part.start:
             raise AssertionError("a compressed source is read from its start")
+        chunks = _ahead(_chunks(source, 0, -1))
     else:
         offset = part.start
         chunks = _chunks(source, part.start, part.end)

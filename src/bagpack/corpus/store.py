@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from bagpack.corpus.normalise import fold
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import Shard, damaged_files
 from bagpack.errors import StoreError
-from bagpack.files import digest, read_json
+from bagpack.files import digest, read_json, unfinished_or
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
@@ -23,22 +24,16 @@ OPEN_SHARDS = 256
 VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct words, not with tokens
 
 
-def read_manifest(path: Path, kind: str = "corpus") -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a store, checked for kind and version."""
     if not path.exists():
-        unfinished = path.with_name(path.name + ".partial")
-        hint = (
-            f"; an unfinished build is at {unfinished}: --resume goes on with it"
-            if unfinished.exists()
-            else ""
-        )
-        raise StoreError(f"there is no store at {path}{hint or '; make one with bagpack index'}")
+        raise StoreError(f"there is no store at {path}; {unfinished_or(path, 'make one with bagpack index')}")
     if not (path / MANIFEST).exists():
         raise StoreError(f"{path} is not a BagPack store (it has no {MANIFEST}); make one with bagpack index")
     manifest: dict[str, Any] = read_json(path / MANIFEST)
-    found = manifest.get("kind") if isinstance(manifest, dict) else None
-    if found != kind:
-        raise StoreError(f"{path} is a BagPack {found}, not a {kind}; name a {kind}")
+    kind = manifest.get("kind", "artefact") if isinstance(manifest, dict) else "artefact"
+    if kind != "corpus":
+        raise StoreError(f"{path} is a BagPack {kind}, not a corpus; name a corpus")
     version = manifest.get("format_version")
     if version != FORMAT_VERSION:
         newer = isinstance(version, int) and version > FORMAT_VERSION
@@ -201,7 +196,5 @@ class Corpus:
 
 def manifest_seal(manifest: dict[str, Any]) -> str:
     """Checksum over the manifest's other entries, so that a flipped byte in it shows."""
-    import json
-
     rest = {name: value for name, value in manifest.items() if name != "seal"}
     return digest(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode())

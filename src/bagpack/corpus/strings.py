@@ -1,7 +1,7 @@
 """Many byte strings in two arrays: sorting, searching and merging without a Python object each.
 
 A `Strings` is a blob of UTF-8 bytes and n + 1 offsets. The order is that of the bytes, which for UTF-8 is
-code-point order: the order in which SPEC breaks ties.
+code-point order, the one by which ties are broken (docs/method.md).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def warm_up(
     if is_compiled(needed):
         return
     if notice:
-        notice("compiling the counting kernels for the first run here, half a minute or so ...")
+        notice("compiling the reading kernels for the first run here, half a minute or so ...")
     from bagpack.corpus.lexicon import write_lexicon
     from bagpack.corpus.plan import make_plan
     from bagpack.corpus.readers import reader_for
