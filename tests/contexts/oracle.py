@@ -1,4 +1,4 @@
-"""SPEC.md, literally: brute force over lists of lemmas. Shares no code with the package."""
+"""docs/method.md, literally: brute force over lists of lemmas. Shares no code with the package."""
 
 from itertools import pairwise
 

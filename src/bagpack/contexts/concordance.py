@@ -29,7 +29,7 @@ FIELDS = ("document", "order", "left", "key", "between", "key2", "right", "befor
 
 @dataclass(frozen=True)
 class Context:
-    """One observation. `left`, `between` and `right` are SPEC's segments; `before` and `after` the sentence's rest.
+    """One observation. What is counted is in `left`, `between` and `right`; `before` and `after` are the rest.
 
     `pieces` are the seven parts in reading order (before, left, key, between, key2, right, after), each with the
     space that stands before it; joined, they are the text as written. `order` is + if the first word stands first,

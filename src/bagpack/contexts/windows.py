@@ -13,7 +13,7 @@ DEFAULT_LIMIT = 5000
 
 @dataclass(frozen=True)
 class Windows:
-    """SPEC's bounds: a word has up to `before` + `after` tokens around it; a pair `left`, `between`, `right`."""
+    """A word has up to `before` + `after` tokens around it; a pair `left`, `between`, `right` (docs/method.md)."""
 
     before: int = 4
     after: int = 4
