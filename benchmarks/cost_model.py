@@ -28,8 +28,8 @@ from unittest import mock
 import numpy as np
 
 from bagpack.basis import TABLE_KEYS
+from bagpack.contexts.couples import CHUNK_PAIRS, COUNTS_PER_TASK, COUPLES_PER_TASK
 from bagpack.contexts.dividing import TASKS_PER_WORKER
-from bagpack.contexts.pairs import CHUNK_PAIRS, COUNTS_PER_TASK, COUPLES_PER_TASK
 from bagpack.contexts.words import CHUNK_WORDS, PLACES_PER_TASK
 from bagpack.corpus.plan import part_size
 from benchmarks.measure import drop_from_cache, machine, table, tree_bytes

@@ -16,8 +16,8 @@ from pathlib import Path
 from bagpack import Corpus
 from bagpack.basis import Basis
 from bagpack.contexts.source import CorpusSource
-from bagpack.contexts.windows import CountSettings
-from bagpack.evaluate.paired import Outcome, Part, bootstrap_difference, bootstrap_score
+from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.evaluate.paired import Outcome, bootstrap_difference, bootstrap_score
 from bagpack.vectors.matrix import PairMatrix
 from benchmarks.accuracy import page, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
@@ -30,14 +30,16 @@ RELATIONS = HERE / "src" / "bagpack" / "data" / "relations.tsv"
 COSTS = (1.0, 10.0)  # word2vec gets the better of the two on each set
 
 
-def count(part: str, sets: list[OpenSet], b: int = 1500) -> PairMatrix:
+def count(part: str, sets: list[OpenSet], b: int = 1500, windows: str = "4/2-5-2") -> PairMatrix:
     """All pairs of the sets, counted once."""
-    path = DATA / f"accuracy-{part}-{len(sets)}-{b}.bpm"
+    settings = CountSettings(Windows.parse(windows))
+    wide = "" if settings == CountSettings() else "-" + windows.replace("/", "-")
+    path = DATA / f"accuracy-{part}-{len(sets)}-{b}{wide}.bpm"
     if path.exists():
         return PairMatrix.open(path)
     source = CorpusSource(Corpus.open(store()))
     pairs = list(dict.fromkeys(pair for asked in sets for pair in asked.pairs))
-    matrix = PairMatrix.count(source, pairs, Basis.of(source.corpus, b), CountSettings(), -1)
+    matrix = PairMatrix.count(source, pairs, Basis.of(source.corpus, b), settings, -1)
     matrix.save(path)
     return matrix
 
@@ -103,12 +105,14 @@ def _details(asked: OpenSet, outcomes: dict[str, Outcome]) -> dict:
     if asked.rankings:
         return {"best_worst": {name: best_worst(outcome) for name, outcome in outcomes.items()}}
     if len(asked.jobs) > 1:
-        return {"parts": {n: _numbered(o.parts) for n, o in outcomes.items()}}
+        names = [job.name for job in asked.jobs]
+        return {
+            "parts": {
+                method: {name: part.score() for name, part in zip(names, outcome.parts, strict=True)}
+                for method, outcome in outcomes.items()
+            }
+        }
     return {}
-
-
-def _numbered(parts: tuple[Part, ...]) -> dict[str, float]:
-    return {str(i + 1): part.score() for i, part in enumerate(parts)}
 
 
 def ablation() -> dict[str, list[dict]]:
@@ -123,13 +127,14 @@ def ablation() -> dict[str, list[dict]]:
         base = answer(PresetMethod("modern", matrix, wide), asked)
         found[asked.name] = [{"variant": BASE.name, "score": base.score(), "difference": None}]
         for variant in (*LEARNING[1:], *COUNTING):
-            # Other windows and borrowed contexts must be counted set by set: `bagpack ablate --counts` does.
-            if variant.windows is not None or "neighbours" in variant.preset:
-                continue
             if variant.b is not None and asked.questions:
-                continue
-            counted = matrix if variant.b is None else count("dev", sets, variant.b)
-            other = answer(PresetMethod(variant.preset, counted, wide), asked)
+                continue  # they have a basis of their own
+            counted, for_questions = matrix, wide
+            if variant.b is not None or variant.windows is not None:
+                windows = variant.windows or "4/2-5-2"
+                counted = count("dev", sets, variant.b or 1500, windows)
+                for_questions = count("dev", [s for s in sets if s.questions], ANALOGY_BASIS, windows)
+            other = answer(PresetMethod(variant.preset, counted, for_questions), asked)
             less = bootstrap_difference(other, base, samples=300).to_dict()
             found[asked.name].append({"variant": variant.name, "score": other.score(), "difference": less})
             print(f"{asked.name}: {variant.name}: {other.score():.3f} ({less['mean']:+.3f})", flush=True)

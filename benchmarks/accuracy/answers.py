@@ -9,7 +9,7 @@ import numpy as np
 
 from bagpack.evaluate import cross_validate, question_rows, solve_analogies
 from bagpack.evaluate.paired import Outcome, Part, ratings_part
-from bagpack.learn import encode_targets, fit_counts
+from bagpack.learn import PairCounts, encode_targets, fit_counts
 from bagpack.learn.fitting import Machine, solve_gram
 from bagpack.learn.presets import get_preset
 from bagpack.learn.targets import decode
@@ -72,24 +72,30 @@ class PresetMethod:
     def job(self, job: Job) -> np.ndarray:
         """Predictions in the job's folds."""
         found = cross_validate(
-            self.matrix.counts(job.pairs), job.answers, job.splits, (self.condition,), self.preset,
+            self._counts(job.pairs), job.answers, job.splits, (self.condition,), self.preset,
             kind="rating" if job.metric == "rho" else "labels", C=self.preset.C, baselines=False, n_jobs=2,
         )  # fmt: skip
         return np.where(found.tested, found[self.condition].predicted, np.nan)
 
+    def _counts(self, pairs: Sequence[Pair]) -> PairCounts:
+        return self.matrix.counts(pairs, self.preset.beside, -1)
+
     def rank(self, examples: Sequence[tuple[Pair, str]], relation: str, pairs: Sequence[Pair]) -> np.ndarray:
         """Decision values of the relation's machine."""
         if self._ranker is None or self._ranker[0] != id(examples):
-            counts = self.matrix.counts([pair for pair, _ in examples])
+            counts = self._counts([pair for pair, _ in examples])
             targets = encode_targets([name for _, name in examples])
             machine = Machine(RANKING_COST)
             self._ranker = id(examples), fit_counts(counts, targets, self.condition, self.preset, machine)
         model = self._ranker[1]
-        return model.label_scores(self.matrix.counts(pairs))[:, model.classes.index(relation)]
+        return model.label_scores(self.matrix.counts(pairs, model.beside, -1))[
+            :, model.classes.index(relation)
+        ]
 
     def questions(self, questions: Sequence[Any]) -> np.ndarray:
         """Credit for each question."""
-        counts = self.for_analogies.counts([p for stem, choices, _ in questions for p in (stem, *choices)])
+        pairs = [p for stem, choices, _ in questions for p in (stem, *choices)]
+        counts = self.for_analogies.counts(pairs, self.preset.beside, -1)
         rows = question_rows([(len(choices), right) for _, choices, right in questions], "analogies")
         found = solve_analogies(counts, rows, (self.condition,), self.preset, C=self.preset.C)[self.condition]
         guess = np.array([1 / len(choices) for _, choices, _ in questions])

@@ -32,6 +32,7 @@ class Job:
     answers: Any
     splits: list[Split]
     metric: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def plausibility(*names: str) -> list[Job]:
         data = read_dataset(SETS / name / "all.tsv")
         pairs, scores = list(data.pairs), data.scores
         verbs = data.column("verb")
-        jobs.append(Job(pairs, scores, _folds(pairs, scores, "group:verb", None, True, verbs), "rho"))
+        jobs.append(Job(pairs, scores, _folds(pairs, scores, "group:verb", None, True, verbs), "rho", name))
     return jobs
 
 
@@ -106,7 +107,7 @@ def preferences(part: str) -> list[Job]:
             some = _sample(some, 500)[0]
         pairs = [(row["predicate"], row["argument"]) for row in some]
         scores = np.array([float(row["rating"]) for row in some])
-        jobs.append(Job(pairs, scores, _folds(pairs, scores, "random", 10, True), "rho"))
+        jobs.append(Job(pairs, scores, _folds(pairs, scores, "random", 10, True), "rho", relation))
     return jobs
 
 
@@ -125,7 +126,7 @@ def nominals(part: str) -> list[Job]:
         splits = (
             fixed_split(len(first), len(second)) if second else _folds(pairs, answers, "random", 10, False)
         )
-        jobs.append(Job(pairs, answers, splits, "f1"))
+        jobs.append(Job(pairs, answers, splits, "f1", relation))
     return jobs
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from bagpack.basis import Basis
 from bagpack.contexts import couple_kernels, feature_kernels, kernels, warmup, word_kernels
+from bagpack.contexts import couples as couples_module
 from bagpack.contexts import pairs as pairs_module
 from bagpack.contexts import words as words_module
 from bagpack.contexts.lookup import STEP, find_keys
@@ -77,8 +78,8 @@ def drawn(matrix, row=0, block="v12"):
 def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     corpora, random_sentences, monkeypatch, between, marks_per_search, first_mark
 ):
-    monkeypatch.setattr(pairs_module, "MARKS_PER_SEARCH", marks_per_search)
-    monkeypatch.setattr(pairs_module, "FIRST_MARK", first_mark)
+    monkeypatch.setattr(couples_module, "MARKS_PER_SEARCH", marks_per_search)
+    monkeypatch.setattr(couples_module, "FIRST_MARK", first_mark)
     words = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
     pairs = [(one, two) for one in words for two in words]
     terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
@@ -105,8 +106,9 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
 @pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}, {"limit": 30, "sample": 3}])
 def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
     monkeypatch.setattr(words_module, "CHUNK_WORDS", 7)
-    monkeypatch.setattr(pairs_module, "CHUNK_PAIRS", 5)
-    monkeypatch.setattr(pairs_module, "COUPLES_PER_TASK", 100)
+    monkeypatch.setattr(couples_module, "CHUNK_PAIRS", 5)
+    monkeypatch.setattr(couples_module, "COUPLES_PER_TASK", 100)
+    monkeypatch.setattr(couples_module, "COUPLES_AT_ONCE", 20)
     monkeypatch.setattr(pairs_module, "COUPLES_AT_ONCE", 20)
     asked = [(f"w{i}", f"w{i * 7 % 100}") for i in range(60)]
     basis = Basis.of(corpora[0], 20)

@@ -9,6 +9,7 @@ from scipy import sparse
 from bagpack.errors import InputError
 from bagpack.evaluate import question_rows, solve_analogies
 from bagpack.evaluate.cosines import WEIGHTS, solve_by_cosines
+from bagpack.learn.annex import BORROWED, Annex
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.interactions import DIFFERENCE
 from bagpack.learn.presets import get_preset
@@ -51,7 +52,7 @@ def test_values_are_sums_of_centred_cosines(counts_and_questions, transductive):
 def test_what_is_borrowed_counts_where_the_preset_wants_it(counts_and_questions):
     counts, questions = counts_and_questions
     lent = np.random.default_rng(4).poisson(0.4, counts.pairs.shape) * 0.5
-    known = replace(counts, borrowed=sparse.csr_array(lent))
+    known = replace(counts, annexes={BORROWED: Annex(sparse.csr_array(lent))})
     everything = np.arange(len(counts))
     found = solve_analogies(known, questions, preset="modern:neighbours=20")
     pair = sum(WEIGHTS[name] * _plain(known, name, everything) for name in ("v12", "v12~"))

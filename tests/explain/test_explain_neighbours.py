@@ -10,7 +10,7 @@ from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
 from bagpack.experiments.training import count_for, model_source, predict_pairs, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.judge import judge
-from bagpack.learn import RelationClassifier, load_model
+from bagpack.learn import Beside, RelationClassifier, load_model
 from bagpack.tasks import read_dataset
 from bagpack.vectors.matrix import PairMatrix
 from bagpack.vectors.neighbours import borrow
@@ -39,7 +39,7 @@ def test_decisions_are_sums_and_borrowed_lines_name_their_pair(trained):
     assert found.notes[-1].startswith(f"contexts are borrowed from {len(alternates)} similar pairs: ")
     names = {str(alternate) for alternate in alternates}
     scores = dict(
-        zip(model.classes, model.label_scores(matrix.counts(neighbours=4))[0].tolist(), strict=True)
+        zip(model.classes, model.label_scores(matrix.counts(beside=model.beside))[0].tolist(), strict=True)
     )
     for decision in found.decisions:
         assert decision.value == pytest.approx(scores[decision.label], abs=1e-12)
@@ -70,7 +70,7 @@ def test_decisions_are_sums_and_borrowed_lines_name_their_pair(trained):
 def test_saved_models_predict_as_they_were_evaluated(trained, store, relations, tmp_path):  # noqa: F811
     pairs = [pair[:2] for pair in made_up_pairs()]
     model, matrix, answers, scores = predict_pairs(str(trained), pairs)
-    assert model.neighbours == 4
+    assert model.beside == Beside(neighbours=4)
     data = read_dataset(str(relations))
     assert [row.predicted for row in judge(model, matrix, data).rows] == list(answers)
     kept = tmp_path / "pairs.bpm"

@@ -13,14 +13,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model, tuning
+from bagpack.learn.annex import GAPS, Annex, Beside
 from bagpack.learn.association import Fading, Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, weight_blocks, with_swapped
 from bagpack.learn.interactions import COSINES, DIFFERENCE, MINIMUM, PRODUCT
 from bagpack.learn.modern import Recipe
 from bagpack.learn.presets import get_preset
-from bagpack.learn.statistics import GAPS, STATISTICS, gap_shares, pair_statistics
+from bagpack.learn.statistics import STATISTICS, gap_shares, pair_statistics
 from bagpack.learn.synthetic import make_counts
 
 EVERYTHING = "modern:minimum=yes,difference=yes,gaps=yes"
@@ -32,13 +33,14 @@ def counts_and_labels():
     rng = np.random.default_rng(5)
     plus, minus = rng.integers(0, 6, (2, len(counts)))
     n = rng.integers(10, 500, counts.words.shape[0])
+    gaps = np.hstack([rng.multinomial(n, [1 / 6] * 6) for n in (plus, minus)])
     known = replace(
         counts,
         seen=plus + minus,
         shares=rng.integers(1, 1000, counts.n_terms).astype(float),
         totals=np.stack([n[counts.w1], n[counts.w2], plus, minus], axis=1),
         tokens=100_000,
-        gaps=np.hstack([rng.multinomial(n, [1 / 6] * 6) for n in (plus, minus)]),
+        annexes={GAPS: Annex(sparse.csr_array(gaps))},
     )
     return known, y
 
@@ -128,10 +130,14 @@ def test_statistics_are_zero_for_what_was_never_seen(counts_and_labels):
     assert not pair_statistics(replace(counts, totals=None)).any()
 
 
+def gaps_of(counts):
+    return counts.annex(GAPS).rows.toarray()
+
+
 def test_gaps_are_shares_and_turn_with_the_pair(counts_and_labels):
     counts, y = counts_and_labels
     shares = gap_shares(counts)
-    assert shares == pytest.approx(counts.gaps / (counts.seen + 1)[:, None])
+    assert shares == pytest.approx(gaps_of(counts) / (counts.seen + 1)[:, None])
     assert not shares[counts.seen == 0].any()
     turned = counts.swapped()
     assert gap_shares(turned)[:, :6] == pytest.approx(shares[:, 6:])
@@ -146,18 +152,18 @@ def test_gaps_are_shares_and_turn_with_the_pair(counts_and_labels):
     part = model.contributions(counts, 5, model.classes[0])
     shown = dict(zip(part.features, part.counts, strict=True))
     names = [f"gap:{order}{gap}" for order in "+-" for gap in range(6)]
-    assert [shown.get(name, 0) for name in names] == counts.gaps[5].tolist()
+    assert [shown.get(name, 0) for name in names] == gaps_of(counts)[5].tolist()
 
 
 def test_gaps_that_nobody_knows_are_asked_for(counts_and_labels):
     counts, y = counts_and_labels
-    older = replace(counts, gaps=None)
-    assert older[[0]].gaps is older.swapped().gaps is older.followed_by(counts).gaps is None
+    older = replace(counts, annexes={})
+    assert not older[[0]].annexes and not older.swapped().annexes and not older.followed_by(counts).annexes
     fit_counts(older, encode_targets(y), preset="modern")
     with pytest.raises(UsageError, match=r"do not say how far apart .* count the pairs again"):
         fit_counts(older, encode_targets(y), preset="modern:gaps=yes")
-    with pytest.raises(ValueError, match="12 columns are needed"):
-        replace(counts, gaps=counts.gaps[:, :6])
+    with pytest.raises(ValueError, match=r"the annex gap is \(90, 6\); \(90, 12\) is needed"):
+        replace(counts, annexes={GAPS: Annex(sparse.csr_array(gaps_of(counts)[:, :6]))})
 
 
 @pytest.mark.parametrize("preset", ["modern", EVERYTHING, "modern:weighting=ppmi,pairs=llr,unit=no,trust=3"])
@@ -307,9 +313,9 @@ def test_what_is_borrowed_stands_beside_v12_and_fades_with_what_is_seen(counts_a
     counts, y = counts_and_labels
     rng = np.random.default_rng(8)
     lent = rng.poisson(0.3, counts.pairs.shape) * 0.5
-    known = replace(counts, borrowed=sparse.csr_array(lent))
+    known = replace(counts, annexes={"v12~": Annex(sparse.csr_array(lent))})
     preset = get_preset("modern:neighbours=20")
-    assert preset.neighbours == 20
+    assert preset.beside == Beside(neighbours=20)
     assert preset.blocks_of("v12") == ("v12", "v12~", STATISTICS)
     assert "v12~" in preset.blocks_of("v1v2v12") and "v12~" not in preset.blocks_of("v1v2")
     logs = np.log1p(lent)
@@ -319,14 +325,14 @@ def test_what_is_borrowed_stands_beside_v12_and_fades_with_what_is_seen(counts_a
     assert block.rows.toarray() == pytest.approx(wanted)
 
     model = fit_counts(known, encode_targets(y), preset=preset)
-    assert model.neighbours == 20
-    assert fit_counts(known, encode_targets(y), "v1v2", preset).neighbours == 0
+    assert model.beside.neighbours == 20
+    assert fit_counts(known, encode_targets(y), "v1v2", preset).beside.neighbours == 0
     part = model.contributions(known, 5, model.classes[0])
     assert part.decision == pytest.approx(model.label_scores(known)[5, 0], abs=1e-9)
     assert any(name.startswith("v12~:+betw:") for name in part.features)
     save_model(model, tmp_path / "m.model")
     again = load_model(tmp_path / "m.model")
-    assert again.neighbours == 20
+    assert again.beside.neighbours == 20
     assert again.decisions(known) == pytest.approx(model.decisions(known), abs=1e-12)
     with pytest.raises(UsageError, match="do not say what a pair borrows"):
         again.predict(counts)

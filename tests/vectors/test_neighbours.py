@@ -11,9 +11,11 @@ from bagpack import Corpus, PairVectorizer
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
+from bagpack.learn.annex import BORROWED, Beside
 from bagpack.vectors import neighbours
+from bagpack.vectors.annexes import source_of
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.vectors.neighbours import GRAIN, Borrowed, borrow, frequent_targets, source_of
+from bagpack.vectors.neighbours import GRAIN, Borrowed, borrow, frequent_targets
 from tests.contexts.stores import make_store
 
 BEASTS = ["cat", "lion", "puma", "dog", "wolf", "fox"]
@@ -123,8 +125,8 @@ def test_a_pair_borrows_the_same_alone_turned_round_in_pieces_and_by_any_number_
         alone = borrow(source, matrix.select([row]), 4)
         assert (alone.rows != whole.rows[[row]]).nnz == 0
         assert plain(alone, 0) == plain(whole, row)
-    turned = matrix.counts(neighbours=4).swapped()
-    assert (turned.borrowed[[0]] != whole.rows[[2]]).nnz == 0
+    turned = matrix.counts(beside=Beside(neighbours=4)).swapped()
+    assert (turned.annex(BORROWED).rows[[0]] != whole.rows[[2]]).nnz == 0
     monkeypatch.setattr(neighbours, "PAIRS_AT_ONCE", 3)
     monkeypatch.setattr(neighbours, "WORDS_AT_ONCE", 2)
     monkeypatch.setattr(neighbours, "ROWS_AT_ONCE", 5)
@@ -149,13 +151,14 @@ def test_the_vocabulary_is_frequent_and_alphabetic(source):
 
 
 def test_counts_carry_what_is_borrowed(source, matrix):
-    counts = matrix.counts(neighbours=3)
-    own = PairVectorizer(source, basis=matrix.basis).counts(PAIRS, neighbours=3)
-    assert (counts.borrowed != own.borrowed).nnz == 0
-    assert (counts[[5, 0]].borrowed != counts.borrowed[[5, 0]]).nnz == 0
-    assert counts.followed_by(counts).borrowed.shape[0] == 2 * len(PAIRS)
-    assert matrix.counts().borrowed is None
-    with pytest.raises(UsageError, match="counts\\(pairs, neighbours=20\\)"):
+    counts = matrix.counts(beside=Beside(neighbours=3))
+    own = PairVectorizer(source, basis=matrix.basis).counts(PAIRS, Beside(neighbours=3))
+    rows = counts.annex(BORROWED).rows
+    assert (rows != own.annex(BORROWED).rows).nnz == 0
+    assert (counts[[5, 0]].annex(BORROWED).rows != rows[[5, 0]]).nnz == 0
+    assert counts.followed_by(counts).annex(BORROWED).rows.shape[0] == 2 * len(PAIRS)
+    assert BORROWED not in matrix.counts().annexes
+    with pytest.raises(UsageError, match="counts\\(pairs, Beside\\(neighbours=20\\)\\)"):
         matrix.counts().block("v12~")
 
 
@@ -165,10 +168,8 @@ def test_a_store_that_is_gone_is_told(place, tmp_path):
     matrix = PairMatrix.count(source, PAIRS, source.pick_basis(8), CountSettings())
     assert source_of(matrix).content_hash == source.content_hash
     shutil.rmtree(tmp_path / "copy.bp")
-    with pytest.raises(
-        StoreError, match=r"copy\.bp is gone; put it back, or take a preset without neighbours"
-    ):
-        matrix.counts(neighbours=3)
+    with pytest.raises(StoreError, match=r"copy\.bp is gone; put it back, or take another preset"):
+        matrix.counts(beside=Beside(neighbours=3))
 
 
 def test_snippets_have_nobody_to_borrow_from(matrix, source):

@@ -27,7 +27,7 @@ from bagpack.explain.lines import FeatureLines, PairEvidence
 from bagpack.explain.similar import SimilarPair, rank_similar
 from bagpack.explain.sketch import PairSketch, WordSketch, background_of, sketch_pair, sketch_word
 from bagpack.explain.telling import Tick, no_tick
-from bagpack.learn.blocks import BORROWED
+from bagpack.learn.annex import BORROWED
 from bagpack.learn.model import LinearModel
 from bagpack.tasks import Dataset, PairList, read_pairs
 from bagpack.tasks.anyfile import with_labels_or_scores
@@ -221,9 +221,9 @@ class Library:
         block = feature.partition(":")[0]
         first, second = self.source.resolve([w1, w2])
         # What one word's contexts hold can be shown even if the other word is unknown.
-        if block == "v1":
+        if block in ("v1", "wide1"):
             second = second or first
-        elif block == "v2":
+        elif block in ("v2", "wide2"):
             first = first or second
         if first is None or second is None:
             raise UsageError(f"the corpus does not know {w1 if first is None else w2}")
@@ -234,10 +234,10 @@ class Library:
 
     def alternates(self, w1: str, w2: str) -> list[Alternate]:
         """The similar pairs that a pair borrows from; none if the model does not ask them."""
-        if self.model is None or not self.model.neighbours:
+        if self.model is None or not self.model.beside.neighbours:
             return []
         matrix = self.matrix([(w1, w2)], no_tick)
-        return borrow(self.source, matrix, self.model.neighbours).alternates(0)
+        return borrow(self.source, matrix, self.model.beside.neighbours).alternates(0)
 
     def browser(self, words: Sequence[str], tick: Tick) -> Browser:
         """A concordance to page through."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bagpack.basis import Basis
 from bagpack.contexts import counting
 from bagpack.contexts.concordance import REST, Concordance, observations, show
-from bagpack.contexts.counting import Csr, PairCountsOf
+from bagpack.contexts.counting import Csr, PairCountsOf, WholeCounts
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.index import index_corpus
@@ -140,13 +140,24 @@ class SnippetCorpus:
         n_jobs: int | None = None, progress: Callable[[int], None] | None = None,
     ) -> PairCountsOf:  # fmt: skip
         """Rows of each pair, from the snippets of its twelve queries. A pair that was not fetched is an error."""
+        self._check_asked(pairs, settings)
+        return counting.count_pairs(self.for_pairs, pairs, basis, settings, n_jobs, progress)
+
+    def count_wholes(
+        self, pairs: Sequence[tuple[Target, Target]], wanted: int | Sequence[str], settings: CountSettings,
+        n_jobs: int | None = None, progress: Callable[[int], None] | None = None,
+    ) -> WholeCounts:  # fmt: skip
+        """What stands between the words of each pair as a whole, from the same snippets."""
+        self._check_asked(pairs, settings)
+        return counting.count_wholes(self.for_pairs, pairs, wanted, settings, n_jobs, progress)
+
+    def _check_asked(self, pairs: Sequence[tuple[Target, Target]], settings: CountSettings) -> None:
         self._check_fetched(pairs)
         if settings.windows.between > MAX_GAP:
             raise UsageError(
                 f"the queries asked for at most {MAX_GAP} words between, so a window of {settings.windows.between} "
                 f"cannot be counted in {self.path}; lower it"
             )
-        return counting.count_pairs(self.for_pairs, pairs, basis, settings, n_jobs, progress)
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT, windows: Windows | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bagpack.evaluate.results import Breakdown, Bucket, ConditionResult
 from bagpack.evaluate.scores import label_scores, rating_scores
 from bagpack.evaluate.splits import group_codes
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.targets import Targets, decode
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 Two pairs stand in the same relation if what sets them apart from other pairs is alike. So the mean over all pairs is
 taken from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of v1 and
-v2, and, with half the weight, v1 and v2 themselves; what is borrowed from similar pairs, where the preset wants it.
-Nothing is trained.
+v2, and, with half the weight, v1 and v2 themselves; and what the preset wants beside them. Nothing is trained.
 """
 
 from __future__ import annotations
@@ -23,7 +22,9 @@ from bagpack.evaluate.questions import (
     score_questions,
     stems_of,
 )
-from bagpack.learn.blocks import BORROWED, PairCounts
+from bagpack.learn.annex import BORROWED, WHOLE
+from bagpack.learn.blocks import WIDE
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import WeightedBlock, weight_blocks
 from bagpack.learn.gram import add_block_gram
 from bagpack.learn.interactions import DIFFERENCE
@@ -32,7 +33,9 @@ from bagpack.learn.presets import Preset, get_preset
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Ints
 
-WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0, BORROWED: 1.0}
+WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
+WEIGHTS |= {BORROWED: 1.0, WHOLE: 1.0, **dict.fromkeys(WIDE, 0.5)}
+IF_WANTED = (BORROWED, WHOLE, *WIDE)
 BLOCKS_OF = {
     "v1v2": ("v1", "v2", DIFFERENCE),
     "v12": ("v12",),
@@ -74,7 +77,7 @@ def solve_by_cosines(
     used = {
         condition: (
             *BLOCKS_OF[condition],
-            *(name for name in preset.blocks_of(condition) if name == BORROWED),
+            *(name for name in preset.blocks_of(condition) if name in IF_WANTED),
         )
         for condition in conditions
     }

@@ -24,7 +24,7 @@ from bagpack.evaluate.scores import (
     rank_correlation,
 )
 from bagpack.evaluate.splits import Split
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets

@@ -19,7 +19,7 @@ from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
 from bagpack.evaluate.results import RESULT_FORMAT
 from bagpack.evaluate.scores import Score, interval
 from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbered
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.parallel import Shared, share

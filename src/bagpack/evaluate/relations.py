@@ -15,7 +15,7 @@ from bagpack.evaluate.crossval import CONDITIONS, check_found
 from bagpack.evaluate.results import RESULT_FORMAT, Breakdown, Bucket
 from bagpack.evaluate.scores import Score, area_under_curve, interval
 from bagpack.evaluate.splits import check_folds, generator_of, random_splits
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets

@@ -19,8 +19,8 @@ from bagpack.evaluate.paired import (
 )
 from bagpack.experiments.counting import CountOptions, counts_for, is_matrix, is_store, matrix_of
 from bagpack.experiments.evaluation import EvaluateOptions, Rows, load_rows, splits_of
+from bagpack.learn.annex import GAPS
 from bagpack.learn.presets import get_preset
-from bagpack.learn.statistics import GAPS
 from bagpack.tasks import QuestionSet, read_any
 from bagpack.vectors.matrix import PairMatrix, Progress
 
@@ -44,7 +44,7 @@ class Variant:
     @property
     def recounts(self) -> bool:
         """Whether other pairs, or the same otherwise, must be counted."""
-        return self.b is not None or self.windows is not None or get_preset(self.preset).neighbours > 0
+        return self.b is not None or self.windows is not None or bool(get_preset(self.preset).beside)
 
 
 BASE = Variant("modern", "modern")
@@ -72,6 +72,8 @@ LEARNING = (
     Variant("C and v12 by inner folds", "modern:inner=yes"),
     Variant("swapped copies", "modern:swapped=yes"),
     Variant("neighbours of rare pairs", "modern:neighbours=20"),
+    Variant("content words around", "modern:content=3000"),
+    Variant("whole stretches between", "modern:whole=2000"),
 )
 COUNTING = (
     Variant("b = 500", "modern", b=500),
@@ -82,7 +84,11 @@ QUESTIONS = (
     BASE,
     Variant("paper", "paper"),
     Variant("two-point machines", "modern:cosines=no"),
-    *(v for v in LEARNING if v.name.startswith(("words:", "pairs:", "no trust", "neighbours"))),
+    *(
+        v
+        for v in LEARNING
+        if v.name.startswith(("words:", "pairs:", "no trust", "neighbours", "content", "whole"))
+    ),
 )
 
 

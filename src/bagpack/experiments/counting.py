@@ -12,7 +12,7 @@ from bagpack.contexts.source import ContextSource, CorpusSource, open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
 from bagpack.files import read_json
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.presets import get_preset
 from bagpack.vectors.matrix import Pair, PairMatrix, Progress
 
@@ -47,8 +47,8 @@ def matrix_of(
 def counts_for(
     matrix: PairMatrix, preset: str, options: CountOptions, progress: Progress | None = None
 ) -> PairCounts:
-    """What a preset learns from: the matrix's counts and, if it wants them, those of similar pairs."""
-    return matrix.counts(None, get_preset(preset).neighbours, options.n_jobs, progress)
+    """What a preset learns from: the matrix's counts, and what it wants beside them."""
+    return matrix.counts(None, get_preset(preset).beside, options.n_jobs, progress)
 
 
 def is_matrix(path: Path) -> bool:

@@ -21,7 +21,7 @@ from bagpack.experiments.counting import (
     versions,
 )
 from bagpack.learn import Targets, encode_targets, fit_counts
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
 from bagpack.report.model import EvaluationResult, without_nan

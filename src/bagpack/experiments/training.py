@@ -146,7 +146,7 @@ def predict_pairs(
             )
     else:
         matrix = count_for(model, model_source(model, store, any_store), pairs, n_jobs, progress)
-    counts = matrix.counts(None, model.neighbours, n_jobs, progress)
+    counts = matrix.counts(None, model.beside, n_jobs, progress)
     return model, matrix, model.predict(counts), model.label_scores(counts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource
 from bagpack.explain.lines import FeatureLines, PairEvidence
-from bagpack.learn.blocks import BLOCKS, PairCounts, segments_of
+from bagpack.learn.annex import BORROWED, Annex
+from bagpack.learn.blocks import BLOCKS, is_over_terms, segments_of
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
 from bagpack.report.wording import describe_feature, feature_words
+from bagpack.vectors.annexes import count_annexes
 from bagpack.vectors.matrix import PairMatrix
 from bagpack.vectors.neighbours import Alternate, borrow
 
@@ -141,10 +144,12 @@ def explain_matrix(
     matrix = matrix.select([row])
     w1, w2 = matrix.pairs[0]
     counts = matrix.counts()
+    annexes = {**counts.annexes, **count_annexes(source, matrix, replace(model.beside, neighbours=0), n_jobs)}
     alternates: Sequence[Alternate] = ()
-    if model.neighbours:
-        borrowed = borrow(source, matrix, model.neighbours, n_jobs)
-        counts, alternates = borrowed.beside(counts), borrowed.alternates(0)
+    if model.beside.neighbours:
+        borrowed = borrow(source, matrix, model.beside.neighbours, n_jobs)
+        annexes[BORROWED], alternates = Annex(borrowed.rows), borrowed.alternates(0)
+    counts = replace(counts, annexes=annexes)
     first, second = matrix.resolved[w1], matrix.resolved[w2]
     evidence = None
     if lines and first is not None and second is not None:
@@ -176,7 +181,7 @@ class ObservedFeatures:
 
     places: list[str]  # v1:pre, v1:post, v2:pre …
     place: NDArray[np.int64]  # each feature's, by number
-    term: NDArray[np.int64]  # -1 where the feature is not of a term
+    term: NDArray[np.int64]  # among the terms of its block; -1 where the feature is not of a term
     counts: NDArray[np.int64]
     values: NDArray[np.float64]  # scaled, as the model takes them
     weights: NDArray[np.float64]  # features × outputs
@@ -190,10 +195,11 @@ class ObservedFeatures:
             rows = weighting.apply(one.block(weighting.name).compact()).rows
             counts = BLOCKS[weighting.name].evidence(one, rows.indices)
             segments = segments_of(weighting.name)
-            # A block that is not over the terms has each column as a place of its own.
+            # A block that is not over terms has each column as a place of its own.
             terms = rows.shape[1] // len(segments)
             place = len(places) + rows.indices // terms
-            term = rows.indices % terms if terms == len(model.terms) else np.full(len(rows.indices), -1)
+            over_terms = is_over_terms(weighting.name)
+            term = rows.indices % terms if over_terms else np.full(len(rows.indices), -1)
             parts.append((place, term, counts, rows.data, block_weights[rows.indices]))
             places += [f"{weighting.name}:{segment}" for segment in segments]
         return cls(places, *(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -241,7 +247,7 @@ def _decision(
     for index in _strongest(values, top):
         name = observed.places[observed.place[index]]
         if observed.term[index] >= 0:
-            name += f":{model.terms[observed.term[index]]}"
+            name += f":{model.terms_of(name.partition(':')[0])[observed.term[index]]}"
         shown = None
         if evidence is not None and lines and not name.startswith(COSINES):
             shown = evidence.lines(name, lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +21,18 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
-from bagpack.learn.blocks import BORROWED, DISTANCES
+from bagpack.learn.annex import BORROWED, DISTANCES, GAPS, WHOLE
+from bagpack.learn.blocks import WIDE
 from bagpack.learn.interactions import BY_TERM
-from bagpack.learn.statistics import GAP_NAMES, GAPS, STATISTICS
+from bagpack.learn.statistics import GAP_NAMES, STATISTICS
+from bagpack.vectors.annexes import wide_settings
 
 if TYPE_CHECKING:
     from bagpack.vectors.neighbours import Alternate
 
 I64 = NDArray[np.int64]
+ORDERS = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
+ORDERS |= {"w1 first": ORDERS["+"], "w2 first": ORDERS["-"]}
 
 
 @nb.njit(cache=True, nogil=True)
@@ -65,6 +69,12 @@ class ShardObservations:
     firsts: I64
     seconds: I64
     orders: I64
+
+    def at(self, index: int) -> Observation:
+        """One of them."""
+        return Observation(
+            self.shard, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
+        )
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,7 @@ class PairEvidence:
             for alternate in alternates
         ]
         self.settings = settings
+        self._source = source
         self.word_corpus, self.pair_corpus = corpora_of(source)
 
     @cached_property
@@ -113,6 +124,11 @@ class PairEvidence:
         return {
             target: word_observations(self.word_corpus, target, self.settings) for target in set(self.targets)
         }
+
+    @cached_property
+    def _wide(self) -> PairEvidence:
+        """The same words in the wider window of content words."""
+        return PairEvidence(self._source, *self.targets, wide_settings(self.settings))
 
     @cached_property
     def _couples(self) -> list[ShardObservations]:
@@ -125,6 +141,10 @@ class PairEvidence:
         lines where it is seen.
         """
         block, segment, term = _parts(feature)
+        if block in WIDE:
+            return replace(self._wide.lines(f"v{block[-1]}:{segment}:{term}", most), name=feature)
+        if block == WHOLE:
+            return self._between(feature, segment, term.split(" "), most)
         if block == BORROWED:
             return self._lent(feature, f"v12:{segment}:{term}", most)
         if block in (STATISTICS, GAPS):
@@ -150,11 +170,7 @@ class PairEvidence:
             for index in np.flatnonzero(hits > 0).tolist():
                 if most is not None and len(shown) >= most:
                     break
-                at = keep[index]
-                observation = Observation(
-                    item.shard, int(item.firsts[at]), int(item.seconds[at]), int(item.orders[at])
-                )
-                shown.append(show(corpus, observation, lengths, self.settings.windows))
+                shown.append(show(corpus, item.at(keep[index]), lengths, self.settings.windows))
         return FeatureLines(feature, count, total, tuple(shown))
 
     def _lent(self, feature: str, own: str, most: int | None) -> FeatureLines:
@@ -176,27 +192,52 @@ class PairEvidence:
 
     def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
         """Where the pair is seen, in the order and at the distance that the statistic is about."""
-        orders = {"w1 first": (kernels.PLUS, kernels.BOTH), "w2 first": (kernels.MINUS, kernels.BOTH)}
-        orders |= {"+": orders["w1 first"], "-": orders["w2 first"]}
         gap = int(statistic[1]) if statistic in GAP_NAMES else None
-        name = statistic if gap is None else statistic[0]
-        wanted = orders.get(name, (kernels.PLUS, kernels.MINUS, kernels.BOTH))
+        wanted = ORDERS.get(statistic if gap is None else statistic[0], tuple(ORDERS["+"] + ORDERS["-"]))
+
+        def fitting(item: ShardObservations) -> NDArray[np.bool_]:
+            fits = np.isin(item.orders, wanted)
+            if gap is not None:
+                starts, ends = self._bounds_between(item)
+                fits &= np.minimum(ends - starts, DISTANCES - 1) == gap
+            return fits
+
+        return self._couples_where(feature, fitting, most)
+
+    def _between(self, feature: str, order: str, stretch: Sequence[str], most: int | None) -> FeatureLines:
+        """Where a stretch is all that stands between the words."""
+
+        def fitting(item: ShardObservations) -> NDArray[np.bool_]:
+            shard = self.pair_corpus.shards[item.shard]
+            keys = shard.keys.find(stretch)
+            starts, ends = self._bounds_between(item)
+            fits: NDArray[np.bool_] = np.isin(item.orders, ORDERS[order]) & (ends - starts == len(stretch))
+            fits &= bool((keys >= 0).all())
+            for place, key in enumerate(keys.tolist()):
+                at = np.where(fits, starts + place, 0)
+                fits &= shard.key_of_type[shard.tokens[at] & TYPE_MASK] == key
+            return fits
+
+        return self._couples_where(feature, fitting, most)
+
+    def _bounds_between(self, item: ShardObservations) -> tuple[I64, I64]:
+        """Where what stands between each couple starts and ends."""
+        lengths = [len(target.keys) for target in self.targets]
+        return item.firsts + np.where(item.orders == kernels.MINUS, lengths[-1], lengths[0]), item.seconds
+
+    def _couples_where(
+        self, feature: str, fitting: Callable[[ShardObservations], NDArray[np.bool_]], most: int | None
+    ) -> FeatureLines:
         total = 0
         shown: list[Context] = []
         lengths = [len(target.keys) for target in self.targets]
         for item in self._couples:
-            fits = np.isin(item.orders, wanted)
-            if gap is not None:
-                first_length = np.where(item.orders == kernels.MINUS, lengths[-1], lengths[0])
-                between = item.seconds.astype(np.int64) - item.firsts - first_length
-                fits &= np.minimum(between, DISTANCES - 1) == gap
-            for at in np.flatnonzero(fits).tolist():
-                total += 1
-                if most is None or len(shown) < most:
-                    place = Observation(
-                        item.shard, int(item.firsts[at]), int(item.seconds[at]), int(item.orders[at])
-                    )
-                    shown.append(show(self.pair_corpus, place, lengths, self.settings.windows))
+            places = np.flatnonzero(fitting(item)).tolist()
+            total += len(places)
+            shown += [
+                show(self.pair_corpus, item.at(at), lengths, self.settings.windows)
+                for at in places[: None if most is None else most - len(shown)]
+            ]
         return FeatureLines(feature, total, total, tuple(shown))
 
     def _hits(
@@ -205,8 +246,7 @@ class PairEvidence:
         """Hits per observation of the segment's order, and which observations those are."""
         keep = np.arange(item.firsts.size)
         if segment[0] in "+-":
-            wanted = (kernels.PLUS, kernels.BOTH) if segment[0] == "+" else (kernels.MINUS, kernels.BOTH)
-            keep = np.flatnonzero(np.isin(item.orders, wanted))
+            keep = np.flatnonzero(np.isin(item.orders, ORDERS[segment[0]]))
         firsts, seconds, orders = item.firsts[keep], item.seconds[keep], item.orders[keep]
         starts, ends = np.empty(keep.size, np.int64), np.empty(keep.size, np.int64)
         windows = self.settings.windows
@@ -251,7 +291,7 @@ def _parts(feature: str) -> tuple[str, str, str]:
     segment, _, term = rest.partition(":")
     if (block == STATISTICS and segment and not term) or (block == GAPS and rest in GAP_NAMES):
         return block, segment, term
-    if block not in ("v1", "v2", "v12", BORROWED, *BY_TERM) or not segment or not term:
+    if block not in ("v1", "v2", "v12", BORROWED, WHOLE, *WIDE, *BY_TERM) or not segment or not term:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
     return block, segment, term
 

@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bagpack.learn.annex import Beside as Beside
     from bagpack.learn.block import Block as Block
-    from bagpack.learn.blocks import PairCounts as PairCounts
     from bagpack.learn.blocks import feature_names as feature_names
     from bagpack.learn.card import model_card as model_card
+    from bagpack.learn.counts import PairCounts as PairCounts
     from bagpack.learn.estimators import RatingRegressor as RatingRegressor
     from bagpack.learn.estimators import RelationClassifier as RelationClassifier
     from bagpack.learn.fitting import fit_conditions as fit_conditions
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from bagpack.learn.weighting import TwoSigmaScaler as TwoSigmaScaler
 
 _HOMES = {
+    "Beside": "annex",
     "Block": "block",
-    "PairCounts": "blocks",
+    "PairCounts": "counts",
     "feature_names": "blocks",
     "model_card": "card",
     "RatingRegressor": "estimators",

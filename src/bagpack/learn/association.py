@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bagpack.learn.block import Block
-    from bagpack.learn.blocks import PairCounts
+    from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Csr, Floats, Matrix
 
 SMOOTHING = (

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bagpack.errors import InputError, UsageError
-from bagpack.learn.blocks import PairCounts, stack_borrowed, stack_gaps
+from bagpack.learn.annex import NOTHING, Beside
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_counts
 from bagpack.learn.model import Contributions, LinearModel
 from bagpack.learn.presets import get_preset
@@ -35,8 +36,8 @@ class CountSource(Protocol):
     define ``__deepcopy__`` returning itself.
     """
 
-    def counts(self, pairs: Sequence[tuple[str, str]], neighbours: int = 0) -> PairCounts:
-        """Counts of the pairs, one row each, in their order; only some presets ask for neighbours."""
+    def counts(self, pairs: Sequence[tuple[str, str]], beside: Beside = NOTHING) -> PairCounts:
+        """Counts of the pairs, one row each, in their order; only some presets ask for more ``beside`` them."""
         ...
 
 
@@ -61,13 +62,12 @@ class _PairEstimator(BaseEstimator):
     transductive: bool
     model_: LinearModel
 
-    def _counts(self, X: Pairs) -> PairCounts:
+    def _counts(self, X: Pairs, beside: Beside) -> PairCounts:
         if isinstance(X, PairCounts):
             return X
         if self.source is not None:
-            neighbours = get_preset(self.preset).neighbours
-            asked = {"neighbours": neighbours} if neighbours else {}
-            return self.source.counts(check_pairs(X), **asked)
+            # A source of one's own need not know what only some presets ask for.
+            return self.source.counts(check_pairs(X), *([beside] if beside else []))
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf"):
             return PairCounts.from_matrix(X)
         raise UsageError(
@@ -77,8 +77,9 @@ class _PairEstimator(BaseEstimator):
     def _fit(
         self, X: Pairs, y: Answers, kind: Literal["labels", "rating"], machine: Machine, unlabelled: Pairs
     ) -> Self:
-        blocks = get_preset(self.preset).blocks_of(self.condition)
-        counts = self._counts(X)
+        preset = get_preset(self.preset)
+        blocks = preset.blocks_of(self.condition)
+        counts = self._counts(X, preset.beside)
         if len(counts) and counts.zero_rows(blocks).all():
             what = "pair was ever seen together" if "v1" not in blocks else "word was found in the corpus"
             raise InputError(
@@ -93,7 +94,9 @@ class _PairEstimator(BaseEstimator):
                     "transductive=True fits weighting and scaling on further pairs: give them as "
                     "fit(pairs, y, unlabelled=pairs), or take a source that lists its own."
                 )
-            fit_on = _together(counts, self._counts(more)) if unlabelled is not None else self._counts(more)
+            fit_on = self._counts(more, preset.beside.over(counts.vocabularies))
+            if unlabelled is not None:
+                fit_on = counts.followed_by(fit_on)
         self.model_ = fit_counts(
             counts, encode_targets(y, kind=kind), self.condition, self.preset, machine, fit_on
         )
@@ -102,12 +105,12 @@ class _PairEstimator(BaseEstimator):
 
     def _decisions(self, X: Pairs) -> Floats:
         check_is_fitted(self, "model_")
-        return self.model_.decisions(self._counts(X))
+        return self.model_.decisions(self._counts(X, self.model_.beside))
 
     def explain(self, pair: tuple[str, str], label: Label = None) -> Contributions:
         """Every feature's part in the decision about ``pair``."""
         check_is_fitted(self, "model_")
-        return self.model_.contributions(self._counts([pair]), 0, label)
+        return self.model_.contributions(self._counts([pair], self.model_.beside), 0, label)
 
     @property
     def coef_(self) -> Floats:
@@ -133,21 +136,6 @@ class _PairEstimator(BaseEstimator):
         tags.input_tags.two_d_array = self.source is None
         tags.input_tags.sparse = True
         return tags
-
-
-def _together(first: PairCounts, second: PairCounts) -> PairCounts:
-    """Both sets of rows over one set of words."""
-    words = sparse.csr_array(sparse.vstack([first.words, second.words], format="csr"))
-    below = first.words.shape[0]
-    return PairCounts(
-        words,
-        np.concatenate([first.w1, second.w1 + below]),
-        np.concatenate([first.w2, second.w2 + below]),
-        sparse.csr_array(sparse.vstack([first.pairs, second.pairs], format="csr")),
-        first.terms,
-        borrowed=stack_borrowed(first, second),
-        gaps=stack_gaps(first, second),
-    )
 
 
 class RelationClassifier(ClassifierMixin, _PairEstimator):

@@ -11,7 +11,8 @@ import numpy as np
 from bagpack.errors import UsageError
 from bagpack.learn import tuning
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.blocks import BLOCKS
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
 from bagpack.learn.model import BlockWeighting, LinearModel
 from bagpack.learn.presets import Preset, get_preset
@@ -272,6 +273,11 @@ def _model(
         intercept=intercept,
         settings={**settings, "solver": solver},
         as_sets=targets.as_sets,
+        vocabularies={
+            over: counts.vocabularies[over]
+            for block in blocks
+            if (over := BLOCKS[block.weighting.name].over) is not None
+        },
     )
 
 
@@ -304,8 +310,8 @@ def fit_conditions(
         "transductive": fit_on is not None,
         "rows": rows,
     }
-    if preset.neighbours:
-        settings["neighbours"] = preset.neighbours
+    if preset.beside.neighbours:
+        settings["neighbours"] = preset.beside.neighbours
     if targets.kind == "rating":
         settings["epsilon"] = machine.epsilon
 

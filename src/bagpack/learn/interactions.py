@@ -17,10 +17,11 @@ from scipy import sparse
 
 from bagpack.learn.association import _Rowwise
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import BLOCKS, SINGLE_SEGMENTS, BlockKind, PairCounts, word_counts
+from bagpack.learn.blocks import BLOCKS, SINGLE_SEGMENTS, BlockKind, word_counts
 from bagpack.learn.weighting import STEPS
 
 if TYPE_CHECKING:
+    from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Csr, Ints
 
 PRODUCT, MINIMUM, DIFFERENCE, COSINES = "v1·v2", "min(v1,v2)", "v1−v2", "cos(v1,v2)"

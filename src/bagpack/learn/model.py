@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import StoreError, UsageError
+from bagpack.learn.annex import BORROWED, Beside
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import BLOCKS, BORROWED, PairCounts, feature_names
+from bagpack.learn.blocks import BLOCKS, feature_names
+from bagpack.learn.counts import PairCounts
 from bagpack.learn.gram import project
 from bagpack.learn.targets import Kind, decode_kind
 
@@ -66,6 +68,8 @@ class LinearModel:
 
     Parameters
     ----------
+    vocabularies
+        The terms of blocks that are not over the basis's, by annex.
     weightings, weights
         Per block, its fitted steps and its weights (columns × outputs).
     outputs
@@ -83,6 +87,7 @@ class LinearModel:
     settings: Mapping[str, Any] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
     as_sets: bool = False
+    vocabularies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def block_names(self) -> tuple[str, ...]:
@@ -99,13 +104,19 @@ class LinearModel:
         return bias
 
     @property
-    def neighbours(self) -> int:
-        """How many neighbours of each word its pairs borrow from; the counts that it is given must have as many."""
-        return int(self.settings.get("neighbours", 0)) if BORROWED in self.block_names else 0
+    def beside(self) -> Beside:
+        """What the counts that it is given must have beside v1, v2 and v12."""
+        neighbours = int(self.settings.get("neighbours", 0)) if BORROWED in self.block_names else 0
+        return Beside(neighbours).over(self.vocabularies)
+
+    def terms_of(self, block: str) -> tuple[str, ...]:
+        """What the columns of a block are about."""
+        over = BLOCKS[block].over
+        return self.terms if over is None else self.vocabularies[over]
 
     def feature_names(self) -> list[str]:
         """Names of the features, in the order of `weight_matrix`."""
-        return [name for block in self.block_names for name in feature_names(block, self.terms)]
+        return [name for block in self.block_names for name in feature_names(block, self.terms_of(block))]
 
     def weight_matrix(self) -> Floats:
         """Weights, outputs × features."""
@@ -146,7 +157,7 @@ class LinearModel:
         one = counts[[row]]
         for weighting, weights in zip(self.weightings, self.weights, strict=True):
             features = self._features(one, weighting, weights).rows
-            block_features = feature_names(weighting.name, self.terms)
+            block_features = feature_names(weighting.name, self.terms_of(weighting.name))
             names += [block_features[j] for j in features.indices]
             raw.append(BLOCKS[weighting.name].evidence(one, features.indices))
             values.append(sign * weights[features.indices, output] * features.data)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from bagpack.errors import UsageError
+from bagpack.learn.annex import BORROWED, GAPS, WHOLE, Beside
 from bagpack.learn.association import Fading, Llr, LogCounts, LogPpmi, Ppmi, Trust, UnitLength
-from bagpack.learn.blocks import BORROWED
+from bagpack.learn.blocks import WIDE
 from bagpack.learn.interactions import (
     COSINES,
     DIFFERENCE,
@@ -23,7 +24,7 @@ from bagpack.learn.interactions import (
     Minimum,
     Product,
 )
-from bagpack.learn.statistics import GAPS, STATISTICS
+from bagpack.learn.statistics import STATISTICS
 from bagpack.learn.weighting import Step
 
 WEIGHTINGS: dict[str, type[Step] | None] = {
@@ -40,7 +41,7 @@ JOININGS: dict[str, type[Joining]] = {
     COSINES: Cosines,
 }
 # Gram matrices add up, so a block counts with the square of its factor.
-BLOCK_FACTORS = {COSINES: 2.0, STATISTICS: 0.55}
+BLOCK_FACTORS = {COSINES: 2.0, STATISTICS: 0.55, **dict.fromkeys(WIDE, 0.7)}
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class Recipe:
         Shares of the pair's couples with 0 to 5 words between, in each order.
     neighbours
         How many similar words of each word may lend the contexts of their pairs, which are counted for it; 0 is off.
+    content
+        How many content words are looked for ten words around each word, as blocks of their own; 0 is off.
+    whole
+        How many whole stretches of up to four words between the two, those that most pairs share, are features of
+        their own; 0 is off.
     cost
         C where the user gives none.
     inner
@@ -87,6 +93,8 @@ class Recipe:
     statistics: bool = True
     gaps: bool = False
     neighbours: int = 0
+    content: int = 0
+    whole: int = 0
     cost: float = 1.0
     inner: bool = False
     swapped: bool = False
@@ -98,7 +106,14 @@ class Recipe:
                 raise UsageError(
                     f"Unknown weighting {name}={getattr(self, name)}; known are {', '.join(WEIGHTINGS)}."
                 )
-        for name, least in (("trust", 0.0), ("v12", 1e-9), ("neighbours", 0), ("cost", 1e-9)):
+        for name, least in (
+            ("trust", 0.0),
+            ("v12", 1e-9),
+            ("neighbours", 0),
+            ("content", 0),
+            ("whole", 0),
+            ("cost", 1e-9),
+        ):
             if getattr(self, name) < least:
                 raise UsageError(f"The switch {name}={getattr(self, name):g} is too small.")
 
@@ -140,8 +155,13 @@ class Recipe:
             DIFFERENCE: self.difference,
             COSINES: self.cosine,
         }
-        words = ("v1", "v2", *(block for block, on in wanted.items() if on))
-        beside = {BORROWED: self.neighbours > 0, STATISTICS: self.statistics, GAPS: self.gaps}
+        words = ("v1", "v2", *(WIDE if self.content else ()), *(block for block, on in wanted.items() if on))
+        beside = {
+            WHOLE: self.whole > 0,
+            BORROWED: self.neighbours > 0,
+            STATISTICS: self.statistics,
+            GAPS: self.gaps,
+        }
         pair = ("v12", *(block for block, on in beside.items() if on))
         return {"v1v2": words, "v12": pair, "v1v2v12": (*words, *pair)}
 
@@ -150,12 +170,19 @@ class Recipe:
         """The factor on each block."""
         return {**BLOCK_FACTORS, "v12": self.v12}
 
+    @property
+    def beside(self) -> Beside:
+        """What must be counted beside v1, v2 and v12."""
+        return Beside(self.neighbours, self.content, self.whole)
+
     def steps(self, block: str) -> list[Step]:
         """Fresh steps of a block."""
         if block in (STATISTICS, GAPS):
             return []
         if block == BORROWED:
             return [LogCounts(), *([UnitLength()] if self.unit else []), Fading()]
+        if block == WHOLE:
+            return [LogCounts(), *([UnitLength()] if self.unit else []), Trust(self.trust or 1.0)]
         weighting = WEIGHTINGS[self.pairs if block == "v12" else self.weighting]
         steps: list[Step] = [weighting()] if weighting is not None else []
         unit = [UnitLength()] if self.unit else []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
+from bagpack.learn.annex import NOTHING, Beside
 from bagpack.learn.blocks import CONDITIONS
 from bagpack.learn.modern import Recipe
 from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
@@ -31,8 +32,10 @@ class Preset:
         Factor on a block's features; 1 where a block is not named.
     C
         Cost of an error where the user gives none.
-    inner, swapped, cosines, neighbours
+    inner, swapped, cosines
         See `bagpack.learn.modern.Recipe`.
+    beside
+        What must be counted beside v1, v2 and v12.
     """
 
     name: str
@@ -44,7 +47,7 @@ class Preset:
     inner: bool = False
     swapped: bool = False
     cosines: bool = False
-    neighbours: int = 0
+    beside: Beside = NOTHING
 
     def blocks_of(self, condition: str) -> tuple[str, ...]:
         """Names of the blocks that ``condition`` is made of."""
@@ -81,7 +84,7 @@ def modern_preset(recipe: Recipe) -> Preset:
         inner=recipe.inner,
         swapped=recipe.swapped,
         cosines=recipe.cosines,
-        neighbours=recipe.neighbours,
+        beside=recipe.beside,
     )
 
 

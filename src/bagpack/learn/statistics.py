@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from bagpack.errors import UsageError
+from bagpack.learn.annex import DISTANCES, GAPS
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import BLOCKS, DISTANCES, BlockKind, PairCounts
+from bagpack.learn.blocks import BLOCKS, BlockKind, row_at
 
 if TYPE_CHECKING:
+    from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Floats, Ints
 
 STATISTICS = "pair"
-GAPS = "gap"
 GAP_NAMES = tuple(f"{order}{gap}" for order in "+-" for gap in range(DISTANCES))
 NAMES = ("w1 first", "w2 first", "together", "PMI", "order")
 # Logarithms of counts reach 8, the others 1 to 4: divided so, each has about the weight of a context or two.
@@ -56,18 +56,9 @@ def _evidence(one: PairCounts, columns: Ints) -> Ints:
     return np.array([plus, minus, plus + minus, plus + minus, plus - minus], dtype=np.int64)[columns]
 
 
-def _known_gaps(counts: PairCounts) -> Ints:
-    if counts.gaps is None:
-        raise UsageError(
-            "These counts do not say how far apart the words of a pair stand: count the pairs again with bagpack "
-            "vectors (an older matrix has no gaps), or take a preset without gaps."
-        )
-    return counts.gaps
-
-
 def gap_shares(counts: PairCounts) -> Floats:
     """Per pair, order and number of tokens between: couples there / (all couples + 1); zero for an unseen pair."""
-    gaps = _known_gaps(counts)
+    gaps = counts.annex(GAPS).rows.toarray()
     return np.asarray(gaps / (gaps.sum(axis=1, keepdims=True) + 1.0))
 
 
@@ -75,6 +66,6 @@ BLOCKS[STATISTICS] = BlockKind(_build, _names, _evidence, counted=False)
 BLOCKS[GAPS] = BlockKind(
     lambda counts: Block(GAPS, sparse.csr_array(gap_shares(counts))),
     lambda terms: [f"{GAPS}:{name}" for name in GAP_NAMES],
-    lambda one, columns: np.asarray(_known_gaps(one)[0, columns]),
+    lambda one, columns: row_at(one.annex(GAPS).rows, 0, columns),
     counted=False,
 )

@@ -2,6 +2,7 @@
 
 model.json          format, version, kind, labels, preset, condition, blocks, settings, manifest
 terms.json          the basis terms; with the blocks they give every feature's name
+terms.NAME.json     the terms of blocks that are not over the basis's
 intercept.npy       one per output
 BLOCK.weights.npy   columns × outputs
 BLOCK.N.ARRAY.npy   what the block's Nth step learned
@@ -23,6 +24,7 @@ import numpy as np
 from bagpack._version import __version__
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import disk_errors
+from bagpack.learn.annex import CONTENT, WHOLE
 from bagpack.learn.blocks import BLOCKS, feature_names
 from bagpack.learn.interactions import Joining
 from bagpack.learn.model import BlockWeighting, LinearModel
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT = "bagpack-model"
 VERSION = 1
+VOCABULARIES = (CONTENT, WHOLE)
 KINDS = ("binary", "multiclass", "multilabel", "rating")
 
 
@@ -69,6 +72,7 @@ def save_model(
             {"name": w.name, "factor": w.factor, "steps": [_step_entry(step) for step in w.steps]}
             for w in model.weightings
         ],
+        "vocabularies": sorted(model.vocabularies),
         "features": sum(len(weights) for weights in model.weights),
         "outputs": len(model.intercept),
         "settings": dict(model.settings),
@@ -81,6 +85,8 @@ def save_model(
         with disk_errors(path):
             _write_json(beside / "model.json", document)
             _write_json(beside / "terms.json", list(model.terms))
+            for name, terms in model.vocabularies.items():
+                _write_json(beside / f"terms.{name}.json", list(terms))
             np.save(beside / "intercept.npy", model.intercept, allow_pickle=False)
             for weighting, weights in zip(model.weightings, model.weights, strict=True):
                 np.save(beside / f"{weighting.name}.weights.npy", weights, allow_pickle=False)
@@ -104,14 +110,13 @@ def load_model(path: str | Path) -> LinearModel:
     """Read a model that `save_model` wrote, checking version and shapes."""
     path = Path(path)
     document = _read_document(path)
-    terms = _read_json(path, "terms.json")
-    if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
-        raise StoreError(f"{path}/terms.json is not a list of terms: the model is damaged; train it again.")
+    terms = _read_terms(path, "terms.json")
     try:
+        vocabularies = {name: _read_vocabulary(path, name) for name in document.get("vocabularies", ())}
         outputs = int(document["outputs"])
         weightings, weights = [], []
         for entry in document["blocks"]:
-            weighting, block_weights = _read_block(path, entry, len(terms), outputs)
+            weighting, block_weights = _read_block(path, entry, terms, vocabularies, outputs)
             weightings.append(weighting)
             weights.append(block_weights)
         kind, labels = document["kind"], tuple(document["labels"])
@@ -129,13 +134,14 @@ def load_model(path: str | Path) -> LinearModel:
             classes=labels,
             condition=str(document["condition"]),
             preset=str(document["preset"]),
-            terms=tuple(terms),
+            terms=terms,
             weightings=tuple(weightings),
             weights=tuple(weights),
             intercept=_read_array(path, "intercept.npy", (outputs,)),
             settings=document["settings"],
             manifest=document["manifest"],
             as_sets=bool(document["label_sets"]),
+            vocabularies=vocabularies,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path}/model.json is damaged ({error!r}): train the model again.") from None
@@ -158,15 +164,35 @@ def _read_document(path: Path) -> dict[str, Any]:
     return document
 
 
+def _read_terms(path: Path, name: str) -> tuple[str, ...]:
+    terms = _read_json(path, name)
+    if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
+        raise StoreError(f"{path / name} is not a list of terms: the model is damaged; train it again.")
+    return tuple(terms)
+
+
+def _read_vocabulary(path: Path, name: str) -> tuple[str, ...]:
+    if name not in VOCABULARIES:
+        raise StoreError(
+            f"{path} has terms called {name!r}, which this version does not know: update BagPack."
+        )
+    return _read_terms(path, f"terms.{name}.json")
+
+
 def _read_block(
-    path: Path, entry: Mapping[str, Any], n_terms: int, outputs: int
+    path: Path,
+    entry: Mapping[str, Any],
+    terms: tuple[str, ...],
+    vocabularies: Mapping[str, tuple[str, ...]],
+    outputs: int,
 ) -> tuple[BlockWeighting, Floats]:
     name = entry["name"]
     if name not in BLOCKS:
         raise StoreError(f"{path} uses the block {name!r}, which this version does not know: update BagPack.")
-    width = len(feature_names(name, ["t"] * n_terms))
+    over = BLOCKS[name].over
+    width = len(feature_names(name, terms if over is None else vocabularies[over]))
     # Until a step joins them, a block of two words has the columns of a word.
-    before = 2 * n_terms if name in JOININGS else width
+    before = 2 * len(terms) if name in JOININGS else width
     steps: list[Step] = []
     for n, step_entry in enumerate(entry["steps"]):
         step_name, settings = (

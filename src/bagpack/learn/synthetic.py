@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from bagpack.learn.blocks import PairCounts
+from bagpack.learn.counts import PairCounts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

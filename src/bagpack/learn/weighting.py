@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bagpack.learn.block import Block
-    from bagpack.learn.blocks import PairCounts
+    from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Floats, Ints, Matrix, Tags
 
 

@@ -46,6 +46,9 @@ _BLOCKS = {
     "v2": "{w2} alone",
     "v12": "together",
     "v12~": "borrowed from similar pairs",
+    "whole": "all that stands between",
+    "wide1": "{w1} in a wider window",
+    "wide2": "{w2} in a wider window",
     "v1·v2": "in common",
     "min(v1,v2)": "in common at least",
     "v1−v2": "what sets them apart",
@@ -110,6 +113,13 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
     if block == "v1−v2" and segment in ("pre", "post"):
         pattern = f"{term} … {w1}" if segment == "pre" else f"{w1} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {w1} more than {w2}", pattern)
+    if block in ("wide1", "wide2") and segment in ("pre", "post"):
+        word = w1 if block == "wide1" else w2
+        pattern = f"{term} … … {word}" if segment == "pre" else f"{word} … … {term}"
+        return FeatureWords(term, f"in a wider window {_PLACES[segment]} {word}", pattern)
+    if block == "whole" and segment in ("+", "-"):
+        first, second = (w1, w2) if segment == "+" else (w2, w1)
+        return FeatureWords(term, f"is all that stands between, {first} first", f"{first} {term} {second}")
     order, place = segment[:1], segment[1:]
     if block not in ("v12", "v12~") or order not in ("+", "-") or place not in _PLACES:
         return None
@@ -131,6 +141,10 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     '*of* after, lion first'
     >>> describe_feature("v12~:+betw:of", "lion", "cat")
     '*of* between, lion first, borrowed from similar pairs'
+    >>> describe_feature("whole:-:such as", "lion", "cat")
+    '*such as* is all that stands between, cat first'
+    >>> describe_feature("wide2:pre:paw", "lion", "cat")
+    '*paw* in a wider window before cat'
     >>> describe_feature("gap:-2")
     'how often 2 words stand between, w2 first'
     """

@@ -29,7 +29,8 @@ from bagpack.vectors.names import blocks_of, feature_names
 from bagpack.vectors.tables import KEY_SEPARATOR, PairTable, WordTable, pair_codes
 
 if TYPE_CHECKING:
-    from bagpack.learn.blocks import PairCounts
+    from bagpack.learn.annex import Beside
+    from bagpack.learn.counts import PairCounts
 
 I64 = NDArray[np.int64]
 Pair = tuple[str, str]
@@ -175,7 +176,7 @@ class PairMatrix:
         return self.name_targets[self.rows[:, 0]], self.name_targets[self.rows[:, 1]]
 
     @cached_property
-    def _couple_rows(self) -> tuple[I64, NDArray[np.bool_]]:
+    def couple_rows(self) -> tuple[I64, NDArray[np.bool_]]:
         """Row of the pair table for each pair (-1: a word is unknown), and whether it stands there swapped."""
         first, second = self.word_rows
         codes, order = self.couples.by_code
@@ -211,27 +212,28 @@ class PairMatrix:
         parts = {
             "v1": lambda: Part(self.words.rows, first),
             "v2": lambda: Part(self.words.rows, second),
-            "v12": lambda: Part(self.couples.rows, *self._couple_rows),
+            "v12": lambda: Part(self.couples.rows, *self.couple_rows),
         }
         return assemble([parts[name]() for name in blocks_of(condition)])
 
     def counts(
-        self, pairs: Iterable[Pair] | None = None, neighbours: int = 0, n_jobs: int | None = None,
+        self, pairs: Iterable[Pair] | None = None, beside: Beside | None = None, n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> PairCounts:  # fmt: skip
         """What the learners take: all rows, or those of the given pairs, which the matrix must hold.
 
-        With `neighbours`, each pair also has what it borrows from similar pairs, which are counted in the store that
-        the matrix came from.
+        What some presets want `beside` the three vectors is counted in the store that the matrix came from.
         """
-        from bagpack.learn.blocks import PairCounts
+        from bagpack.learn.annex import GAPS as BY_GAP
+        from bagpack.learn.annex import Annex
+        from bagpack.learn.counts import PairCounts
+        from bagpack.vectors.annexes import count_annexes, source_of
 
         if pairs is not None:
-            return self.rows_of(pairs).counts(None, neighbours, n_jobs, progress)
-        if neighbours:
-            from bagpack.vectors.neighbours import borrow, source_of
-
-            return borrow(source_of(self), self, neighbours, n_jobs, progress).beside(self.counts())
+            return self.rows_of(pairs).counts(None, beside, n_jobs, progress)
+        annexes = count_annexes(source_of(self), self, beside, n_jobs, progress) if beside else {}
+        if self.gaps is not None:
+            annexes[BY_GAP] = Annex(sparse.csr_array(self.gaps))
         # Each unknown word has a row of zeros of its own: they are different words to a words-only model.
         unknown = {word: self.words.rows.shape[0] + i for i, word in enumerate(self.unknown_words)}
         words = _stack(self.words.rows, no_rows(len(unknown), self.words.rows.shape[1]))
@@ -247,7 +249,7 @@ class PairMatrix:
         return PairCounts(
             words, first, second, self.block("v12"), lambda: self.terms, self.seen, self._term_frequencies,
             np.stack([self.n_w1, self.n_w2, self.n_plus, self.n_minus], axis=1), sum(self.basis.unigram_counts),
-            gaps=self.gaps,
+            annexes,
         )  # fmt: skip
 
     def _term_frequencies(self) -> NDArray[np.float64] | None:
@@ -287,7 +289,7 @@ class PairMatrix:
         return np.where((first == second) & (first >= 0), plus, plus + minus)
 
     def _couple_column(self, table: I64, order: int) -> I64:
-        row, swapped = self._couple_rows
+        row, swapped = self.couple_rows
         if not table.shape[0]:
             return np.zeros(len(self), np.int64)
         values = table[np.maximum(row, 0), np.where(swapped, 1 - order, order)]
@@ -302,7 +304,7 @@ class PairMatrix:
         table = self.couples.gaps
         if table is None:
             return None
-        row, swapped = self._couple_rows
+        row, swapped = self.couple_rows
         known = row >= 0
         found = np.zeros((len(self), 2 * GAPS), np.int64)
         found[known] = table[row[known]]
@@ -353,7 +355,7 @@ class PairMatrix:
         one, two = self.couples.members.T
         found = self.couples.found
         totals = np.where(one == two, found[:, 0], found.sum(axis=1))
-        over = self._over_limit(self._couple_rows[0], totals)
+        over = self._over_limit(self.couple_rows[0], totals)
         targets = self.words.targets
         return {f"{targets[one[i]]} {targets[two[i]]}": int(totals[i]) for i in over}
 

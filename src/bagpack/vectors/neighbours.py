@@ -11,8 +11,7 @@ sums, in whatever order they are added: a pair borrows the same to the last bit 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,16 +21,16 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
-from bagpack.contexts.source import ContextSource, CorpusSource, open_source
+from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store import Corpus
-from bagpack.errors import StoreError, UsageError
+from bagpack.errors import UsageError
+from bagpack.learn.annex import turned
 from bagpack.learn.association import LogPpmi, unit_length
 from bagpack.vectors.tables import pair_codes
 
 if TYPE_CHECKING:
-    from bagpack.learn.blocks import PairCounts
     from bagpack.vectors.matrix import PairMatrix, Progress
 
 I64 = NDArray[np.int64]
@@ -90,10 +89,6 @@ class Borrowed:
             for i in range(low, high)
         ]
         return sorted(found, key=lambda one: (-one.cosine, one.w1, one.w2))
-
-    def beside(self, counts: PairCounts) -> PairCounts:
-        """The counts of the same pairs, with what they borrow."""
-        return replace(counts, borrowed=self.rows)
 
 
 class Vocabulary:
@@ -198,17 +193,6 @@ def vocabulary_of(
     return _KEPT[key]
 
 
-def source_of(matrix: PairMatrix) -> ContextSource:
-    """The store that a matrix was counted from."""
-    path = Path(matrix.source_path)
-    if not path.exists():
-        raise StoreError(
-            f"similar pairs are counted in the store that the matrix came from, and {path} is gone; put it back, or "
-            "take a preset without neighbours"
-        )
-    return open_source(path)
-
-
 def borrow(
     source: ContextSource, matrix: PairMatrix, k: int, n_jobs: int | None = None,
     progress: Progress | None = None, vocabulary: Vocabulary | None = None,
@@ -238,7 +222,7 @@ def borrow(
         counted = source.count_pairs(asked, matrix.basis, matrix.settings, n_jobs, tell)
         seen[part] = counted.found.sum(axis=1)
         mine = (distinct >= part.start) & (distinct < part.stop)
-        for table, wanted in ((counted.rows, smaller_first), (_turned(counted.rows), ~smaller_first)):
+        for table, wanted in ((counted.rows, smaller_first), (turned(counted.rows), ~smaller_first)):
             own = np.flatnonzero(mine & wanted)
             shares = sparse.csr_array(
                 (grains[own] / GRAIN, (owners[own], distinct[own] - part.start)),
@@ -278,15 +262,6 @@ def _alternates(
     found = (members >= 0).all(axis=1) & (members[:, 0] != members[:, 1])
     all_grains = np.concatenate([grains[one], grains[two]], axis=1).ravel()
     return np.repeat(pairs, 2 * k)[found], members[found], all_grains[found]
-
-
-def _turned(rows: Csr) -> Csr:
-    """The rows of the same pairs the other way round."""
-    half = rows.shape[1] // 2
-    indices = np.where(rows.indices < half, rows.indices + half, rows.indices - half).astype(
-        rows.indices.dtype
-    )
-    return sparse.csr_array((rows.data, indices, rows.indptr), shape=rows.shape)
 
 
 def _parts(size: int) -> Iterator[slice]:

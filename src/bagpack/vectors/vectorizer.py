@@ -20,7 +20,8 @@ from bagpack.vectors.names import blocks_of, feature_names
 
 if TYPE_CHECKING:
     from bagpack.corpus.store import Corpus
-    from bagpack.learn.blocks import PairCounts
+    from bagpack.learn.annex import Beside
+    from bagpack.learn.counts import PairCounts
 
 
 class PairVectorizer(TransformerMixin, BaseEstimator):
@@ -109,9 +110,9 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
             matrix = self._remembered[0] = matrix.grow(as_source(self.corpus), new, self.n_jobs)
         return matrix.rows_of(pairs)
 
-    def counts(self, X: Iterable[Pair], neighbours: int = 0) -> PairCounts:
+    def counts(self, X: Iterable[Pair], beside: Beside | None = None) -> PairCounts:
         """The pairs as the learners take them; see `PairMatrix.counts`."""
-        return self.matrix(X).counts(None, neighbours, self.n_jobs)
+        return self.matrix(X).counts(None, beside, self.n_jobs)
 
     def transform(self, X: Iterable[Pair]) -> Csr:
         """Counts, pairs × features."""

@@ -1,0 +1,93 @@
+"""Counting what a preset wants beside v1, v2 and v12."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bagpack.basis import Basis, corpus_counts
+from bagpack.contexts.source import ContextSource, CorpusSource, open_source
+from bagpack.contexts.windows import CountSettings
+from bagpack.errors import StoreError, UsageError
+from bagpack.learn.annex import BORROWED, CONTENT, WHOLE, Annex, Beside
+from bagpack.vectors.assemble import Part, assemble
+from bagpack.vectors.neighbours import borrow, frequent_targets
+
+if TYPE_CHECKING:
+    from bagpack.vectors.matrix import PairMatrix, Progress
+
+AROUND = 10  # words on each side of a word where content words are looked for
+
+
+def count_annexes(
+    source: ContextSource, matrix: PairMatrix, beside: Beside, n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Annex]:  # fmt: skip
+    """The annexes of a matrix's pairs, by name, counted in the source that the matrix came from."""
+    matrix.check_source(source)
+    found: dict[str, Annex] = {}
+    if beside.neighbours:
+        found[BORROWED] = Annex(borrow(source, matrix, beside.neighbours, n_jobs, progress).rows)
+    if beside.content:
+        found[CONTENT] = _content(source, matrix, beside.content, n_jobs, progress)
+    if beside.whole:
+        found[WHOLE] = _whole(source, matrix, beside.whole, n_jobs, progress)
+    return found
+
+
+def source_of(matrix: PairMatrix) -> ContextSource:
+    """The store that a matrix was counted from."""
+    path = Path(matrix.source_path)
+    if not path.exists():
+        raise StoreError(
+            f"what the preset wants beside the three vectors is counted in the store that the matrix came from, and "
+            f"{path} is gone; put it back, or take another preset"
+        )
+    return open_source(path)
+
+
+def wide_settings(settings: CountSettings) -> CountSettings:
+    """The same with a wider window around single words."""
+    return replace(settings, windows=replace(settings.windows, before=AROUND, after=AROUND))
+
+
+def _content(
+    source: ContextSource, matrix: PairMatrix, wanted: int | tuple[str, ...], n_jobs: int | None,
+    progress: Progress | None,
+) -> Annex:  # fmt: skip
+    if not isinstance(source, CorpusSource):
+        raise UsageError(
+            f"{source.path} holds only what stands close to the words that were fetched, so there are no content words "
+            "in a wider window; take a preset without content, or index a corpus"
+        )
+    if isinstance(wanted, int):
+        wanted = tuple(str(target) for target in frequent_targets(source.corpus, wanted))
+    frequencies = corpus_counts(source.corpus, wanted)
+    basis = Basis(wanted, (), tuple(frequencies))
+    used = np.unique(np.concatenate(matrix.word_rows))
+    used = used[used >= 0]
+    targets = [matrix.words.targets[i] for i in used.tolist()]
+    tell = None if progress is None else lambda done: progress("content words", done, len(targets))
+    counted, _ = source.count_words(targets, basis, wide_settings(matrix.settings), n_jobs, tell)
+    # Row by row as in the table of words of `PairMatrix.counts`, where unknown words come last.
+    rows = np.full(len(matrix.words.keys) + len(matrix.unknown_words), -1, np.int64)
+    rows[used] = np.arange(used.size)
+    return Annex(assemble([Part(counted, rows)]), wanted, np.array(frequencies, np.float64), of_words=True)
+
+
+def _whole(
+    source: ContextSource, matrix: PairMatrix, wanted: int | tuple[str, ...], n_jobs: int | None,
+    progress: Progress | None,
+) -> Annex:  # fmt: skip
+    couples, swapped = matrix.couple_rows
+    used, index = np.unique(couples[couples >= 0], return_inverse=True)
+    targets = matrix.words.targets
+    pairs = [(targets[one], targets[two]) for one, two in matrix.couples.members[used].tolist()]
+    tell = None if progress is None else lambda done: progress("stretches between", done, len(pairs))
+    counted = source.count_wholes(pairs, wanted, matrix.settings, n_jobs, tell)
+    rows = np.full(len(matrix), -1, np.int64)
+    rows[couples >= 0] = index
+    return Annex(assemble([Part(counted.rows, rows, swapped)]), counted.stretches)
