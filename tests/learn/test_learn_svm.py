@@ -214,12 +214,12 @@ def test_several_labels_per_pair(data):
 @pytest.mark.parametrize(
     ("y", "kind", "words"),
     [
-        (["a"] * 300, "labels", "All 300 pairs have the label 'a'"),
+        (["a"] * 300, "labels", "all 300 pairs have the label 'a'"),
         ([], "labels", "no labelled pair"),
         ([1.0, float("nan")], "rating", "first in row 2"),
         (["high"], "rating", "not all numbers"),
         ([None, "a"], "labels", "no label, the first in row 1"),
-        ([set(), set()], "labels", "No pair has a label"),
+        ([set(), set()], "labels", "no pair has a label"),
     ],
 )
 def test_targets_that_cannot_be_learned(y, kind, words):

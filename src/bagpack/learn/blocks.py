@@ -53,7 +53,7 @@ def _one_hot(name: str, counts: PairCounts, index: Index) -> Block:
 
 
 def _no_names(terms: Sequence[str]) -> list[str]:
-    raise UsageError("A words-only model has no named contexts.")
+    raise UsageError("a words-only model has no named contexts")
 
 
 def _namer(prefix: str, segments: Sequence[str]) -> Callable[[Sequence[str]], list[str]]:

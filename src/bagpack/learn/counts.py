@@ -52,6 +52,9 @@ class PairCounts:
         n(w1), n(w2), n+ and n− of each pair in the corpus, pairs × 4.
     tokens
         Size of the corpus, for the PMI of a pair (the sum of the basis's unigrams: all but the rarest words).
+    reach
+        Places around a word where its partner can stand, for the PMI too: six before, six after with five words
+        between at most.
     annexes
         Counts that only some presets ask for, by name: what similar pairs lend (``v12~``), how far apart the words
         stand (``gap``), what stands between them as a ``whole``, ``content`` words in a wider window.
@@ -76,6 +79,7 @@ class PairCounts:
     shares: Floats | Callable[[], Floats | None] | None = field(default=None, repr=False)
     totals: Ints | None = field(default=None, repr=False)
     tokens: int = 0
+    reach: int = 12
     annexes: Mapping[str, Annex] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +172,7 @@ class PairCounts:
         matrix = sparse.csr_array(X)
         n, width = matrix.shape
         if width % 10:
-            raise UsageError(f"A pair matrix has 10 columns per basis term, and this one has {width} in all.")
+            raise UsageError(f"a pair matrix has 10 columns per basis term, and this one has {width} in all")
         single = width // 5
         words = sparse.vstack([matrix[:, :single], matrix[:, single : 2 * single]], format="csr")
         order = np.arange(n)

@@ -48,7 +48,7 @@ def check_pairs(X: Pairs) -> list[tuple[str, str]]:
     pairs = []
     for i, pair in enumerate(X):
         if isinstance(pair, str) or len(pair) != 2:
-            raise InputError(f"Pair {i + 1} is {pair!r}: two words are needed, as in ('lion', 'cat').")
+            raise InputError(f"pair {i + 1} is {pair!r}: two words are needed, as in ('lion', 'cat')")
         pairs.append((str(pair[0]), str(pair[1])))
     return pairs
 
@@ -71,7 +71,7 @@ class _PairEstimator(BaseEstimator):
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf"):
             return PairCounts.from_matrix(X)
         raise UsageError(
-            f"{type(self).__name__}(source=None) needs counts as X; give it a source to take pairs of words."
+            f"{type(self).__name__}(source=None) needs counts as X; give it a source to take pairs of words"
         )
 
     def _fit(
@@ -83,8 +83,8 @@ class _PairEstimator(BaseEstimator):
         if len(counts) and counts.zero_rows(blocks).all():
             what = "pair was ever seen together" if "v1" not in blocks else "word was found in the corpus"
             raise InputError(
-                f"None of the {len(counts)} pairs has a vector in condition {self.condition}: no {what}. "
-                "Check the corpus's language and level (lemma or form), or take another condition."
+                f"none of the {len(counts)} pairs has a vector in condition {self.condition}: no {what}; "
+                "check the corpus's language and level (lemma or form), or take another condition"
             )
         fit_on = None
         if self.transductive:
@@ -92,7 +92,7 @@ class _PairEstimator(BaseEstimator):
             if more is None:
                 raise UsageError(
                     "transductive=True fits weighting and scaling on further pairs: give them as "
-                    "fit(pairs, y, unlabelled=pairs), or take a source that lists its own."
+                    "fit(pairs, y, unlabelled=pairs), or take a source that lists its own"
                 )
             fit_on = self._counts(more, preset.beside.over(counts.vocabularies))
             if unlabelled is not None:

@@ -55,11 +55,11 @@ class Machine:
 
     def __post_init__(self) -> None:
         if not self.C > 0:
-            raise UsageError(f"C must be above 0, not {self.C}.")
+            raise UsageError(f"C must be above 0, not {self.C}")
         if self.epsilon < 0:
-            raise UsageError(f"epsilon must not be below 0, and is {self.epsilon}.")
+            raise UsageError(f"epsilon must not be below 0, and is {self.epsilon}")
         if self.solver not in ("auto", "plain", "shifted", "rowwise"):
-            raise UsageError(f"Unknown solver {self.solver!r}; known are auto, plain, shifted, rowwise.")
+            raise UsageError(f"unknown solver {self.solver!r}; known are auto, plain, shifted, rowwise")
 
     def solver_for(self, n: int) -> str:
         """The solver for a set of n rows."""
@@ -296,7 +296,7 @@ def fit_conditions(
     """
     preset, machine = get_preset(preset), machine or Machine()
     if len(counts) != len(targets):
-        raise UsageError(f"There are {len(counts)} pairs and {len(targets)} targets: one per pair is needed.")
+        raise UsageError(f"there are {len(counts)} pairs and {len(targets)} targets: one per pair is needed")
     check_trainable(targets)
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
     names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))

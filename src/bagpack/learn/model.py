@@ -182,7 +182,7 @@ class LinearModel:
             label = self.classes[0]
         if label not in self.classes:
             known = ", ".join(map(str, self.classes))
-            raise UsageError(f"The model has no label {label!r}; it has {known or 'ratings only'}.")
+            raise UsageError(f"the model has no label {label!r}; it has {known or 'ratings only'}")
         k = self.classes.index(label)
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
@@ -190,14 +190,14 @@ class LinearModel:
         """One block of the pairs as the model takes it."""
         if counts.n_terms != len(self.terms):
             raise StoreError(
-                f"The model's block {weighting.name} is over {len(self.terms)} terms and the pairs' over "
-                f"{counts.n_terms}: count the pairs over the basis that the model was trained with."
+                f"the model's block {weighting.name} is over {len(self.terms)} terms and the pairs' over "
+                f"{counts.n_terms}: count the pairs over the basis that the model was trained with"
             )
         features = weighting.apply(counts.block(weighting.name).compact())
         if features.rows.shape[1] != len(weights):
             raise StoreError(
-                f"The model's block {weighting.name} has {len(weights)} features and the pairs' has "
-                f"{features.rows.shape[1]}: give it pairs that were counted together with its own."
+                f"the model's block {weighting.name} has {len(weights)} features and the pairs' has "
+                f"{features.rows.shape[1]}: give it pairs that were counted together with its own"
             )
         return features
 

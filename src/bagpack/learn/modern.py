@@ -104,7 +104,7 @@ class Recipe:
         for name in ("weighting", "pairs"):
             if getattr(self, name) not in WEIGHTINGS:
                 raise UsageError(
-                    f"Unknown weighting {name}={getattr(self, name)}; known are {', '.join(WEIGHTINGS)}."
+                    f"unknown weighting {name}={getattr(self, name)}; known are {', '.join(WEIGHTINGS)}"
                 )
         for name, least in (
             ("trust", 0.0),
@@ -115,7 +115,9 @@ class Recipe:
             ("cost", 1e-9),
         ):
             if getattr(self, name) < least:
-                raise UsageError(f"The switch {name}={getattr(self, name):g} is too small.")
+                raise UsageError(
+                    f"the switch {name}={getattr(self, name):g} is too small; give at least {least:g}"
+                )
 
     @property
     def name(self) -> str:
@@ -142,7 +144,7 @@ class Recipe:
         for item in filter(None, text.split(",")):
             name, _, value = item.partition("=")
             if name not in known:
-                raise UsageError(f"Preset modern has no switch {name!r}; it has {', '.join(known)}.")
+                raise UsageError(f"preset modern has no switch {name!r}; it has {', '.join(known)}")
             turned[name] = _read(name, value, known[name])
         return replace(cls(), **turned)  # type: ignore[arg-type]
 
@@ -205,12 +207,12 @@ def _show(value: object) -> str:
 def _read(name: str, value: str, like: object) -> object:
     if isinstance(like, bool):
         if value not in ("yes", "no"):
-            raise UsageError(f"The switch {name} takes yes or no, not {value!r}.")
+            raise UsageError(f"the switch {name} takes yes or no, not {value!r}")
         return value == "yes"
     if isinstance(like, int | float):
         kind, called = (int, "a whole number") if isinstance(like, int) else (float, "a number")
         try:
             return kind(value)
         except ValueError:
-            raise UsageError(f"The switch {name} takes {called}, not {value!r}.") from None
+            raise UsageError(f"the switch {name} takes {called}, not {value!r}") from None
     return value

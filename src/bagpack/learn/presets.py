@@ -53,7 +53,7 @@ class Preset:
         """Names of the blocks that ``condition`` is made of."""
         if condition not in self.conditions:
             known = ", ".join(self.conditions)
-            raise UsageError(f"Unknown condition {condition!r}; preset {self.name!r} has {known}.")
+            raise UsageError(f"unknown condition {condition!r}; preset {self.name!r} has {known}")
         return self.conditions[condition]
 
 
@@ -105,7 +105,7 @@ def get_preset(preset: str | Preset) -> Preset:
         return modern_preset(Recipe.parse(switches))
     if preset not in PRESETS:
         raise UsageError(
-            f"Unknown preset {preset!r}; known are {', '.join(PRESETS)}, and modern with switches "
-            "(modern:weighting=log,product=no)."
+            f"unknown preset {preset!r}; known are {', '.join(PRESETS)}, and modern with switches "
+            "(modern:weighting=log,product=no)"
         )
     return PRESETS[preset]

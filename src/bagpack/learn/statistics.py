@@ -21,7 +21,6 @@ GAP_NAMES = tuple(f"{order}{gap}" for order in "+-" for gap in range(DISTANCES))
 NAMES = ("w1 first", "w2 first", "together", "PMI", "order")
 # Logarithms of counts reach 8, the others 1 to 4: divided so, each has about the weight of a context or two.
 SCALE = np.array([5.0, 5.0, 5.0, 15.0, 5.0])
-REACH = 12  # places around a word where its partner can stand: six before, six after
 
 
 def pair_statistics(counts: PairCounts) -> Floats:
@@ -35,7 +34,7 @@ def pair_statistics(counts: PairCounts) -> Floats:
     together = plus + minus
     seen = together > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        pmi = np.log((together + 0.5) * max(counts.tokens, 1) / (n1 * n2 * REACH))
+        pmi = np.log((together + 0.5) * max(counts.tokens, 1) / (n1 * n2 * counts.reach))
     pmi = np.where(seen & (counts.tokens > 0), np.maximum(pmi, 0.0), 0.0)
     values = [np.log1p(plus), np.log1p(minus), seen, pmi, np.log((plus + 1) / (minus + 1))]
     return np.asarray(np.stack(values, axis=1) / SCALE)

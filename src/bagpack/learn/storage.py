@@ -55,10 +55,10 @@ def save_model(
     """
     path = Path(path)
     if path.exists() and not overwrite:
-        raise UsageError(f"{path} exists already: name another directory, or allow overwriting.")
+        raise UsageError(f"{path} exists already: name another directory, or allow overwriting")
     for label in model.classes:
         if not isinstance(label, (str, int, float, bool)):
-            raise UsageError(f"The label {label!r} cannot be stored: labels must be text or numbers.")
+            raise UsageError(f"the label {label!r} cannot be stored: labels must be text or numbers")
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -122,12 +122,12 @@ def load_model(path: str | Path) -> LinearModel:
         kind, labels = document["kind"], tuple(document["labels"])
         if kind not in KINDS:
             raise StoreError(
-                f"{path}/model.json has the kind {kind!r}: this version knows {', '.join(KINDS)}."
+                f"{path}/model.json has the kind {kind!r}: this version knows {', '.join(KINDS)}"
             )
         expected = 1 if kind in ("binary", "rating") else len(labels)
         if outputs != expected or (kind == "binary" and len(labels) != 2):
             raise StoreError(
-                f"{path}/model.json has {len(labels)} labels and {outputs} outputs: it is damaged."
+                f"{path}/model.json has {len(labels)} labels and {outputs} outputs: it is damaged"
             )
         return LinearModel(
             kind=kind,
@@ -144,22 +144,22 @@ def load_model(path: str | Path) -> LinearModel:
             vocabularies=vocabularies,
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise StoreError(f"{path}/model.json is damaged ({error!r}): train the model again.") from None
+        raise StoreError(f"{path}/model.json is damaged ({error!r}): train the model again") from None
 
 
 def _read_document(path: Path) -> dict[str, Any]:
     if not path.is_dir() or not (path / "model.json").is_file():
         raise StoreError(
-            f"{path} is not a model: a directory with a model.json, as `bagpack train` writes it."
+            f"{path} is not a model: a directory with a model.json, as `bagpack train` writes it"
         )
     document = _read_json(path, "model.json")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise StoreError(f"{path}/model.json does not describe a BagPack model.")
+        raise StoreError(f"{path}/model.json does not describe a BagPack model")
     if document.get("version") != VERSION:
         raise StoreError(
             f"{path} has model format {document.get('version')!r} (written by BagPack "
             f"{document.get('bagpack', 'unknown')}) and this BagPack, {__version__}, reads format {VERSION}: "
-            "train the model again or use the version that wrote it."
+            "train the model again or use the version that wrote it"
         )
     return document
 
@@ -167,14 +167,14 @@ def _read_document(path: Path) -> dict[str, Any]:
 def _read_terms(path: Path, name: str) -> tuple[str, ...]:
     terms = _read_json(path, name)
     if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
-        raise StoreError(f"{path / name} is not a list of terms: the model is damaged; train it again.")
+        raise StoreError(f"{path / name} is not a list of terms: the model is damaged; train it again")
     return tuple(terms)
 
 
 def _read_vocabulary(path: Path, name: str) -> tuple[str, ...]:
     if name not in VOCABULARIES:
         raise StoreError(
-            f"{path} has terms called {name!r}, which this version does not know: update BagPack."
+            f"{path} has terms called {name!r}, which this version does not know: update BagPack"
         )
     return _read_terms(path, f"terms.{name}.json")
 
@@ -188,7 +188,7 @@ def _read_block(
 ) -> tuple[BlockWeighting, Floats]:
     name = entry["name"]
     if name not in BLOCKS:
-        raise StoreError(f"{path} uses the block {name!r}, which this version does not know: update BagPack.")
+        raise StoreError(f"{path} uses the block {name!r}, which this version does not know: update BagPack")
     over = BLOCKS[name].over
     width = len(feature_names(name, terms if over is None else vocabularies[over]))
     # Until a step joins them, a block of two words has the columns of a word.
@@ -205,7 +205,7 @@ def _read_block(
         )
         if step_name not in STEPS:
             raise StoreError(
-                f"{path} uses the step {step_name!r}, which this version does not know: update BagPack."
+                f"{path} uses the step {step_name!r}, which this version does not know: update BagPack"
             )
         step = STEPS[step_name](**settings)
         for array in step.learned:
@@ -215,7 +215,7 @@ def _read_block(
             before = width
         steps.append(step)
     if name in JOININGS and not any(isinstance(step, Joining) for step in steps):
-        raise StoreError(f"{path} was trained with an earlier form of preset modern: train it again.")
+        raise StoreError(f"{path} was trained with an earlier form of preset modern: train it again")
     weights = _read_array(path, f"{name}.weights.npy", (width, outputs))
     return BlockWeighting(name, tuple(steps), float(entry["factor"])), weights
 
@@ -234,14 +234,14 @@ def _read_array(path: Path, name: str, shape: tuple[int, ...]) -> Floats:
         array = np.load(path / name, allow_pickle=False)
     except FileNotFoundError:
         raise StoreError(
-            f"{path} lacks {name}: the model is damaged; train it again or copy it anew."
+            f"{path} lacks {name}: the model is damaged; train it again or copy it anew"
         ) from None
     except (OSError, ValueError, EOFError) as error:
-        raise StoreError(f"{path / name} cannot be read ({error}): train the model again.") from None
+        raise StoreError(f"{path / name} cannot be read ({error}): train the model again") from None
     if array.shape != shape or array.dtype != np.float64:
         raise StoreError(
             f"{path / name} holds {array.dtype} of shape {array.shape}, not float64 of shape {shape}: "
-            "the files of this model do not belong together."
+            "the files of this model do not belong together"
         )
     return np.asarray(array)
 
@@ -251,11 +251,11 @@ def _read_json(path: Path, name: str) -> Json:
         return json.loads((path / name).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise StoreError(
-            f"{path} lacks {name}: the model is damaged; train it again or copy it anew."
+            f"{path} lacks {name}: the model is damaged; train it again or copy it anew"
         ) from None
     except ValueError as error:
         raise StoreError(
-            f"{path / name} is not JSON ({error}): the model is damaged; train it again."
+            f"{path / name} is not JSON ({error}): the model is damaged; train it again"
         ) from None
 
 
@@ -268,7 +268,7 @@ def _rename_into_place(beside: Path, path: Path) -> None:
         os.replace(beside, path)
         return
     if not (path / "model.json").is_file():
-        raise UsageError(f"{path} is no model, so it is not overwritten.")
+        raise UsageError(f"{path} is no model, so it is not overwritten")
     old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
     os.replace(path, old / "model")
     os.replace(beside, path)

@@ -56,17 +56,17 @@ def check_ratings(y: Answers) -> Floats:
     try:
         ratings = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("The ratings are not all numbers: mend or drop the rows that are not.") from None
+        raise InputError("the ratings are not all numbers: mend or drop the rows that are not") from None
     if ratings.ndim != 1:
-        raise InputError(f"Ratings must be one number per pair, and these have the shape {ratings.shape}.")
+        raise InputError(f"ratings must be one number per pair, and these have the shape {ratings.shape}")
     bad = np.flatnonzero(~np.isfinite(ratings))
     if len(bad):
         raise InputError(
             f"{len(bad)} of {len(ratings)} ratings are not finite numbers, the first in row {bad[0] + 1}: "
-            "fill them in or drop those rows."
+            "fill them in or drop those rows"
         )
     if not len(ratings):
-        raise InputError("There is no rated pair to learn from.")
+        raise InputError("there is no rated pair to learn from")
     return ratings
 
 
@@ -106,7 +106,7 @@ def encode_targets(
         return Targets("rating", (), np.zeros((n, 0), bool), np.full(n, -1, np.intp), ratings)
     values = y if isinstance(y, np.ndarray) else list(y)
     if len(values) == 0:
-        raise InputError("There is no labelled pair to learn from.")
+        raise InputError("there is no labelled pair to learn from")
     if isinstance(values, np.ndarray) and values.ndim == 2:
         names = tuple(classes) if classes is not None else tuple(range(values.shape[1]))
         return _multilabel(values.astype(bool), names, as_sets=False)
@@ -114,7 +114,7 @@ def encode_targets(
         found = {label for labels in values for label in labels}
         names = tuple(classes) if classes is not None else _sorted_labels(found)
         if not names:
-            raise InputError("No pair has a label: nothing can be learned.")
+            raise InputError("no pair has a label: nothing can be learned")
         position = {label: k for k, label in enumerate(names)}
         columns = np.zeros((len(values), len(names)), dtype=bool)
         for i, labels in enumerate(values):
@@ -124,11 +124,11 @@ def encode_targets(
     labels = [value.item() if isinstance(value, np.generic) else value for value in values]
     missing = [i for i, label in enumerate(labels) if label is None or label != label]  # noqa: PLR0124
     if missing:
-        raise InputError(f"{len(missing)} pairs have no label, the first in row {missing[0] + 1}.")
+        raise InputError(f"{len(missing)} pairs have no label, the first in row {missing[0] + 1}")
     names = tuple(classes) if classes is not None else _sorted_labels(set(labels))
     if len(names) < 2:
         raise InputError(
-            f"All {len(labels)} pairs have the label {names[0]!r}: at least two labels are needed."
+            f"all {len(labels)} pairs have the label {names[0]!r}: at least two labels are needed"
         )
     position = {label: k for k, label in enumerate(names)}
     codes = np.array([position[label] for label in labels], dtype=np.intp)
@@ -141,12 +141,12 @@ def encode_targets(
 def check_trainable(targets: Targets, where: str = "the training rows") -> None:
     """Raise where nothing can be learned from these rows."""
     if not len(targets):
-        raise InputError(f"No pair is left among {where}.")
+        raise InputError(f"no pair is left among {where}")
     if targets.kind in ("binary", "multiclass") and len(np.unique(targets.codes)) < 2:
         only = targets.classes[targets.codes[0]]
-        raise InputError(f"All {len(targets)} pairs among {where} have the label {only!r}: two are needed.")
+        raise InputError(f"all {len(targets)} pairs among {where} have the label {only!r}: two are needed")
     if targets.kind == "multilabel" and not targets.columns.any():
-        raise InputError(f"No pair among {where} has a label.")
+        raise InputError(f"no pair among {where} has a label")
 
 
 def decode(targets: Targets, decisions: Floats) -> Answers:

@@ -249,7 +249,7 @@ class PairMatrix:
         return PairCounts(
             words, first, second, self.block("v12"), lambda: self.terms, self.seen, self._term_frequencies,
             np.stack([self.n_w1, self.n_w2, self.n_plus, self.n_minus], axis=1), sum(self.basis.unigram_counts),
-            annexes,
+            2 * (self.settings.windows.between + 1), annexes,
         )  # fmt: skip
 
     def _term_frequencies(self) -> NDArray[np.float64] | None:
