@@ -41,7 +41,7 @@ JOININGS: dict[str, type[Joining]] = {
     COSINES: Cosines,
 }
 # Gram matrices add up, so a block counts with the square of its factor.
-BLOCK_FACTORS = {COSINES: 2.0, STATISTICS: 0.55, **dict.fromkeys(WIDE, 0.7)}
+BLOCK_FACTORS = {COSINES: 2.0, STATISTICS: 0.55, WHOLE: 0.5, **dict.fromkeys(WIDE, 0.7)}
 
 
 @dataclass(frozen=True)
