@@ -26,6 +26,7 @@ from bagpack.app.asking import (
 )
 from bagpack.app.library import Library
 from bagpack.app.rendering import pair_url, word_url
+from bagpack.contexts.windows import Windows
 from bagpack.report.explanation import largest_share
 from bagpack.report.wording import describe_feature, feature_words
 
@@ -99,7 +100,8 @@ async def word_page(request: Request, data: WordData, library: Lib) -> Response:
     if request.url.path == "/word" and (url := word_url(sketch["word"])) != _here(request):
         return RedirectResponse(url, 303)
     near = library.complete(sketch["word"][:4]) if sketch["unknown"] else []
-    return html("word.html.j2", 404 if sketch["unknown"] else 200, s=sketch, near=near)
+    reach = Windows.parse(sketch["windows"]).between + 1
+    return html("word.html.j2", 404 if sketch["unknown"] else 200, s=sketch, near=near, reach=reach)
 
 
 def _here(request: Request) -> str:
