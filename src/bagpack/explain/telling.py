@@ -48,7 +48,7 @@ def log_likelihood(inside: I64, window: float, total: I64, corpus: float) -> NDA
     Signed: negative where the term is rarer inside than outside.
 
     >>> log_likelihood(np.array([10, 1]), 100, np.array([100, 100]), 10_000).round(2).tolist()
-    [29.04, 0.0]
+    [29.75, 0.0]
     """
     a = np.asarray(inside, np.float64)
     k = np.maximum(np.asarray(total, np.float64), a)
