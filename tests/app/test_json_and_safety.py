@@ -16,7 +16,9 @@ from bagpack.app.limits import Limits
 from bagpack.app.safety import host_name, own_names
 from bagpack.app.server import create_app
 from bagpack.contexts.source import open_source
+from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.explain import explain_pair, sketch_pair
+from bagpack.explain.telling import no_tick
 from bagpack.learn import load_model
 
 SHAPES = {
@@ -51,6 +53,13 @@ def test_the_twin_says_what_python_says(web, world):
     for mine, theirs in zip(found["explanation"]["decisions"], why["decisions"], strict=True):
         assert mine["value"] == pytest.approx(theirs["value"], abs=1e-9)
         assert mine["bias"] + sum(mine["blocks"].values()) == pytest.approx(mine["value"], abs=1e-9)
+
+
+def test_words_pairs_and_lines_have_the_windows_of_the_model(world):
+    library = open_library(str(world / "c.bp"), str(world / "m.model"))
+    library.settings = CountSettings(Windows.parse("3/1-2-1"))
+    assert library.word("the", no_tick).windows == library.pair("the", "a", no_tick).windows == "3/1-2-1"
+    assert library.browser(["the", "a"], no_tick).windows == library.settings.windows
 
 
 def test_data_set_and_its_errors(web):

@@ -186,7 +186,10 @@ class Library:
 
     def word(self, word: str, tick: Tick) -> WordSketch:
         """A word's sketch."""
-        return self._answers.get(("word", word), lambda: sketch_word(self.source, word, tick=tick))
+        windows = self.settings.windows
+        return self._answers.get(
+            ("word", word), lambda: sketch_word(self.source, word, windows=windows, tick=tick)
+        )
 
     def pair(self, w1: str, w2: str, tick: Tick) -> PairSketch:
         """A pair's sketch."""
