@@ -1,18 +1,23 @@
 """JSON twins, OpenAPI, and everything that must be refused."""
 
+import asyncio
 import csv
 import io
+import signal
 import socket
+import subprocess
 import threading
 import time
 
 import httpx
 import pytest
 from pydantic import TypeAdapter
+from starlette.formparsers import MultiPartParser
 
 from bagpack.app import answers
 from bagpack.app.library import Library, open_library
 from bagpack.app.limits import Limits
+from bagpack.app.routes_lines import _harmless
 from bagpack.app.safety import host_name, own_names
 from bagpack.app.server import create_app
 from bagpack.contexts.source import open_source
@@ -20,6 +25,8 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.telling import no_tick
 from bagpack.learn import load_model
+from tests.app.conftest import free_port
+from tests.conftest import bagpack_command
 
 SHAPES = {
     "/index.json": answers.Home,
@@ -194,20 +201,11 @@ def test_a_label_and_a_score_make_an_upload_a_list_of_pairs(web):
 
 
 def test_an_upload_never_reaches_the_disk():
-    from starlette.formparsers import MultiPartParser
-
-    assert (
-        Limits().upload_bytes < MultiPartParser.spool_max_size
-    )  # beyond it the form reader would turn to a file
+    # Beyond this size the form reader would turn to a file.
+    assert Limits().upload_bytes < MultiPartParser.spool_max_size
 
 
 def test_it_says_where_it_is_and_ends_quietly_when_interrupted(world, tmp_path):
-    import signal
-    import subprocess
-
-    from tests.app.conftest import free_port
-    from tests.conftest import bagpack_command
-
     port = free_port()
     (tmp_path / "c[v2].bp").symlink_to(world / "c.bp")
     process = subprocess.Popen(
@@ -230,8 +228,6 @@ def test_it_says_where_it_is_and_ends_quietly_when_interrupted(world, tmp_path):
 def test_a_csv_holds_no_formula(world, web):
     rows = list(csv.DictReader(io.StringIO(web.get("/concordance/lines.csv?w1=the").text)))
     assert rows and not any(cell[:1] in ("=", "@") for row in rows for cell in row.values())
-    from bagpack.app.routes_lines import _harmless
-
     assert _harmless("=1+1") == "'=1+1" and _harmless("-") == "-" and _harmless("plain") == "plain"
 
 
@@ -241,8 +237,6 @@ def in_process(library, **options):
 
 
 def test_a_long_query_ends_and_hurts_nobody(world, monkeypatch):
-    import asyncio
-
     library = open_library(str(world / "c.bp"), None, (), Limits(seconds=0.5))
     stopped = threading.Event()
 
@@ -276,16 +270,11 @@ def test_a_long_query_ends_and_hurts_nobody(world, monkeypatch):
 
 
 def test_slow_questions_do_not_hold_up_quick_ones(world, monkeypatch):
-    import asyncio
-
     library = open_library(str(world / "c.bp"), None, (), Limits(seconds=5))
-    monkeypatch.setattr(
-        "bagpack.app.library.SLOW", 50
-    )  # of this small corpus only the commonest words are as frequent
-    assert (
-        library.lane("the", "a") == "slow"
-        and library.lane("the") == library.lane("the", "kinda01") == "pages"
-    )
+    # In this small corpus only the commonest words are as frequent.
+    monkeypatch.setattr("bagpack.app.library.SLOW", 50)
+    assert library.lane("the", "a") == "slow"
+    assert library.lane("the") == library.lane("the", "kinda01") == "pages"
 
     def sleepy(source, w1, w2, *, windows, tick):
         time.sleep(0.4 if w1 == "the" else 0)
@@ -310,8 +299,6 @@ def test_slow_questions_do_not_hold_up_quick_ones(world, monkeypatch):
 
 
 def test_too_many_at_once_are_sent_away(world, monkeypatch):
-    import asyncio
-
     library = open_library(str(world / "c.bp"), None, (), Limits(seconds=1, waiting=2))
     monkeypatch.setattr(Library, "word", lambda self, word, tick: time.sleep(0.3))
 
@@ -324,8 +311,6 @@ def test_too_many_at_once_are_sent_away(world, monkeypatch):
 
 
 def test_an_unforeseen_error_is_not_told_to_the_world(world, monkeypatch):
-    import asyncio
-
     library = open_library(str(world / "c.bp"))
     monkeypatch.setattr(Library, "word", lambda self, word, tick: 1 / 0)
 
@@ -342,8 +327,6 @@ def test_an_unforeseen_error_is_not_told_to_the_world(world, monkeypatch):
 
 
 def test_bound_to_every_address_it_answers_to_the_one_that_was_reached(world):
-    import asyncio
-
     app = create_app(open_library(str(world / "c.bp")), host="0.0.0.0")
 
     async def ask(host, server):
@@ -367,8 +350,6 @@ def test_bound_to_every_address_it_answers_to_the_one_that_was_reached(world):
 
 
 def test_without_a_model_pages_say_how_to_load_one(world):
-    import asyncio
-
     library = open_library(str(world / "c.bp"), None, [str(world / "wrong.tsv")])
     library.warm_up()
     key = next(iter(library.data))

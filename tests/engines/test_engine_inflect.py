@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from bagpack.engines.inflect import Inflector, read_forms
+from bagpack.engines.queries import target_forms
 from bagpack.errors import BagpackError, UsageError
 
 FORMS = {
@@ -78,7 +79,5 @@ def test_the_library_itself_is_not_imported():
 
 
 def test_no_target():
-    from bagpack.engines.queries import target_forms
-
     with pytest.raises(UsageError, match="nothing that could be found"):
         target_forms("\u200b \x00", Inflector("xx"))

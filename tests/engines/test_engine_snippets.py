@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from engine_oracle import holds_gap, places
 from bagpack import Corpus, PairVectorizer
 from bagpack.basis import Basis
 from bagpack.contexts.source import as_source, open_source
-from bagpack.contexts.windows import CountSettings
+from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import connect
@@ -88,7 +89,7 @@ def test_the_vectors_of_the_store_on_random_texts(seed, text, tmp_path):
         PAIRS, f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps", cache=tmp_path / "cache"
     )
     basis = Basis.of(store, 30)
-    for settings in ({}, {"count": "token"}, {"windows": as_windows("2-1/1-3-4")}):
+    for settings in ({}, {"count": "token"}, {"windows": Windows.parse("2-1/1-3-4")}):
         assert_same_counts(vectors(snippets, basis, **settings), vectors(store, basis, **settings))
 
 
@@ -108,12 +109,6 @@ def test_marks_entities_and_tags_in_the_text_stay_what_they_are(text, tmp_path):
     assert snippets.pick_basis(100).terms == basis.terms
     assert "\u2060" in basis.terms
     assert_same_counts(vectors(snippets, basis, PAIRS[:3]), vectors(store, basis, PAIRS[:3]))
-
-
-def as_windows(written):
-    from bagpack.contexts.windows import Windows
-
-    return Windows.parse(written)
 
 
 def test_the_golden_sentence_from_raw_text(text, tmp_path):
@@ -241,7 +236,7 @@ def test_words_and_pairs_that_were_not_fetched_are_told(text, tmp_path):
     with pytest.raises(StoreError, match=r"no snippets for the pair '(dog lion|lion dog)'"):
         vectors(snippets, basis, [("dog", "lion")])
     with pytest.raises(UsageError, match="at most 5 words between"):
-        vectors(snippets, basis, [("cat", "lion")], windows=as_windows("4/2-6-2"))
+        vectors(snippets, basis, [("cat", "lion")], windows=Windows.parse("4/2-6-2"))
 
 
 def test_the_content_hash_is_of_the_content(text, tmp_path):
@@ -349,8 +344,6 @@ def test_a_foreign_index_is_split_into_our_sentences(kind, request, tmp_path):
 
 def index_text(body):
     """As a server's standard analyzer has it: words without punctuation."""
-    import re
-
     return " ".join(re.findall(r"\w+(?:'\w+)?", body.lower()))
 
 
