@@ -8,9 +8,9 @@ counted by sorting.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.files import digest
-from bagpack.parallel import Arrays, Shared, gather, share, worker_count
+from bagpack.files import digest, write_text
+from bagpack.parallel import Arrays, Shared, Work, gather, share, worker_count
 
 I64 = NDArray[np.int64]
 
@@ -90,8 +90,6 @@ class Basis:
 
     def save(self, path: str | Path) -> None:
         """Write the TSV."""
-        from bagpack.files import write_text
-
         write_text(Path(path), self.to_tsv())
 
     @classmethod
@@ -320,25 +318,25 @@ def top_bigrams(corpus: Corpus, b: int, n_jobs: int | None = None) -> tuple[list
     groups = _shard_groups(corpus, n_jobs)
     by_count = np.argsort(-lexicon.counts, kind="stable")
 
-    def run(count: Any, keys: Strings, *more: int) -> tuple[I64, I64]:
+    def count(
+        work: Work, add: Callable[[Any], tuple[I64, I64]], keys: Strings, *more: int
+    ) -> tuple[I64, I64]:
         with share(keys, n_jobs, len(groups), corpus.path) as shared:
             calls = [(paths, shared, *more) for paths in groups]
-            with gather(count, calls, n_jobs, corpus.path) as left:
-                results: Any = (task.take() for task in left)
-                return add_counts(results) if more else add_tables(results, len(keys))
+            with gather(work, calls, n_jobs, corpus.path) as left:
+                return add(task.take() for task in left)
 
     size = min(TABLE_KEYS, by_count.size)
     keys = lexicon.keys.take(np.sort(by_count[:size]))
-    codes, counts = run(count_in_table, keys)
-    best = _best(codes, counts, b)
+    best = _best(*count(count_in_table, partial(add_tables, size=size), keys), b)
     least = int(best[1].min()) if best[0].size >= b else 1
     needed = int((lexicon.counts >= least).sum())
     if needed > size:
         size = needed
         keys = lexicon.keys.take(np.sort(by_count[:size]))
         parts = -(-min(corpus.tokens, size * size) // MOST_CODES)
-        found = [_best(*run(count_by_sorting, keys, part, parts), b) for part in range(parts)]
-        best = np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+        found = [_best(*count(count_by_sorting, add_counts, keys, part, parts), b) for part in range(parts)]
+        best = np.concatenate([codes for codes, _ in found]), np.concatenate([counts for _, counts in found])
     named = [
         (-count, f"{keys[code // size]} {keys[code % size]}", keys[code // size], keys[code % size])
         for code, count in zip(best[0].tolist(), best[1].tolist(), strict=True)
