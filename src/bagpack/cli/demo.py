@@ -25,6 +25,7 @@ def demo(
     store, matrix = directory / "enwik8.bp", directory / "relations.bpm"
     model, report = directory / "relations.model", directory / "relations.html"
     _corpus(directory, store, screen)
+    _contexts(store, screen)
     _count_and_evaluate(store, matrix, report, screen)
     _train_and_explain(store, matrix, model, screen)
     _say(
@@ -50,7 +51,6 @@ def _relations() -> Path:
 
 
 def _corpus(directory: Path, store: Path, screen: Console) -> None:
-    from bagpack.contexts.concordance import find_contexts
     from bagpack.corpus.index import index_corpus
     from bagpack.corpus.store import Corpus, read_manifest
     from bagpack.demo import ENWIK8, fetch, unpack
@@ -70,9 +70,15 @@ def _corpus(directory: Path, store: Path, screen: Console) -> None:
         screen,
         f"{corpus.tokens:,} tokens, {corpus.sentences:,} sentences, {corpus.documents:,} articles in {store}",
     )
+
+
+def _contexts(store: Path, screen: Console) -> None:
+    from bagpack.contexts.concordance import find_contexts
+    from bagpack.corpus.store import Corpus
+
     w1, w2 = MEETING
     _say(screen, f"\n[bold]bagpack contexts {store} {w1} {w2} --limit 4[/bold]")
-    found = find_contexts(corpus, w1, w2, limit=4)
+    found = find_contexts(Corpus.open(store), w1, w2, limit=4)
     for line in found:
         screen.print(f"  {line.text}  ({line.document})", markup=False, soft_wrap=True)
     _say(screen, f"[dim]{found.note}[/dim]")
