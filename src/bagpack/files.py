@@ -19,8 +19,6 @@ from bagpack.errors import StoreError
 
 DIGEST_BYTES = 16
 PARTIAL = ".partial"  # behind the name of what is still being made
-
-
 RESTORE = "restore it from a copy, or make it again"
 
 

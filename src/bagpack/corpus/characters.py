@@ -33,9 +33,8 @@ _IDEOGRAPHIC = (
 @cache
 def character_classes() -> NDArray[np.uint8]:
     """Return the class of each code point of planes 0 and 1; the few rules for the rest are in `read`."""
-    of_category = {name: _OF_CATEGORY.get(name, _OF_CATEGORY.get(name[0], SYMBOL)) for name in _categories()}
-    names = map(unicodedata.category, map(chr, range(0x20000)))
-    classes = np.fromiter((of_category[name] for name in names), dtype=np.uint8, count=0x20000)
+    categories = map(unicodedata.category, map(chr, range(0x20000)))
+    classes = np.fromiter(map(_class_of, categories), dtype=np.uint8, count=0x20000)
     for low, high in _IDEOGRAPHIC:
         block = classes[low : high + 1]
         block[block >= DIGIT] = IDEOGRAPH
@@ -44,9 +43,9 @@ def character_classes() -> NDArray[np.uint8]:
     return classes
 
 
-def _categories() -> list[str]:
-    return [a + b for a, bs in {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "S": "mcko", "Z": "slp",
-                                "C": "cfson"}.items() for b in bs]  # fmt: skip
+@cache
+def _class_of(category: str) -> int:
+    return _OF_CATEGORY.get(category, _OF_CATEGORY.get(category[0], SYMBOL))
 
 
 def byte_set(characters: str) -> NDArray[np.bool_]:

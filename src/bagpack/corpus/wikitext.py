@@ -10,10 +10,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-FILE_NAMESPACES = frozenset({"file", "image"})
-DROPPED_NAMESPACES = FILE_NAMESPACES | {"category"}
+DROPPED_NAMESPACES = frozenset({"file", "image", "category"})
 MAX_LINK_DEPTH = 8  # a caption holds links, rarely a caption; more is noise, and would cost its square
 
 _KEPT_AS_WRITTEN = ("nowiki", "pre")
@@ -60,7 +59,7 @@ class Namespaces:
     """Prefixes, in lower case: of titles that are no articles, and of links that show nothing."""
 
     others: frozenset[str] = frozenset()
-    dropped: frozenset[str] = field(default=DROPPED_NAMESPACES)
+    dropped: frozenset[str] = DROPPED_NAMESPACES
 
 
 DEFAULT_NAMESPACES = Namespaces()

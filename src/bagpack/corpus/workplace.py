@@ -111,7 +111,9 @@ def settle_plan(plan: Plan, work: Path, base: str | None) -> None:
     if (work / PLAN).exists():
         before = read_json(work / PLAN)
         if before != now:
-            raise _begun_otherwise(work, [name for name in now if before.get(name) != now[name]])
+            words = {"part_bytes": "size of parts", "base": "content of the store"}
+            differing = [words.get(name, name) for name in now if before.get(name) != now[name]]
+            raise _begun_otherwise(work, differing)
     for name in ("progress", "parts"):
         with disk_errors(work):
             (work / "shards" / name).mkdir(parents=True, exist_ok=True)
