@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from starlette.formparsers import MultiPartParser
 
 from bagpack.app import answers
-from bagpack.app.library import Library, open_library
+from bagpack.app.library import Library, open_library, read_upload
 from bagpack.app.limits import Limits
 from bagpack.app.routes_lines import _harmless
 from bagpack.app.safety import host_name, own_names
@@ -198,6 +198,14 @@ def test_a_label_and_a_score_make_an_upload_a_list_of_pairs(web):
     )
     assert both.status_code == 303
     assert web.get(f"{both.headers['location']}.json").json()["entry"]["kind"] == "pairs"
+
+
+def test_the_oldest_upload_goes_and_what_was_named_at_the_start_stays(world):
+    library = open_library(str(world / "c.bp"), None, [str(world / "wrong.tsv")], Limits(uploads=2))
+    library.add_upload(read_upload("wrong.tsv", (world / "wrong.tsv").read_bytes(), library.limits))
+    for name in ("a.tsv", "b.tsv", "c.tsv"):
+        library.add_upload(read_upload(name, b"w1\tw2\na\tb\n", library.limits))
+    assert [entry.name for entry in library.data.values()] == ["wrong.tsv", "b.tsv", "c.tsv"]
 
 
 def test_an_upload_never_reaches_the_disk():

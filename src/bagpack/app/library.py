@@ -266,7 +266,7 @@ class Library:
     def add_upload(self, loaded: LoadedData) -> None:
         """Keep an upload in memory; the oldest one goes when there are too many."""
         with self._lock:
-            self.data[loaded.id] = loaded
+            self.data.setdefault(loaded.id, loaded)  # one that was named at the start is not an upload now
             uploaded = [key for key, item in self.data.items() if item.uploaded]
             for key in uploaded[: max(0, len(uploaded) - self.limits.uploads)]:
                 del self.data[key]
