@@ -50,6 +50,12 @@ def test_crlf_and_a_missing_last_blank_line_change_nothing(tmp_path, write):
     assert sentences(build(other, tmp_path / "t")) == plain
 
 
+def test_a_file_behind_one_without_its_last_blank_line(tmp_path, write):
+    sources = [write("a.conllu", SAMPLE.rstrip() + "\n"), write("b.conllu", SAMPLE.rstrip())]
+    plain = sentences(build(write("c.conllu", SAMPLE), tmp_path / "s"))
+    assert sentences(build(sources, tmp_path / "t")) == plain * 2
+
+
 def test_without_newdoc_the_file_is_the_document(tmp_path, write):
     source = write("a.conllu", SAMPLE.replace("# newdoc", "# other"))
     assert {document for document, _ in sentences(build(source, tmp_path / "s"))} == {str(source)}

@@ -55,6 +55,16 @@ def new_state() -> NDArray[np.int64]:
     return state
 
 
+@nb.njit(cache=True, nogil=True)
+def close_sentence(state):  # type: ignore[no-untyped-def]
+    """Whatever went before, the next token opens a sentence."""
+    state[AT_START] = 1
+    state[GLUE] = 0
+    state[LAST_ID] = 0
+    state[RANGE_END] = 0
+    state[GAP] = 0
+
+
 def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """Tag names and their kinds as arrays: concatenated bytes, offsets, kinds."""
     strings = Strings.of(names)
@@ -255,11 +265,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
         if end > line and buffer[end - 1] == RETURN:
             end -= 1
         if end == line:
-            state[AT_START] = 1
-            state[GLUE] = 0
-            state[LAST_ID] = 0
-            state[RANGE_END] = 0
-            state[GAP] = 0
+            close_sentence(state)
             line = following
             continue
         if buffer[line] == HASH:

@@ -68,8 +68,8 @@ class ShardSink:
         self.total_tokens = 0
         self.consumed = 0  # bytes of input in all, for the progress
         self.slices: list[Slice] = []  # those that the current shard has tokens of, the last one being read
-        self.families: set[str] = set()
-        self.entities = False
+        self.families: set[str] = set()  # of what was pushed: columns, text, annotated
+        self.entities = False  # whether `&amp;` stands for `&` in columns
         self.commander = commander  # the process that is worked for, if it must be this one or its parent
         self._buffers: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]] | None = None
         self._reset(None)
@@ -96,8 +96,7 @@ class ShardSink:
             self._open(Opening(part.source.name, provisional=True))
         elif not goes_on:
             self._open(Opening(part.document, continued=True))
-        self.state[col.AT_START] = 1
-        self.state[col.GLUE] = 0
+        col.close_sentence(self.state)
 
     def open_document(self, name: str) -> None:
         """What follows belongs to this document; sentences do not cross into it."""
@@ -158,7 +157,7 @@ class ShardSink:
                 place = place_at(self._current().source, offset + start)
                 raise bad_line(code, place, line, columns, self.options)
         if closed:
-            self.state[col.AT_START] = 1
+            col.close_sentence(self.state)
         self.block_done(size)
 
     def _take_events(self, block: bytes, offset: int, name: Callable[[str], str]) -> None:
