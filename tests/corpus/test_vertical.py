@@ -129,6 +129,15 @@ def test_a_first_word_that_fills_half_the_table_without_a_lemma(tmp_path, write,
     assert build(source, tmp_path / "s", format="vertical", level="form", columns="word").tokens == 1
 
 
+def test_lines_of_a_part_without_a_token_are_counted_too(tmp_path, write):
+    """Each file is a part of its own here."""
+    good = write("a.vert", LION)
+    bad = write("b.vert", "<s>\n<odd>\n" + "broken\tN\n" * 3 + "</s>\n")
+    options = {"format": "vertical", "columns": "word,tag,lemma", "bad_lines": "skip"}
+    corpus = build([good, bad], tmp_path / "s", part_bytes=10, **options)
+    assert corpus.manifest["told"] == {"skipped_lines": 3, "ignored_markup": 1, "undecodable": 0}
+
+
 def test_a_form_with_two_lemmas_is_two_types(tmp_path, write):
     corpus = build(write("a.vert", "<s>\nsaw\tN\tsaw\nsaw\tV\tsee\nsaw\tV\tsee\n</s>\n"), tmp_path / "s")
     assert flat(corpus) == ["saw/saw saw/see saw/see"]

@@ -301,13 +301,14 @@ class ShardSink:
         self.flush_text()
         if self.count:
             self.write()
+        else:
+            self._count_lines()
 
     def write(self) -> None:
         """Write the current shard and begin the next one in the same document."""
         types = self._types()
         tokens = self.tokens[: self.count]
-        self.tally.skipped_lines += int(self.state[col.SKIPPED])
-        self.tally.ignored_markup += int(self.state[col.MARKUP_IGNORED])
+        self._count_lines()
         if types.undecodable.any():
             if self.options.encoding_errors == "strict":
                 raise undecodable(self.slices, self.options)
@@ -324,6 +325,11 @@ class ShardSink:
             self.shards.append(name)
             self.total_tokens += facts["tokens"]
         self._reset(self.documents.current)
+
+    def _count_lines(self) -> None:
+        """Tell of the lines that the column kernels passed over since the last shard."""
+        self.tally.skipped_lines += int(self.state[col.SKIPPED])
+        self.tally.ignored_markup += int(self.state[col.MARKUP_IGNORED])
 
     def _install(self, beside: Path, final: Path) -> None:
         """Give a shard its name, unless the same one has it already.
