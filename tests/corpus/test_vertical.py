@@ -130,11 +130,10 @@ def test_a_first_word_that_fills_half_the_table_without_a_lemma(tmp_path, write,
 
 
 def test_lines_of_a_part_without_a_token_are_counted_too(tmp_path, write):
-    """Each file is a part of its own here."""
-    good = write("a.vert", LION)
-    bad = write("b.vert", "<s>\n<odd>\n" + "broken\tN\n" * 3 + "</s>\n")
-    options = {"format": "vertical", "columns": "word,tag,lemma", "bad_lines": "skip"}
-    corpus = build([good, bad], tmp_path / "s", part_bytes=10, **options)
+    """The files are parts of their own, since they are of two formats."""
+    bad = write("a.vert", "<s>\n<odd>\n" + "broken\tN\n" * 3 + "</s>\n")
+    good = write("b.txt", "Lions sleep.\n")
+    corpus = build([bad, good], tmp_path / "s", columns="word,tag,lemma", bad_lines="skip")
     assert corpus.manifest["told"] == {"skipped_lines": 3, "ignored_markup": 1, "undecodable": 0}
 
 
