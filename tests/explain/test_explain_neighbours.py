@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from bagpack.beside.neighbours import borrow
 from bagpack.contexts.windows import CountSettings
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
@@ -13,7 +14,6 @@ from bagpack.explain.judge import judge
 from bagpack.learn import Beside, RelationClassifier, load_model
 from bagpack.tasks import read_dataset
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.vectors.neighbours import borrow
 from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
 
 PRESET = "modern:neighbours=4"

@@ -13,8 +13,8 @@ from bagpack.corpus.index import index_corpus
 from bagpack.errors import UsageError
 from bagpack.explain import similar_pairs
 from bagpack.explain.similar import WEIGHTS, offered_pairs
+from bagpack.names import BLOCKS
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.vectors.names import BLOCKS
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
 

@@ -15,8 +15,8 @@ from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store import manifest_seal
 from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.names import feature_names
 from bagpack.vectors.export import export, to_frame
-from bagpack.vectors.names import feature_names
 from bagpack.vectors.storage import verify_matrix
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import PAIRS, SENTENCES

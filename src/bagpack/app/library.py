@@ -15,6 +15,7 @@ import numpy as np
 
 from bagpack.app.limits import Limits
 from bagpack.basis import Basis
+from bagpack.beside.neighbours import Alternate, borrow
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.normalise import fold
@@ -34,7 +35,6 @@ from bagpack.tasks.anyfile import with_labels_or_scores
 from bagpack.tasks.textfile import TextFile, decode_text, read_text_file
 from bagpack.vectors.coverage import coverage
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.vectors.neighbours import Alternate, borrow
 
 T = TypeVar("T")
 

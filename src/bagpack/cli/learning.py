@@ -65,7 +65,7 @@ def counting_options(b: int, basis: str | None, limit: str, windows: str, jobs: 
 def conditions_of(condition: str) -> tuple[str, ...]:
     """`all`, or one condition."""
     from bagpack.errors import UsageError
-    from bagpack.vectors.names import CONDITIONS
+    from bagpack.names import CONDITIONS
 
     if condition == "all":
         return tuple(CONDITIONS)

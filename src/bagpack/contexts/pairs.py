@@ -18,12 +18,11 @@ from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
+from bagpack.names import DISTANCES
 from bagpack.parallel import Arrays, gather
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-
-GAPS = 6  # tokens between the targets of a couple: 0 to 4, and 5 or more
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,12 @@ def count_pairs(
     """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus."""
     if not pairs:
         none = np.zeros((0, 2), np.int64)
-        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none, np.zeros((0, 2 * GAPS), np.int64))
+        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none, np.zeros((0, 2 * DISTANCES), np.int64))
     order, parts, tasks = divide_pairs(corpus, pairs, settings, n_jobs)
     calls = [(asked, basis) for asked in tasks]
     with gather(_pairs_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
         lengths = np.concatenate([task.facts[0] for task in left])
-        found, taken, gaps = (np.empty((len(pairs), width), np.int64) for width in (2, 2, 2 * GAPS))
+        found, taken, gaps = (np.empty((len(pairs), width), np.int64) for width in (2, 2, 2 * DISTANCES))
         for number, table in enumerate((found, taken, gaps), 1):
             table[order] = np.concatenate([task.facts[number] for task in left])
         return PairCountsOf(join_rows(left, lengths, order, 6 * len(basis)), found, taken, gaps)
@@ -113,12 +112,12 @@ def count_gaps(in_shard: Sequence[Couples], lengths1: I64, lengths2: I64) -> I64
     """How many couples of each pair have 0, 1, 2, 3, 4, 5 or more tokens between: six columns for +, six for -."""
     pairs = lengths1.size
     first_length = np.stack([lengths1, lengths2, lengths1])  # of a couple of order PLUS, MINUS, BOTH
-    cells = np.zeros(pairs * 3 * GAPS, np.int64)
+    cells = np.zeros(pairs * 3 * DISTANCES, np.int64)
     for couples in in_shard:
         if couples.starts.size:
             pair = np.repeat(np.arange(pairs), couples.counts)
             gap = couples.seconds - couples.starts - first_length[couples.orders, pair]
-            cell = (3 * pair + couples.orders) * GAPS + np.minimum(gap, GAPS - 1)
+            cell = (3 * pair + couples.orders) * DISTANCES + np.minimum(gap, DISTANCES - 1)
             cells += np.bincount(cell, minlength=cells.size)
-    by_order = cells.reshape(pairs, 3, GAPS)
-    return (by_order[:, [PLUS, MINUS]] + by_order[:, [BOTH]]).reshape(pairs, 2 * GAPS)
+    by_order = cells.reshape(pairs, 3, DISTANCES)
+    return (by_order[:, [PLUS, MINUS]] + by_order[:, [BOTH]]).reshape(pairs, 2 * DISTANCES)

@@ -11,6 +11,7 @@ import numpy as np
 from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from bagpack import names
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.breakdown import by_group, fold_scores, groups_of, seen_bands
 from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
@@ -33,7 +34,7 @@ from bagpack.parallel import Shared, share
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Floats
 
-CONDITIONS = ("v1v2", "v12", "v1v2v12")
+CONDITIONS = tuple(names.CONDITIONS)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.beside.annexes import count_annexes
+from bagpack.beside.neighbours import Alternate, borrow
 from bagpack.contexts.source import ContextSource
 from bagpack.explain.lines import FeatureLines, PairEvidence
 from bagpack.learn.annex import BORROWED, Annex
@@ -17,9 +19,7 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
 from bagpack.report.wording import describe_feature, feature_words
-from bagpack.vectors.annexes import count_annexes
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.vectors.neighbours import Alternate, borrow
 
 Sums = dict[str, float]
 LENDERS_NAMED = 5

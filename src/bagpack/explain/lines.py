@@ -11,6 +11,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.beside.annexes import wide_settings
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import Context, Observation, couples, show
 from bagpack.contexts.counting import drawn_numbers
@@ -21,14 +22,14 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
-from bagpack.learn.annex import BORROWED, DISTANCES, GAPS, WHOLE
+from bagpack.learn.annex import BORROWED, GAPS, WHOLE
 from bagpack.learn.blocks import WIDE
 from bagpack.learn.interactions import BY_TERM
 from bagpack.learn.statistics import GAP_NAMES, STATISTICS
-from bagpack.vectors.annexes import wide_settings
+from bagpack.names import DISTANCES
 
 if TYPE_CHECKING:
-    from bagpack.vectors.neighbours import Alternate
+    from bagpack.beside.neighbours import Alternate
 
 I64 = NDArray[np.int64]
 ORDERS = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}

@@ -25,9 +25,9 @@ from bagpack.corpus.store import Corpus
 from bagpack.errors import InputError, UsageError
 from bagpack.explain.sketch import background_of, discover_neighbours
 from bagpack.explain.telling import Tick, no_tick
+from bagpack.names import BLOCKS
 from bagpack.report.wording import feature_words
 from bagpack.vectors.matrix import Pair, PairMatrix, Progress
-from bagpack.vectors.names import BLOCKS
 
 Floats = NDArray[np.float64]
 

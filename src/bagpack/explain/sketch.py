@@ -26,7 +26,7 @@ from bagpack.explain.telling import (
     reach,
     spread,
 )
-from bagpack.vectors.names import PAIR_SEGMENTS
+from bagpack.names import PAIR_SEGMENTS
 
 if TYPE_CHECKING:
     from bagpack.learn.model import LinearModel

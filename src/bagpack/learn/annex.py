@@ -15,7 +15,6 @@ BORROWED = "v12~"  # contexts of similar pairs, over the columns of v12
 GAPS = "gap"  # how far apart the words stand
 WHOLE = "whole"  # all that stands between them
 CONTENT = "content"  # content words in a wider window
-DISTANCES = 6  # tokens between a pair's words: 0 to 4, and 5 or more
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ weights) works on distinct rows and reaches the pairs through the index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,14 +17,13 @@ from scipy import sparse
 from bagpack.errors import UsageError
 from bagpack.learn.annex import BORROWED, CONTENT, WHOLE
 from bagpack.learn.block import Block
+from bagpack.names import PAIR_SEGMENTS, WORD_SEGMENTS
 
 if TYPE_CHECKING:
     from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Csr, Index, Ints
 
-SINGLE_SEGMENTS = ("pre", "post")
 WIDE = ("wide1", "wide2")  # content words around the first word, and around the second
-PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 
 
 @dataclass(frozen=True)
@@ -96,12 +95,12 @@ def _ones(counts: PairCounts, columns: Ints) -> Ints:
 BLOCKS: dict[str, BlockKind] = {
     "v1": BlockKind(
         lambda c: Block("v1", c.words, c.w1, shares=c.term_shares),
-        _namer("v1", SINGLE_SEGMENTS),
+        _namer("v1", WORD_SEGMENTS),
         lambda one, columns: word_counts(one, one.w1, columns),
     ),
     "v2": BlockKind(
         lambda c: Block("v2", c.words, c.w2, shares=c.term_shares),
-        _namer("v2", SINGLE_SEGMENTS),
+        _namer("v2", WORD_SEGMENTS),
         lambda one, columns: word_counts(one, one.w2, columns),
     ),
     "v12": BlockKind(
@@ -122,24 +121,18 @@ BLOCKS: dict[str, BlockKind] = {
     ),
     "wide1": BlockKind(
         lambda c: _wide_block("wide1", c, c.w1),
-        _namer("wide1", SINGLE_SEGMENTS),
+        _namer("wide1", WORD_SEGMENTS),
         lambda one, columns: row_at(one.annex(CONTENT).rows, one.w1[0], columns),
         over=CONTENT,
     ),
     "wide2": BlockKind(
         lambda c: _wide_block("wide2", c, c.w2),
-        _namer("wide2", SINGLE_SEGMENTS),
+        _namer("wide2", WORD_SEGMENTS),
         lambda one, columns: row_at(one.annex(CONTENT).rows, one.w2[0], columns),
         over=CONTENT,
     ),
     "w1": BlockKind(lambda c: _one_hot("w1", c, c.w1), _no_names, _ones),
     "w2": BlockKind(lambda c: _one_hot("w2", c, c.w2), _no_names, _ones),
-}
-
-CONDITIONS: Mapping[str, tuple[str, ...]] = {
-    "v1v2": ("v1", "v2"),
-    "v12": ("v12",),
-    "v1v2v12": ("v1", "v2", "v12"),
 }
 
 

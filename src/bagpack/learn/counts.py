@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.errors import UsageError
-from bagpack.learn.annex import BORROWED, CONTENT, DISTANCES, GAPS, WHOLE, Annex, stacked, turned
-from bagpack.learn.blocks import BLOCKS, feature_names
+from bagpack.learn.annex import BORROWED, CONTENT, GAPS, WHOLE, Annex, stacked, turned
+from bagpack.learn.blocks import BLOCKS
+from bagpack.names import DISTANCES, feature_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -207,7 +208,7 @@ class PairCounts:
 
     def feature_names(self) -> list[str]:
         """Names of all features, v1 then v2 then v12."""
-        return [name for block in ("v1", "v2", "v12") for name in feature_names(block, self.term_list)]
+        return feature_names(self.term_list)
 
     def block(self, name: str) -> Block:
         """The block called ``name``."""

@@ -17,8 +17,9 @@ from scipy import sparse
 
 from bagpack.learn.association import _Rowwise
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import BLOCKS, SINGLE_SEGMENTS, BlockKind, word_counts
+from bagpack.learn.blocks import BLOCKS, BlockKind, word_counts
 from bagpack.learn.weighting import STEPS
+from bagpack.names import WORD_SEGMENTS
 
 if TYPE_CHECKING:
     from bagpack.learn.counts import PairCounts
@@ -98,7 +99,7 @@ def _two_words(name: str) -> Callable[[PairCounts], Block]:
 
 
 def _names(name: str) -> Callable[[Sequence[str]], list[str]]:
-    return lambda terms: [f"{name}:{segment}:{term}" for segment in SINGLE_SEGMENTS for term in terms]
+    return lambda terms: [f"{name}:{segment}:{term}" for segment in WORD_SEGMENTS for term in terms]
 
 
 def _both(one: PairCounts, columns: Ints) -> Ints:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
 from bagpack.learn.annex import NOTHING, Beside
-from bagpack.learn.blocks import CONDITIONS
 from bagpack.learn.modern import Recipe
 from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
+from bagpack.names import CONDITIONS
 
 
 def no_steps(block: str) -> list[Step]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from bagpack.learn.annex import DISTANCES, GAPS
+from bagpack.learn.annex import GAPS
 from bagpack.learn.block import Block
 from bagpack.learn.blocks import BLOCKS, BlockKind, row_at
+from bagpack.names import DISTANCES
 
 if TYPE_CHECKING:
     from bagpack.learn.counts import PairCounts

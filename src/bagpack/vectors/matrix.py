@@ -18,14 +18,13 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr, no_rows
-from bagpack.contexts.pairs import GAPS
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
+from bagpack.names import DISTANCES, blocks_of, feature_names
 from bagpack.vectors.assemble import Part, assemble
-from bagpack.vectors.names import blocks_of, feature_names
 from bagpack.vectors.tables import KEY_SEPARATOR, PairTable, WordTable, pair_codes
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class PairMatrix:
         empty = cls(
             Strings.of([]), none, nothing,
             WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
-            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing, np.zeros((0, 2 * GAPS), np.int64)),
+            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing, np.zeros((0, 2 * DISTANCES), np.int64)),
             basis, settings, str(source.path), source.content_hash,
         )  # fmt: skip
         return empty.grow(source, pairs, n_jobs, progress)
@@ -224,16 +223,15 @@ class PairMatrix:
 
         What some presets want `beside` the three vectors is counted in the store that the matrix came from.
         """
-        from bagpack.learn.annex import GAPS as BY_GAP
-        from bagpack.learn.annex import Annex
+        from bagpack.beside.annexes import count_annexes, source_of
+        from bagpack.learn.annex import GAPS, Annex
         from bagpack.learn.counts import PairCounts
-        from bagpack.vectors.annexes import count_annexes, source_of
 
         if pairs is not None:
             return self.rows_of(pairs).counts(None, beside, n_jobs, progress)
         annexes = count_annexes(source_of(self), self, beside, n_jobs, progress) if beside else {}
         if self.gaps is not None:
-            annexes[BY_GAP] = Annex(sparse.csr_array(self.gaps))
+            annexes[GAPS] = Annex(sparse.csr_array(self.gaps))
         # Each unknown word has a row of zeros of its own: they are different words to a words-only model.
         unknown = {word: self.words.rows.shape[0] + i for i, word in enumerate(self.unknown_words)}
         words = _stack(self.words.rows, no_rows(len(unknown), self.words.rows.shape[1]))
@@ -306,9 +304,9 @@ class PairMatrix:
             return None
         row, swapped = self.couple_rows
         known = row >= 0
-        found = np.zeros((len(self), 2 * GAPS), np.int64)
+        found = np.zeros((len(self), 2 * DISTANCES), np.int64)
         found[known] = table[row[known]]
-        found[swapped] = np.roll(found[swapped], GAPS, axis=1)
+        found[swapped] = np.roll(found[swapped], DISTANCES, axis=1)
         return found
 
     @property

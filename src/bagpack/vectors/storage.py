@@ -15,7 +15,6 @@ from scipy import sparse
 from bagpack._version import __version__
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
-from bagpack.contexts.pairs import GAPS
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store import manifest_seal
 from bagpack.corpus.strings import Strings
@@ -30,6 +29,7 @@ from bagpack.files import (
     write_array,
     write_json,
 )
+from bagpack.names import DISTANCES
 
 if TYPE_CHECKING:
     from bagpack.vectors.matrix import PairMatrix
@@ -200,7 +200,7 @@ def open_matrix(path: Path) -> PairMatrix:
             _csr(arrays, "pairs", manifest["distinct_pairs"], 6 * terms),
             arrays["pairs.found"].reshape(-1, 2),
             arrays["pairs.taken"].reshape(-1, 2),
-            arrays["pairs.gaps"].reshape(-1, 2 * GAPS) if "pairs.gaps" in arrays else None,
+            arrays["pairs.gaps"].reshape(-1, 2 * DISTANCES) if "pairs.gaps" in arrays else None,
         ),
         basis,
         CountSettings.from_dict(manifest["settings"]),
@@ -222,7 +222,7 @@ def _fits(arrays: dict[str, NDArray[Any]], manifest: dict[str, Any]) -> bool:
         "words.data": arrays["words.indices"].size,
         "pairs.found": 2 * pairs,
         "pairs.taken": 2 * pairs,
-        "pairs.gaps": 2 * GAPS * pairs,
+        "pairs.gaps": 2 * DISTANCES * pairs,
         "pairs.targets": 2 * pairs,
         "pairs.indptr": pairs + 1,
         "pairs.data": arrays["pairs.indices"].size,

@@ -15,8 +15,8 @@ from bagpack.contexts.counting import Csr
 from bagpack.contexts.source import ContextSource, as_source
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.errors import UsageError
+from bagpack.names import blocks_of, feature_names
 from bagpack.vectors.matrix import Pair, PairMatrix
-from bagpack.vectors.names import blocks_of, feature_names
 
 if TYPE_CHECKING:
     from bagpack.corpus.store import Corpus

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from bagpack import Corpus, PairVectorizer
+from bagpack.beside.annexes import AROUND, count_annexes
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import UsageError
 from bagpack.learn.annex import CONTENT, WHOLE, Beside
-from bagpack.vectors.annexes import AROUND, count_annexes
 from bagpack.vectors.matrix import PairMatrix
+from tests.beside.test_neighbours import PAIRS, sentences
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
-from tests.vectors.test_neighbours import PAIRS, sentences
 
 LONG = [one + two for one, two in zip(sentences()[::2], sentences()[1::2], strict=True)]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bagpack.basis import Basis, corpus_counts
+from bagpack.beside.neighbours import borrow, frequent_targets
 from bagpack.contexts.source import ContextSource, CorpusSource, open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.annex import BORROWED, CONTENT, WHOLE, Annex, Beside
 from bagpack.vectors.assemble import Part, assemble
-from bagpack.vectors.neighbours import borrow, frequent_targets
 
 if TYPE_CHECKING:
     from bagpack.vectors.matrix import PairMatrix, Progress

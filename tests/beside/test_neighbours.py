@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from bagpack import Corpus, PairVectorizer
+from bagpack.beside import neighbours
+from bagpack.beside.annexes import source_of
+from bagpack.beside.neighbours import GRAIN, Borrowed, borrow, frequent_targets
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.annex import BORROWED, Beside
-from bagpack.vectors import neighbours
-from bagpack.vectors.annexes import source_of
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.vectors.neighbours import GRAIN, Borrowed, borrow, frequent_targets
 from tests.contexts.stores import make_store
 
 BEASTS = ["cat", "lion", "puma", "dog", "wolf", "fox"]
