@@ -5,8 +5,9 @@ import random
 
 import pytest
 
+from bagpack.beside.recounting import count_for
 from bagpack.corpus.index import index_corpus
-from bagpack.experiments.training import count_for, model_source
+from bagpack.experiments.training import model_source
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
@@ -91,7 +92,8 @@ def test_a_limit_on_lines_is_told(trained):
 
 
 def test_explain_command(cli, world, trained, tmp_path):
-    path = world / "m5000None.model"
+    settings = trained[0].manifest["counting"]
+    path = world / f"m{settings['limit']}{settings['sample']}.model"
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 3)
     assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" in shown.out
     data = json.loads(cli("explain", path, "kinda01", "nosuchword", "--label", "part", "--json").out)

@@ -2,10 +2,11 @@
 
 import pytest
 
+from bagpack.beside.recounting import count_for
 from bagpack.contexts.windows import CountSettings
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions, load_rows
-from bagpack.experiments.training import count_for, model_source, predict_pairs, train_file
+from bagpack.experiments.training import model_source, predict_pairs, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model

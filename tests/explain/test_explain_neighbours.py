@@ -5,10 +5,11 @@ import shutil
 import pytest
 
 from bagpack.beside.neighbours import borrow
+from bagpack.beside.recounting import count_for
 from bagpack.contexts.windows import CountSettings
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
-from bagpack.experiments.training import count_for, model_source, predict_pairs, train_file
+from bagpack.experiments.training import model_source, predict_pairs, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.judge import judge
 from bagpack.learn import Beside, RelationClassifier, load_model

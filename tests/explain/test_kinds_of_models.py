@@ -10,13 +10,14 @@ import pytest
 from bagpack import Corpus, PairVectorizer, RelationClassifier
 from bagpack.app.library import open_library
 from bagpack.app.server import create_app
+from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.index import index_corpus
 from bagpack.errors import StoreError
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
-from bagpack.experiments.training import count_for, model_source, train_file
+from bagpack.experiments.training import model_source, train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.judge import count_in_steps, judge
 from bagpack.tasks import read_dataset, read_pairs

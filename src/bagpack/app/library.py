@@ -120,7 +120,7 @@ class Library:
         self.settings = CountSettings()
         self.basis: Basis | None = None
         if model is not None:
-            from bagpack.experiments.training import model_basis
+            from bagpack.beside.recounting import model_basis
 
             self.basis = model_basis(model)
             self.settings = CountSettings.from_dict(dict(model.manifest["counting"]))

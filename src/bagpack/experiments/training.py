@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.basis import Basis
+from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import ContextSource, open_source
-from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
@@ -82,27 +81,6 @@ def _scores(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def model_basis(model: LinearModel) -> Basis:
-    """The basis that a model was trained over."""
-    count = model.manifest.get("unigrams")
-    bigrams = model.manifest.get("bigrams")
-    if not isinstance(count, int) or not isinstance(bigrams, list):
-        raise StoreError(
-            "the model does not say what its basis was, so no new pair can be counted; train it with bagpack train "
-            "(an estimator explains its own: classifier.explain(pair))"
-        )
-    # Without the counts, statistics of new pairs would not be those that the model was trained on.
-    counts = model.manifest.get("basis_counts")
-    if not isinstance(counts, list) or len(counts) != count + len(bigrams):
-        counts = []
-    return Basis(
-        tuple(model.terms[:count]),
-        tuple((first, second) for first, second in bigrams),
-        tuple(int(n) for n in counts[:count]),
-        tuple(int(n) for n in counts[count:]),
-    )
-
-
 def model_source(model: LinearModel, store: str | None, any_store: bool = False) -> ContextSource:
     """The source a model counts new pairs in: the store it was trained on, unless another is named."""
     trained = model.manifest.get("source", {})
@@ -120,16 +98,6 @@ def model_source(model: LinearModel, store: str | None, any_store: bool = False)
             f"{source.content_hash[:12]}); name the right one with --store, or add --any-store to use it all the same"
         )
     return source
-
-
-def count_for(
-    model: LinearModel, source: ContextSource, pairs: Sequence[Pair], n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> PairMatrix:  # fmt: skip
-    """The pairs, counted the way the model's training pairs were."""
-    basis = model_basis(model)
-    settings = CountSettings.from_dict(dict(model.manifest["counting"]))
-    return PairMatrix.count(source, pairs, basis, settings, n_jobs, progress)
 
 
 def predict_pairs(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bagpack.beside.annexes import count_annexes
 from bagpack.beside.neighbours import Alternate, borrow
+from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import ContextSource
 from bagpack.explain.lines import FeatureLines, PairEvidence
 from bagpack.learn.annex import BORROWED, Annex
@@ -130,8 +131,6 @@ def explain_pair(
     lines
         How many corpus lines each feature shows; 0 shows none.
     """
-    from bagpack.experiments.training import count_for
-
     matrix = count_for(model, source, [(w1, w2)], n_jobs)
     return explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines, n_jobs=n_jobs)
 

@@ -1,0 +1,69 @@
+"""Imports run one way through the rooms, as docs/architecture.md says."""
+
+import ast
+from pathlib import Path
+
+import bagpack
+
+SOURCES = Path(bagpack.__file__).parent
+# Each may import what comes before it.
+ORDER = (
+    "_version", "errors", "files", "names", "parallel", "backends", "corpus", "basis", "contexts", "vectors", "learn",
+    "beside", "tasks", "evaluate", "report", "explain", "engines", "experiments", "data", "demo", "info", "app", "cli",
+)  # fmt: skip
+# Conveniences that reach the other way, inside a function: from, to.
+BACKWARDS = {
+    ("corpus/store.py", "contexts"),  # Corpus.contexts
+    ("contexts/source.py", "engines"),  # opening whatever stands at a path
+    ("vectors/matrix.py", "learn"),  # PairMatrix.counts hands over to learning
+    ("vectors/matrix.py", "beside"),
+}
+
+
+def imports(path: Path):
+    """(module, whether it is imported when this one is) of all imports from the package but those for types."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    at_once = {id(node) for node in tree.body}
+    for node in ast.walk(tree):
+        if id(node) in for_types or not isinstance(node, ast.ImportFrom) or not node.module:
+            continue
+        if node.module == "bagpack":
+            yield from ((f"bagpack.{alias.name}", id(node) in at_once) for alias in node.names)
+        elif node.module.startswith("bagpack."):
+            yield node.module, id(node) in at_once
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+def test_imports_run_one_way():
+    wrong, used = [], set()
+    for path in sorted(SOURCES.rglob("*.py")):
+        place = path.relative_to(SOURCES)
+        own = place.parts[0].removesuffix(".py")
+        if own in ("__init__", "__main__"):
+            continue
+        assert own in ORDER, f"{own} has no place in the order of the rooms"
+        for module, at_once in imports(path):
+            room = room_of(module)
+            if room not in ORDER or ORDER.index(room) <= ORDER.index(own):
+                continue
+            if not at_once and (place.as_posix(), room) in BACKWARDS:
+                used.add((place.as_posix(), room))
+                continue
+            wrong.append(f"{place} imports {module}")
+    assert wrong == []
+    assert used == BACKWARDS
+
+
+def test_the_page_has_every_room():
+    page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {path.name for path in SOURCES.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert [room for room in sorted(rooms) if f"| `{room}/`" not in page] == []
