@@ -122,7 +122,13 @@ def test_the_card_tells_what_it_was_told(data, tmp_path):
         model,
         corpus={"name": "a|b", "tokens": 12345},
         data={"pairs": 80, "labels": {"0": 20, "1": 30}},
-        scores={"v12": {"accuracy": {"mean": 0.5, "low": 0.4, "high": 0.6}}, "majority": {"accuracy": 0.25}},
+        scores={
+            "v12": {
+                "accuracy": {"mean": 0.5, "low": 0.4, "high": 0.6},
+                "auc": {"mean": 0.984, "low": 0.965, "high": 1.003},
+            },
+            "majority": {"accuracy": 0.25},
+        },
         coverage={"never seen together": 24},
         caps={"words": ["of"]},
         versions={"numpy": "2"},
@@ -130,8 +136,10 @@ def test_the_card_tells_what_it_was_told(data, tmp_path):
     for words in (
         "a\\|b",
         "12345",
-        "0.500 (0.400–0.600)",
-        "0.250",
+        "| Accuracy % | AUC % |",
+        "50.0 (40.0–60.0)",
+        "98.4 (96.5–100.0)",
+        "25.0",
         "never seen together",
         "| words | of |",
         "`v",

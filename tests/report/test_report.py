@@ -75,7 +75,7 @@ def test_relations(relations):
         "58.9 %",
         "v1v2v12 − v12",
         "+26.0",
-        "23.0 to 29.0",
+        "+23.0 to +29.0",
         "not transductive",
         "bagpack evaluate wiki.bp bless.tsv",
         "scikit-learn",
@@ -224,7 +224,7 @@ def test_the_terminal_shows_the_same(relations, ratings, questions):
     text = terminal(relations)
     for expected in [
         "F1 macro %",
-        "77.2 to 80.2",
+        "77.2–80.2",
         "words-only",
         "v1v2v12 − v12",
         "< 0.001",
@@ -256,3 +256,49 @@ def test_many_groups_are_left_to_the_report_and_said_so(ratings):
     ratings["groups"]["rows"] = [{"name": f"g{i}", "n": 1, "scores": {"v12": 0.1}} for i in range(79)]
     assert "By verb: 79 rows, shown by --report and --json" in terminal(ratings)
     assert "g78" in Page(render_report(ratings)).words
+
+
+def test_the_interval_of_a_difference_is_signed_and_nowhere_cut(relations):
+    relations["comparisons"] = [
+        {"a": "v12", "b": "v1v2", "metric": "f1_macro", "difference": -0.073, "low": -0.167, "high": 0.021},
+        {
+            "a": "v12",
+            "b": "words-only",
+            "metric": "f1_macro",
+            "difference": -0.246,
+            "low": -0.371,
+            "high": -0.121,
+        },
+    ]
+    for shown in (terminal(relations, 80), Page(render_report(relations)).words):
+        for expected in ("−7.3", "−16.7 to +2.1", "−24.6", "−37.1 to −12.1"):
+            assert expected in shown, expected
+
+
+def test_intervals_of_scores_end_where_scores_do(relations, ratings):
+    relations["conditions"][0]["metrics"]["auc"] = {"mean": 0.984, "low": 0.965, "high": 1.003}
+    ratings["conditions"][0]["metrics"]["spearman"] = {"mean": 0.105, "low": -1.872, "high": 2.082}
+    assert "96.5–100.0" in terminal(relations)
+    assert "96.5 to 100.0" in Page(render_report(relations)).words
+    for shown in (terminal(ratings), Page(render_report(ratings)).words):
+        assert "−1.000 to 1.000" in shown
+
+
+def test_scores_without_a_label_are_named_and_in_percent_and_nothing_is_cut(relations):
+    relations["settings"] = {"left_out": ["random"]}
+    for row in (*relations["conditions"], *relations["baselines"]):
+        for name in ("f1_weighted_without", "f1_macro_without", "f1_weighted", "accuracy"):
+            row["metrics"][name] = {"mean": 0.899, "low": 0.8, "high": 1.1}
+    relations["main_metric"] = "f1_weighted_without"
+    for comparison in relations["comparisons"]:
+        comparison["metric"] = "f1_weighted_without"
+    text = terminal(relations, 80)
+    assert "…" not in text.split("Paired")[0]
+    assert "Paired comparison, F1 weighted without random %" in text
+    assert text.count("  condition ") == 2  # the metrics stand in two tables
+    assert "0.899" not in text
+    assert "80.0–100.0" in text
+    assert max(map(len, text.splitlines())) <= 80
+    words = Page(render_report(relations)).words
+    assert "F1 weighted without random %" in words
+    assert "0.899" not in words

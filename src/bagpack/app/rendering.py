@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from bagpack.report.rendering import show_signed
-from bagpack.report.wording import describe_block, show_count, show_score, show_share, show_value
+from bagpack.report.wording import (
+    describe_block,
+    metric_label,
+    show_count,
+    show_interval,
+    show_score,
+    show_share,
+    show_value,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -85,7 +93,8 @@ def environment() -> Environment:
     }  # fmt: skip
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
-        "share": show_share, "score": show_score, "version": __version__,
+        "share": show_share, "score": show_score, "interval": show_interval, "metric_name": metric_label,
+        "version": __version__,
     }  # fmt: skip
     return made
 

@@ -197,7 +197,7 @@ def cross_validate(
         groups=None if groups is None else by_group(groups, group_column, targets, tested, results, left_out),
         transductive=transductive,
         settings=settings,
-        notes=_notes(targets, splits, tested, transductive, zero_rows),
+        notes=_notes(counts, targets, splits, tested, transductive, zero_rows),
     )
 
 
@@ -307,6 +307,7 @@ def _comparisons(
 
 
 def _notes(
+    counts: PairCounts,
     targets: Targets,
     splits: Sequence[Split],
     tested: Bools,
@@ -321,8 +322,9 @@ def _notes(
             f"Rows that share a word with both parts were dropped from the fold, {dropped} times in all; "
             f"{int(tested.sum())} of {len(targets)} rows were tested."
         )
+    never = None if counts.seen is None else int((counts.seen[tested] == 0).sum())
     for name, n in zero_rows.items():
-        if n:
+        if n and not (name == "v12" and n == never):  # pairs never seen together are told with the data set
             notes.append(f"{n} of {int(tested.sum())} tested rows have an all-zero vector in {name}.")
     if targets.kind == "rating":
         notes.append("ρ is over all predictions together; its interval is Fisher's, not one over folds.")

@@ -258,11 +258,6 @@ def finish_result(
         notes.append(
             "Some pairs stand in the data with two labels; every row counts by itself (see --label-sets)."
         )
-    if facts["capped_words"] or facts["capped_pairs"]:
-        notes.append(
-            f"The cap of {rows.matrix.settings.limit} observations bit for {facts['capped_words']:,} words and "
-            f"{facts['capped_pairs']:,} pairs."
-        )
     result = {
         **found,
         "corpus": corpus_facts(rows.matrix),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack._version import __version__
 from bagpack.learn.model import LinearModel
+from bagpack.report.wording import metric_info, metric_label, show_interval, show_score
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Json
@@ -36,14 +37,13 @@ def _section(title: str, values: Mapping[str, Any] | None) -> list[str]:
     return [*lines, ""]
 
 
-def _score(value: Json) -> str:
-    """``0.812 (0.790–0.834)`` from a mapping with mean, low and high; any other value as it is."""
-    if isinstance(value, Mapping) and "mean" in value:
-        mean, low, high = (value.get(key) for key in ("mean", "low", "high"))
-        if mean is None:
-            return "–"
-        return f"{mean:.3f}" if low is None or high is None else f"{mean:.3f} ({low:.3f}–{high:.3f})"
-    return f"{value:.3f}" if isinstance(value, float) else _plain(value)
+def _score(value: Json, metric: str) -> str:
+    """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number is written alike."""
+    if not isinstance(value, Mapping):
+        return show_score(value, metric) if isinstance(value, float) else _plain(value)
+    dash = "–" if metric_info(metric).least >= 0 else " to "
+    interval = show_interval(value.get("low"), value.get("high"), metric, dash)
+    return show_score(value.get("mean"), metric) + (f" ({interval})" if interval else "")
 
 
 def _scores(scores: Mapping[str, Mapping[str, Any]] | None) -> list[str]:
@@ -51,9 +51,9 @@ def _scores(scores: Mapping[str, Mapping[str, Any]] | None) -> list[str]:
         return ["## Scores", "", "Not evaluated.", ""]
     metrics = list(dict.fromkeys(metric for row in scores.values() for metric in row))
     lines = ["## Scores", "", "Mean over folds, 95 % interval in brackets.", ""]
-    lines += ["| | " + " | ".join(metrics) + " |", "|---" * (len(metrics) + 1) + "|"]
+    lines += ["| | " + " | ".join(map(metric_label, metrics)) + " |", "|---" * (len(metrics) + 1) + "|"]
     for name, row in scores.items():
-        cells = [_score(row.get(metric)) for metric in metrics]
+        cells = [_score(row.get(metric), metric) for metric in metrics]
         lines.append(f"| {_escape(name)} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 

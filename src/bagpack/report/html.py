@@ -19,6 +19,7 @@ from bagpack.report.model import (
     EvaluationResult,
     Score,
     check_result,
+    label_of_metric,
     main_metric,
     metric_names,
     without_nan,
@@ -59,7 +60,12 @@ def render_report(result: EvaluationResult) -> str:
         embedded=_embedded(result),
         tiles=_tiles(result),
         metrics=[
-            {"name": name, "unit": wording.show_unit(name), **wording.metric_info(name)._asdict()}
+            {
+                "name": name,
+                "unit": wording.show_unit(name),
+                "label": label_of_metric(result, name, unit=False),
+                "meaning": wording.metric_info(name).meaning,
+            }
             for name in metric_names(result)
         ],
         scores=_score_rows(result),
@@ -161,31 +167,31 @@ def _plot(result: EvaluationResult) -> dict[str, Any] | None:
         return None
     values: list[float | None] = []
     for _, score in scores:
-        values += [score["mean"], score.get("low"), score.get("high"), *score.get("folds", [])]
+        values += [score["mean"], *_ends(score, metric), *score.get("folds", [])]
     axis = make_axis(values, metric)
     rows = [
         {
             "name": row["name"],
             "mark": marks.get(row["name"], "bar"),
             "at": axis.at(score["mean"] or 0.0),
-            "whisker": make_whisker(axis, score.get("low"), score.get("high")),
+            "whisker": make_whisker(axis, *_ends(score, metric)),
             "folds": [axis.at(fold) for fold in score.get("folds", []) if fold is not None],
             **_cell(score, metric),
         }
         for row, score in scores
     ]
-    return {"axis": axis, "rows": rows, "metric": _metric_label(metric)}
+    return {"axis": axis, "rows": rows, "metric": label_of_metric(result, metric)}
 
 
-def _metric_label(metric: str) -> str:
-    return wording.metric_info(metric).label + wording.show_unit(metric)
+def _ends(score: Score, metric: str) -> tuple[float | None, float | None]:
+    return wording.inside(score.get("low"), score.get("high"), metric) or (None, None)
 
 
 def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
     metric = main_metric(result)
     unit = wording.show_unit(metric)
     last = result["conditions"][-1]
-    tiles = [_tile(last, metric, unit, f"{wording.metric_info(metric).label}, {last['name']}")]
+    tiles = [_tile(last, metric, unit, f"{label_of_metric(result, metric, unit=False)}, {last['name']}")]
     tiles += [_tile(row, metric, unit, f"Baseline: {row['name']}") for row in result.get("baselines", [])]
     data = result.get("data", {})
     pairs, unseen = data.get("pairs") or data.get("rows"), data.get("unseen_pairs")
@@ -207,9 +213,9 @@ def _comparisons(result: EvaluationResult) -> list[dict[str, str]]:
     return [
         {
             "pair": f"{row['a']} − {row['b']}",
-            "metric": _metric_label(row["metric"]),
+            "metric": label_of_metric(result, row["metric"]),
             "difference": wording.show_score(row["difference"], row["metric"], signed=True),
-            "interval": wording.show_interval(row.get("low"), row.get("high"), row["metric"]),
+            "interval": wording.show_difference_interval(row.get("low"), row.get("high"), row["metric"]),
             "p": wording.show_p(row.get("p")),
             "test": row.get("test", ""),
         }
@@ -232,7 +238,7 @@ def _folds(result: EvaluationResult) -> dict[str, Any] | None:
         for name, folds in rows
         if len(folds) == number
     ]
-    return {"number": number, "rows": shown, "metric": _metric_label(metric)}
+    return {"number": number, "rows": shown, "metric": label_of_metric(result, metric)}
 
 
 def _confusion(result: EvaluationResult) -> dict[str, Any] | None:
@@ -283,7 +289,7 @@ def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[st
             }
         )
     return {
-        "metric": _metric_label(metric),
+        "metric": label_of_metric(result, metric),
         "axis": axis,
         "rows": rows,
         "column": breakdown.get("column", ""),

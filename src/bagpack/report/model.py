@@ -16,6 +16,7 @@ from typing import Any, Literal, NotRequired, Required, TypedDict, cast
 import numpy as np
 
 from bagpack.errors import InputError
+from bagpack.report import wording
 
 RESULT_FORMAT = 1
 Kind = Literal["relations", "ratings", "analogies", "synonyms"]
@@ -192,6 +193,12 @@ def metric_names(result: EvaluationResult) -> list[str]:
     """Every metric of the conditions, the main one first, then in the order given."""
     names = [metric for condition in result["conditions"] for metric in condition["metrics"]]
     return list(dict.fromkeys([main_metric(result), *names]))
+
+
+def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) -> str:
+    """A metric as a table of this result names it, with the labels that it leaves out."""
+    left_out = result.get("settings", {}).get("left_out") or ()
+    return wording.metric_label(metric, [str(label) for label in left_out], unit)
 
 
 def without_nan(value: object) -> object:

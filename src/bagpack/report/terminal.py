@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
 
 from bagpack.report import wording
 from bagpack.report.model import (
     Breakdown,
-    Condition,
     EvaluationResult,
+    Score,
     check_result,
+    label_of_metric,
     metric_names,
     without_nan,
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table
 
+_EDGES, _BETWEEN = (
+    4,
+    3,
+)  # columns of a terminal that a table takes at its edges, and before each further column
 _LISTED = 8  # words or pairs of a list that are shown
 _MANY_ROWS = 40  # of a breakdown, which are left to the report
 
@@ -38,7 +46,7 @@ def result_tables(result: EvaluationResult) -> list[RenderableType]:
     from rich.text import Text
 
     result = check_result(without_nan(result), "the result")
-    parts: list[RenderableType] = [_headline(result), _scores(result)]
+    parts: list[RenderableType] = [_headline(result), ScoreTables(result)]
     if result.get("comparisons"):
         parts.append(_comparisons(result))
     for breakdown, title in (
@@ -80,47 +88,103 @@ def _table(title: str, columns: Iterable[str], first: str) -> Table:
     return table
 
 
-def _scores(result: EvaluationResult) -> Table:
-    from rich.text import Text
+class ScoreTables:
+    """A row for each condition and baseline, a column for each metric.
 
-    metrics = metric_names(result)
-    heads = [wording.metric_info(metric).label + wording.show_unit(metric) for metric in metrics]
-    table = _table("", heads, "condition")
+    Metrics that do not fit into the width stand in a table below, so that no name and no number is cut.
+    """
 
-    def add(row: Condition, style: str) -> None:
-        cells = []
-        for at, metric in enumerate(metrics):
-            score = row["metrics"].get(metric) or {"mean": None}
-            bold = " bold" if at == 0 and not style else ""
-            text = Text(wording.show_score(score["mean"], metric), style=style + bold)
-            interval = wording.show_interval(score.get("low"), score.get("high"), metric)
-            cells.append(text.append(f"\n{interval}", style="not bold dim") if interval else text)
-        table.add_row(Text(row["name"], style=style), *cells)
+    def __init__(self, result: EvaluationResult) -> None:
+        self.rows = list(_score_rows(result))
+        self.columns = [_ScoreColumn(result, metric, self.rows) for metric in metric_names(result)]
 
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = max(cell_len(name) for name in ("condition", *(row.name for row in self.rows)))
+        waiting = self.columns
+        while waiting:
+            width, shown = names + _EDGES, 0
+            for column in waiting:
+                width += column.width + _BETWEEN
+                if shown and width > options.max_width:
+                    break
+                shown += 1
+            yield self._table(waiting[:shown], names)
+            waiting = waiting[shown:]
+
+    def _table(self, columns: list[_ScoreColumn], names: int) -> Table:
+        from rich.text import Text
+
+        table = _table("", [column.head for column in columns], "condition")
+        for made, width in zip(table.columns, (names, *(column.width for column in columns)), strict=True):
+            made.min_width = width
+        for number, row in enumerate(self.rows):
+            if row.begins:
+                table.add_section()
+            cells = [Text(row.name, style=row.style)]
+            for column in columns:
+                value, interval = column.cells[number]
+                first = column is self.columns[0] and not row.style
+                cell = Text(value, style="bold" if first else row.style)
+                cells.append(cell.append(f"\n{interval}", style="not bold dim") if interval else cell)
+            table.add_row(*cells)
+        return table
+
+
+class _ScoreRow(NamedTuple):
+    name: str
+    scores: dict[str, Score]
+    style: str = ""
+    begins: bool = False  # a section
+
+
+def _score_rows(result: EvaluationResult) -> Iterable[_ScoreRow]:
     for condition in result["conditions"]:
-        add(condition, "")
-    table.add_section()
-    for baseline in result.get("baselines", []):
-        add(baseline, "italic")
+        yield _ScoreRow(condition["name"], condition["metrics"])
+    for at, baseline in enumerate(result.get("baselines", [])):
+        yield _ScoreRow(baseline["name"], baseline["metrics"], "italic", at == 0)
     for reference in result.get("references", []):
-        table.add_section()
-        for name, values in reference["scores"].items():
-            cells = [Text(wording.show_score(values.get(metric), metric), style="dim") for metric in metrics]
-            table.add_row(Text(f"{name} ({reference['name']})", style="dim"), *cells)
-    return table
+        for at, (name, values) in enumerate(reference["scores"].items()):
+            scores: dict[str, Score] = {metric: {"mean": value} for metric, value in values.items()}
+            yield _ScoreRow(f"{name} ({reference['name']})", scores, "dim", at == 0)
+
+
+class _ScoreColumn:
+    """A metric's scores and intervals as they are written, and how wide they are."""
+
+    def __init__(self, result: EvaluationResult, metric: str, rows: list[_ScoreRow]) -> None:
+        # A dash keeps intervals narrow; beside a minus it would be misread.
+        between = "–" if wording.metric_info(metric).least >= 0 else " to "
+        scores = [row.scores.get(metric) or Score(mean=None) for row in rows]
+        self.head = label_of_metric(result, metric)
+        self.cells = [
+            (
+                wording.show_score(score["mean"], metric),
+                wording.show_interval(score.get("low"), score.get("high"), metric, between),
+            )
+            for score in scores
+        ]
+        self.width = max(cell_len(text) for text in chain(self.head.split(), *self.cells))
 
 
 def _comparisons(result: EvaluationResult) -> Table:
     from rich.text import Text
 
-    table = _table("Paired comparison", ("metric", "difference", "95 % interval", "p"), "")
-    for row in result.get("comparisons", []):
+    rows = result.get("comparisons", [])
+    metrics = {row["metric"] for row in rows}
+    columns, title = ["difference", "95 % interval", "p"], "Paired comparison"
+    if len(metrics) == 1:
+        title += f", {label_of_metric(result, metrics.pop())}"
+    else:
+        columns.insert(0, "metric")
+    table = _table(title, columns, "")
+    for row in rows:
         metric = row["metric"]
+        named = [Text(label_of_metric(result, metric))] if "metric" in columns else []
         table.add_row(
             Text(f"{row['a']} − {row['b']}"),
-            Text(wording.metric_info(metric).label),
+            *named,
             wording.show_score(row["difference"], metric, signed=True),
-            wording.show_interval(row.get("low"), row.get("high"), metric),
+            wording.show_difference_interval(row.get("low"), row.get("high"), metric),
             wording.show_p(row.get("p")),
         )
     return table
@@ -131,8 +195,7 @@ def _breakdown(breakdown: Breakdown, title: str, result: EvaluationResult) -> Ta
 
     metric = breakdown["metric"]
     names = [condition["name"] for condition in result["conditions"]]
-    label = wording.metric_info(metric).label + wording.show_unit(metric)
-    table = _table(title, ["n", *names], label)
+    table = _table(title, ["n", *names], label_of_metric(result, metric))
     for row in breakdown["rows"]:
         cells = [wording.show_score(row["scores"].get(name), metric) for name in names]
         table.add_row(Text(row["name"]), wording.show_count(row["n"]), *cells)
@@ -142,11 +205,13 @@ def _breakdown(breakdown: Breakdown, title: str, result: EvaluationResult) -> Ta
 def _coverage_lines(result: EvaluationResult) -> Iterable[str]:
     data = result.get("data", {})
     pairs, words = data.get("pairs") or data.get("rows"), data.get("words")
+    limit = result.get("settings", {}).get("limit")
+    cap = f"the cap of {wording.show_count(limit)}" if limit else "the cap"
     lines: list[tuple[str, int | None, int | None, list[str]]] = [
         ("words unknown to the corpus", data.get("unknown_words"), words, data.get("unknown_word_list", [])),
         ("pairs never seen together", data.get("unseen_pairs"), pairs, []),
-        ("words cut at the cap", data.get("capped_words"), words, data.get("capped_word_list", [])),
-        ("pairs cut at the cap", data.get("capped_pairs"), pairs, data.get("capped_pair_list", [])),
+        (f"words cut at {cap}", data.get("capped_words"), words, data.get("capped_word_list", [])),
+        (f"pairs cut at {cap}", data.get("capped_pairs"), pairs, data.get("capped_pair_list", [])),
     ]
     for name, count, whole, listed in lines:
         if count is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
@@ -59,29 +60,44 @@ _BLOCKS = {
 
 
 class Metric(NamedTuple):
-    """How a metric is called and written."""
+    """How a metric is called and written, and the bounds that no value of it can pass."""
 
     label: str
     percent: bool
     meaning: str
+    least: float = -math.inf
+    most: float = math.inf
+
+
+def _share(label: str, meaning: str) -> Metric:
+    return Metric(label, True, meaning, 0.0, 1.0)
+
+
+def _correlation(label: str, meaning: str) -> Metric:
+    return Metric(label, False, meaning, -1.0, 1.0)
 
 
 METRICS = {
-    "accuracy": Metric("Accuracy", True, "share of rows with the right label"),
-    "f1": Metric("F1", True, "harmonic mean of precision and recall"),
-    "f1_macro": Metric("F1 macro", True, "mean of the labels' F1, every label counting the same"),
-    "f1_weighted": Metric("F1 weighted", True, "mean of the labels' F1, weighted by their rows"),
-    "auc": Metric("AUC", True, "chance that a row of the label outranks one without it"),
-    "spearman": Metric("Spearman ρ", False, "rank correlation of all predictions with the ratings"),
-    "spearman_group": Metric("ρ per group", False, "mean of the rank correlations inside each group"),
-    "pearson": Metric("Pearson r", False, "linear correlation of predictions with the ratings"),
-    "mae": Metric("Mean error", False, "mean absolute difference from the rating"),
-    "score": Metric(
-        "Worst-case score", True, "accuracy, an incomplete question counting as a random guess (1/choices)"
+    "accuracy": _share("Accuracy", "share of rows with the right label"),
+    "f1": _share("F1", "harmonic mean of precision and recall"),
+    "f1_macro": _share("F1 macro", "mean of the labels' F1, every label counting the same"),
+    "f1_weighted": _share("F1 weighted", "mean of the labels' F1, weighted by their rows"),
+    "f1_macro_without": _share("F1 macro without", "mean of the labels' F1 but for those left out"),
+    "f1_weighted_without": _share(
+        "F1 weighted without", "mean of the labels' F1 but for those left out, weighted by their rows"
     ),
-    "coverage": Metric("Coverage", True, "share of questions all of whose pairs have a vector"),
-    "complete_accuracy": Metric("Accuracy, complete", True, "accuracy on the complete questions alone"),
+    "auc": _share("AUC", "chance that a row of the label outranks one without it"),
+    "spearman": _correlation("Spearman ρ", "rank correlation of all predictions with the ratings"),
+    "spearman_group": _correlation("ρ per group", "mean of the rank correlations inside each group"),
+    "pearson": _correlation("Pearson r", "linear correlation of predictions with the ratings"),
+    "mae": Metric("Mean error", False, "mean absolute difference from the rating", 0.0),
+    "score": _share(
+        "Worst-case score", "accuracy, an incomplete question counting as a random guess (1/choices)"
+    ),
+    "coverage": _share("Coverage", "share of questions all of whose pairs have a vector"),
+    "complete_accuracy": _share("Accuracy, complete", "accuracy on the complete questions alone"),
 }
+_NAMED_WITHOUT = 3  # labels left out that a metric's name can hold
 
 
 class FeatureWords(NamedTuple):
@@ -168,6 +184,19 @@ def metric_info(name: str) -> Metric:
     return METRICS.get(name) or Metric(name.replace("_", " "), False, "")
 
 
+def metric_label(name: str, left_out: Sequence[str] = (), unit: bool = True) -> str:
+    """A metric as it stands at the head of a table.
+
+    >>> metric_label("auc"), metric_label("spearman"), metric_label("f1_macro_without", ["random"])
+    ('AUC %', 'Spearman ρ', 'F1 macro without random %')
+    """
+    label = metric_info(name).label
+    if name.endswith("_without") and left_out:
+        named = len(left_out) <= _NAMED_WITHOUT
+        label += " " + (", ".join(left_out) if named else f"{len(left_out)} labels")
+    return label + (show_unit(name) if unit else "")
+
+
 def is_number(value: object) -> bool:
     """Whether there is a finite number to show."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -186,17 +215,38 @@ def show_score(value: float | None, metric: str, signed: bool = False) -> str:
     return ("0" + text[2:] if float(text) == 0 and text.startswith("-0") else text).replace("-", "−")
 
 
-def show_interval(low: float | None, high: float | None, metric: str) -> str:
-    """An interval as it is written below a score, or nothing.
+def inside(low: float | None, high: float | None, metric: str) -> tuple[float, float] | None:
+    """A score's interval, ending where the metric does, or None if there is none.
+
+    Mean ± t·s/√k over few folds may reach past what a share or a correlation can be.
+    """
+    if low is None or high is None or not is_number(low) or not is_number(high):
+        return None
+    known = metric_info(metric)
+    return max(low, known.least), min(high, known.most)
+
+
+def show_interval(low: float | None, high: float | None, metric: str, between: str = " to ") -> str:
+    """A score's interval as it is written below the score, or nothing.
 
     >>> show_interval(0.81, 0.8753, "accuracy"), show_interval(0.95, 1.02, "accuracy")
     ('81.0 to 87.5', '95.0 to 100.0')
+    >>> show_interval(-1.872, 2.082, "spearman")
+    '−1.000 to 1.000'
+    """
+    ends = inside(low, high, metric)
+    return f"{show_score(ends[0], metric)}{between}{show_score(ends[1], metric)}" if ends else ""
+
+
+def show_difference_interval(low: float | None, high: float | None, metric: str) -> str:
+    """The interval of a difference between two scores: signed, and nowhere cut.
+
+    >>> show_difference_interval(-0.246, -0.121, "accuracy"), show_difference_interval(-0.167, 0.021, "auc")
+    ('−24.6 to −12.1', '−16.7 to +2.1')
     """
     if low is None or high is None or not is_number(low) or not is_number(high):
         return ""
-    if metric_info(metric).percent:  # an interval of few folds may reach past what a share can be
-        low, high = max(low, 0.0), min(high, 1.0)
-    return f"{show_score(low, metric)} to {show_score(high, metric)}"
+    return f"{show_score(low, metric, signed=True)} to {show_score(high, metric, signed=True)}"
 
 
 def show_unit(metric: str) -> str:
