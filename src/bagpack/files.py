@@ -7,19 +7,26 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.errors import StoreError
+from bagpack.errors import StoreError, UsageError
 
 DIGEST_BYTES = 16
 PARTIAL = ".partial"  # behind the name of what is still being made
 RESTORE = "restore it from a copy, or make it again"
+UNWRITABLE = frozenset(
+    {
+        errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.EISDIR,
+        errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO,
+    }
+)  # fmt: skip
 
 
 def unfinished_or(path: Path, otherwise: str) -> str:
@@ -60,7 +67,7 @@ def disk_errors(path: Path) -> Iterator[None]:
             raise DiskError(
                 f"the disk is full: {path} could not be written; free some space there and run the command again"
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, errno.EEXIST):
+        if error.errno in UNWRITABLE:
             raise StoreError(f"{path} cannot be written: {error.strerror}; choose another place") from error
         raise
 
@@ -117,17 +124,81 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON as `write_text` writes text, and make its name durable."""
-    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    """Write JSON of our own beside and rename, and make its name durable."""
+    beside = path.with_name(path.name + ".new")
+    write_bytes(beside, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+    with disk_errors(path):
+        os.replace(beside, path)
     sync_directory(path.parent)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 beside and rename: a reader sees the old file or the new one."""
-    beside = path.with_name(path.name + ".new")
-    write_bytes(beside, text.encode())
+    """Write UTF-8 to a file that someone named; see `replacing`."""
+    with replacing(path) as out:
+        out.write(text.encode())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """What is written within goes to a file that someone named: a reader sees the old content or the new one.
+
+    A link stays a link, and what it leads to is replaced. What is no regular file is written to as it is.
+    """
     with disk_errors(path):
-        os.replace(beside, path)
+        if is_stream(path):
+            with _open_stream(path) as out:
+                yield out
+            return
+        target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+        try:
+            with open(beside, "wb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            if target.exists():
+                shutil.copymode(target, beside)
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether what is written to a path goes on somewhere: a pipe, a device, or this process's own output."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)) or _own_output(found) is not None
+
+
+def _open_stream(path: Path) -> BinaryIO:
+    # Our own output is written where it stands: opened by name, a file behind > would be written from its beginning.
+    own = _own_output(path.stat())
+    return open(path if own is None else os.dup(own), "wb")
+
+
+def _own_output(found: os.stat_result) -> int | None:
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(found, os.fstat(number)):
+                return number
+    return None
+
+
+def check_not_read(out: Path, *inputs: str | Path | None) -> None:
+    """Refuse an output that is one of the files that are read, or holds one."""
+    for name in inputs:
+        if name is None or not os.path.exists(name) or not out.exists() or is_stream(out):
+            continue
+        if os.path.samefile(name, out):
+            raise UsageError(f"{out} is read by this command, so it is not written over; choose another name")
+        if out.is_dir() and Path(os.path.realpath(name)).is_relative_to(os.path.realpath(out)):
+            raise UsageError(
+                f"{out} holds {name}, which is read by this command, so it is not replaced; choose another name"
+            )
 
 
 def read_json(path: Path) -> Any:

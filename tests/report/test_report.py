@@ -187,9 +187,10 @@ def test_a_report_that_cannot_be_rendered_leaves_the_old_one(tmp_path, relations
 
 
 def test_a_place_that_cannot_be_written(tmp_path, relations):
-    for path in (tmp_path / "none" / "report.html", tmp_path):
-        with pytest.raises(UsageError, match=r"cannot be written .*; name a file"):
-            write_report(relations, path)
+    with pytest.raises(UsageError, match=r"cannot be written: there is no directory .*; make it"):
+        write_report(relations, tmp_path / "none" / "report.html")
+    with pytest.raises(UsageError, match=r"is a directory, so no page can be written there; name a file"):
+        write_report(relations, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

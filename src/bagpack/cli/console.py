@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bagpack.errors import UsageError
@@ -124,3 +125,12 @@ def check_words(*words: str | None) -> None:
     """An empty word is a slip at the keyboard, not a word that the corpus lacks."""
     if any(word is not None and not word.strip() for word in words):
         raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")
+
+
+def page_place(path: Path | None) -> Path | None:
+    """For options that name a page: whether it can be written there is told before the work."""
+    if path is not None:
+        from bagpack.report.page import check_page
+
+        check_page(path)
+    return path

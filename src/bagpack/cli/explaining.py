@@ -32,7 +32,7 @@ def explain(
     lines: Annotated[int, typer.Option("--lines", help="Corpus lines shown for each feature.")] = 2,
     store: Annotated[str | None, typer.Option("--store", help="Where the store is now, if it moved.")] = None,
     any_store: AnyStore = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page.", callback=io.page_place)] = None,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -41,6 +41,7 @@ def explain(
     from bagpack.experiments.training import model_source
     from bagpack.explain import explain_pair
     from bagpack.learn import load_model
+    from bagpack.report.page import write_page
 
     io.check_words(w1, w2)
     opened = load_model(model)
@@ -59,10 +60,9 @@ def explain(
         n_jobs=jobs,
     )
     if html is not None:
-        from bagpack.files import write_text
         from bagpack.report.explanation import render_explanation_page
 
-        write_text(html, render_explanation_page(found.to_dict()))
+        write_page(html, render_explanation_page(found.to_dict()))
         io.messages().print(f"page: {io.literal(html)}")
     if json:
         io.print_json(found.to_dict())

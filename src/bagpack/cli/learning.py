@@ -47,7 +47,9 @@ Transductive = Annotated[
 Task = Annotated[
     str | None, typer.Option("--task", help="relations or ratings, where the file could be both.")
 ]
-Report = Annotated[Path | None, typer.Option("--report", help="Write an HTML report.")]
+Report = Annotated[
+    Path | None, typer.Option("--report", help="Write an HTML report.", callback=io.page_place)
+]
 DropUnseen = Annotated[bool, typer.Option("--drop-unseen", help="Leave out pairs never seen together.")]
 LabelSets = Annotated[
     bool, typer.Option("--label-sets", help="A pair with several labels has them all, instead of a row each.")

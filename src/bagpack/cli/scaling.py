@@ -30,6 +30,10 @@ def workers(
 
     Without one it lies beside the store, if workers of other machines have to see it.
     """
+    from bagpack.files import is_stream
+
+    if out is not None and is_stream(Path(out)):  # nothing can lie beside it
+        out = None
     if out is None and backend not in (None, "loky"):
         out = store
     if backend is None and address is None and out is None:

@@ -149,16 +149,18 @@ def vectors(
     from bagpack.contexts.source import open_source
     from bagpack.contexts.warmup import warm_up
     from bagpack.contexts.windows import CountSettings, Windows, parse_limit
+    from bagpack.files import check_not_read, is_stream
     from bagpack.tasks import read_pairs
-    from bagpack.vectors.export import SUFFIXES, check_export, export
+    from bagpack.vectors.export import check_export, export, is_export
     from bagpack.vectors.matrix import PairMatrix
     from bagpack.vectors.storage import check_place
 
     settings = CountSettings(Windows.parse(windows), parse_limit(limit), sample, count)
-    exporting = out.suffix in SUFFIXES
+    exporting = is_export(out)
     if append and exporting:
         raise UsageError(f"--append adds to a matrix, and {out} is an export; leave --append out")
-    if out.exists() and not (overwrite or append):
+    check_not_read(out, store, pairs, basis)
+    if out.exists() and not (overwrite or append or (exporting and is_stream(out))):
         raise UsageError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
     (check_export if exporting else check_place)(out)
     old = PairMatrix.open(out) if append else None

@@ -14,6 +14,7 @@ from bagpack.contexts.source import ContextSource, open_source
 from bagpack.errors import StoreError, UsageError
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
+from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import Machine
 from bagpack.vectors.matrix import Pair, PairMatrix, Progress
@@ -24,6 +25,7 @@ def train_file(
     condition: str = "v1v2v12", evaluate: bool = True, overwrite: bool = False, progress: Progress | None = None,
 ) -> tuple[LinearModel, dict[str, Any]]:  # fmt: skip
     """Train on all rows, write the model and its card; returns the model and what the cross-validation found."""
+    check_not_read(Path(out), source, path, counting.basis)
     if Path(out).exists() and not overwrite:
         raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
     rows = load_rows(source, path, None, counting, options, progress)

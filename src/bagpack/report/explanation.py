@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bagpack._version import __version__
 from bagpack.report.rendering import environment
 
 
@@ -26,4 +27,4 @@ def render_explanation_page(explanation: Mapping[str, Any]) -> str:
     """The fragment as a page of its own."""
     title = f"{explanation['w1']} – {explanation['w2']}: {explanation['answer']}"
     template = environment().get_template("explanation_page.html.j2")
-    return template.render(title=title, fragment=render_explanation(explanation))
+    return template.render(title=title, fragment=render_explanation(explanation), version=__version__)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bagpack._version import __version__
-from bagpack.errors import UsageError
 from bagpack.report import wording
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.report.model import (
@@ -24,6 +21,7 @@ from bagpack.report.model import (
     metric_names,
     without_nan,
 )
+from bagpack.report.page import write_page
 from bagpack.report.rendering import environment
 
 if TYPE_CHECKING:
@@ -83,20 +81,8 @@ def render_report(result: EvaluationResult) -> str:
 
 
 def write_report(result: EvaluationResult, path: str | Path) -> None:
-    """Write the report; a file of that name is replaced only when the new one is whole."""
-    path = Path(path)
-    text = render_report(result)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({error.strerror}); name a file in a directory that exists"
-        ) from None
-    finally:
-        with suppress(OSError):
-            beside.unlink()
+    """Write the report; an older one of that name is replaced when the new one is whole, no other file is."""
+    write_page(Path(path), render_report(result))
 
 
 def _resource(name: str) -> Markup:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from bagpack.errors import UsageError, missing_extra
-from bagpack.files import disk_errors
+from bagpack.files import disk_errors, is_stream, replacing
 
 if TYPE_CHECKING:
     from bagpack.vectors.matrix import PairMatrix
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 1000
 COLUMNS = ("w1", "w2", "feature", "count")
 SUFFIXES = {".tsv": "tsv", ".parquet": "parquet", ".svm": "svmlight", ".svmlight": "svmlight"}
+# Endings by which someone asks for a file of a kind that is not written here; a matrix is a directory.
+OTHER_FILES = frozenset(
+    {
+        ".arrow", ".bz2", ".csv", ".dat", ".db", ".feather", ".gz", ".h5", ".hdf5", ".html", ".ipc", ".json",
+        ".jsonl", ".libsvm", ".mat", ".mtx", ".npy", ".npz", ".ods", ".pickle", ".pkl", ".rds", ".sqlite", ".tab",
+        ".txt", ".xls", ".xlsx", ".xml", ".xz", ".yaml", ".zip", ".zst",
+    }
+)  # fmt: skip
 
 
 def long_rows(matrix: PairMatrix, condition: str = "v1v2v12") -> Iterator[dict[str, list[Any]]]:
@@ -62,12 +72,12 @@ def write_svmlight(
             out.write(f"{target:g} {cells} # {w1} {w2}\n")
 
 
-def write_parquet(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
+def write_parquet(matrix: PairMatrix, out: Path | BinaryIO, condition: str = "v1v2v12") -> None:
     """The long table as Parquet."""
     pa = _pyarrow()
     kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with pa.parquet.ParquetWriter(path, schema) as writer:
+    with pa.parquet.ParquetWriter(out, schema) as writer:
         for batch in long_rows(matrix, condition):
             writer.write_table(pa.table(batch, schema=schema))
 
@@ -92,16 +102,27 @@ def to_frame(matrix: PairMatrix, library: str = "pandas", condition: str = "v1v2
         raise missing_extra(library, library, f"a {library} data frame") from error
 
 
+def is_export(path: Path) -> bool:
+    """Whether a name asks for an export, by its ending; otherwise it is a matrix's."""
+    suffix = path.suffix.lower()
+    if suffix in OTHER_FILES and not path.is_dir():
+        raise UsageError(
+            f"{path} cannot be made: exports end in {', '.join(SUFFIXES)}, and {suffix} is none of them; choose one, "
+            f"or a name without such an ending for a matrix"
+        )
+    return suffix in SUFFIXES
+
+
 def check_export(path: Path) -> None:
     """Whether the file can be put here; told before the counting, not after it."""
     if path.is_dir():
         raise UsageError(f"{path} is a directory; name a file to export to")
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(path.name + ".new")
-        beside.touch()
-        beside.unlink()
-    if path.suffix == ".parquet":
+    if not is_stream(path):
+        target = Path(os.path.realpath(path))
+        with disk_errors(path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=target.parent).close()
+    if path.suffix.lower() == ".parquet":
         _pyarrow()
 
 
@@ -115,18 +136,13 @@ def _pyarrow() -> Any:
 
 
 def export(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
-    """Write by the suffix of `path`, beside and renamed."""
-    kind = SUFFIXES[path.suffix]
-    beside = path.with_name(path.name + ".new")
-    try:
-        with disk_errors(path):
-            if kind == "parquet":
-                write_parquet(matrix, beside, condition)
-            else:
-                writer = write_tsv if kind == "tsv" else write_svmlight
-                with open(beside, "w", encoding="utf-8") as out:
-                    writer(matrix, out, condition)
-            os.replace(beside, path)
-    finally:
-        if beside.exists():
-            beside.unlink()
+    """Write by the suffix of `path`; a file of that name is replaced when the new one is whole."""
+    kind = SUFFIXES[path.suffix.lower()]
+    with replacing(path) as out:
+        if kind == "parquet":
+            write_parquet(matrix, out, condition)
+        else:
+            writer = write_tsv if kind == "tsv" else write_svmlight
+            text = TextIOWrapper(out, encoding="utf-8")
+            writer(matrix, text, condition)
+            text.detach()
