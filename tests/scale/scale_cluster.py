@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 PARTS = 8
 INDEX = ("index", "texts", "--out", "z.bp", "--quiet")
@@ -38,8 +39,13 @@ class Cluster:
         self.file = place / "scheduler.json"
         self.processes = {}
         self.start("dask_scheduler", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
-        until(self.file.exists)
-        self.address = json.loads(self.file.read_text())["address"]
+        self.address = until(self._scheduler)
+
+    def _scheduler(self):
+        """Its address, once its file is there and whole."""
+        with suppress(FileNotFoundError, ValueError):
+            return json.loads(self.file.read_text())["address"]
+        return None
 
     def start(self, module, name, *more):
         with open(self.place / f"{name}.log", "ab") as log:
@@ -103,6 +109,7 @@ class Cluster:
 
 def until(condition, seconds=60):
     limit = time.monotonic() + seconds
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < limit, "waited in vain"
         time.sleep(0.002)
+    return found
