@@ -39,8 +39,7 @@ def test_workers_stay_within_what_the_bound_reckons_with(name, tmp_path):
     data = (line + "\n").encode()
     (tmp_path / name).write_bytes(data * ((60 << 20) // len(data)))
     total, single = peak([sys.executable, "-c", SCRIPT, tmp_path / name, tmp_path / "s"])
-    tokens = (
-        24 * 1.5 * (1 << 20) / 4
-    )  # of the largest shard: words here have four letters and a blank at least
+    # Of the largest shard: words here have four letters and a blank at least.
+    tokens = 24 * 1.5 * (1 << 20) / 4
     assert single < WORKER_BASE + WORKER_TOKEN * tokens
     assert total < 2 << 30
