@@ -222,6 +222,34 @@ def sync_directory(path: Path) -> None:
         os.close(handle)
 
 
+def replace_tree(beside: Path, path: Path) -> None:
+    """Give a finished directory its name; what had it makes way only now, and is removed when that is done."""
+    old = _put_aside(path)
+    with disk_errors(path):
+        if path.exists():
+            remove_tree(old)
+            os.replace(path, old)
+        os.replace(beside, path)
+        sync_directory(path.parent)
+    remove_tree(old)
+
+
+def mend_replaced(path: Path) -> None:
+    """End what a `replace_tree` that was killed left: what it put aside comes back if nothing took its place."""
+    old = _put_aside(path)
+    if old.exists():
+        with disk_errors(path):
+            if path.exists():
+                remove_tree(old)
+            else:
+                os.replace(old, path)
+
+
+def _put_aside(path: Path) -> Path:
+    """A name that no copy of the user's has."""
+    return path.with_name(f"{path.name}{PARTIAL}.old")
+
+
 def remove_tree(path: Path) -> None:
     """Remove a file or directory if it is there."""
     if path.is_dir() and not path.is_symlink():

@@ -236,6 +236,9 @@ def test_a_wrong_resume_does_not_destroy_the_unfinished_build(tmp_path, write):
     with pytest.raises(StoreError, match=r"add --resume to go on with it, or --overwrite to start anew"):
         index_corpus([str(source)], tmp_path / "s", jobs=1)
     index_corpus([str(source)], tmp_path / "s", jobs=1, overwrite=True)
+    (tmp_path / "s.old").mkdir()
+    index_corpus([str(source)], tmp_path / "s", jobs=1, overwrite=True)
+    assert (tmp_path / "s.old").exists(), "a copy of the user's own"
     assert not work.exists()
 
 

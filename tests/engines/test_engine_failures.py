@@ -275,6 +275,56 @@ def test_kill_9_during_a_fetch(node, make_url, filled, tmp_path):
     assert SnippetCorpus.open(out).verify() == []
 
 
+REFETCH = """
+import os, shutil, signal, sys
+from pathlib import Path
+from bagpack.engines.snippets import fetch_snippets
+url, out, cache, moment = sys.argv[1:]
+out = Path(out)
+def dying(call, at):
+    def step_or_die(*arguments, **more):
+        if moment == at(*map(str, arguments[:2])):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **more)
+    return step_or_die
+def renaming(source, target):
+    if target == str(out):
+        return "naming the new one"
+    return "putting the old one aside" if source == str(out) else "in the middle" if "pairs" in target else None
+os.replace = dying(os.replace, renaming)
+shutil.rmtree = dying(shutil.rmtree, lambda path, *more: "removing the old one" if path.endswith(".old") else None)
+fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=cache)
+"""
+
+
+@pytest.mark.parametrize(
+    "moment", ["in the middle", "putting the old one aside", "naming the new one", "removing the old one"]
+)
+def test_kill_9_while_a_snippet_corpus_is_made_anew(moment, make_url, filled, tmp_path):
+    url = filled(make_url("tantivy"))
+    out, cache = tmp_path / "s.bps", tmp_path / "c"
+    old = fetch_snippets([("cat", "lion")], url, out, cache=cache)
+    run = [sys.executable, "-c", REFETCH, url, str(out), str(cache), moment]
+    assert subprocess.run(run, check=False).returncode == -signal.SIGKILL
+    if moment == "naming the new one":
+        assert not out.exists(), "the only moment without a corpus under its name; the next run mends it"
+    else:
+        assert SnippetCorpus.open(out).verify() == []
+        assert (SnippetCorpus.open(out).content_hash == old.content_hash) == (
+            moment != "removing the old one"
+        )
+    asked, told = [], []
+    pairs = [("cat", "lion"), ("dog", "cat")]
+    snippets = fetch_snippets(
+        pairs, url, out, cache=cache, progress=lambda *numbers: asked.append(numbers[2]), notice=told.append
+    )
+    assert not any(asked), "every answer had been kept"
+    assert bool(told) == (moment == "removing the old one"), "nothing is done twice"
+    assert snippets.verify() == []
+    assert len(snippets.pair_rows()) == 2
+    assert [path.name for path in tmp_path.glob("s.bps*")] == ["s.bps"]
+
+
 # Credentials ---------------------------------------------------------------------------------------------------------
 
 

@@ -263,8 +263,10 @@ def test_damage_is_found(text, tmp_path):
     assert "targets.tsv" in told
     assert "tokens" in told
     (out / "targets.tsv").unlink()
-    with pytest.raises(StoreError, match=r"targets\.tsv cannot be read"):
+    with pytest.raises(StoreError, match=r"targets\.tsv cannot be read.*--overwrite"):
         SnippetCorpus.open(out).resolve(["cat"])
+    with pytest.raises(StoreError, match=r"targets\.tsv is missing; --overwrite makes"):
+        fetch_snippets([("cat", "lion")], f"tantivy:{tmp_path / 'index'}", out, cache=tmp_path / "c")
 
 
 @pytest.mark.parametrize("case", ["newer", "kind", "nothing"])
@@ -279,20 +281,90 @@ def test_what_is_no_snippet_corpus(case, tmp_path):
         SnippetCorpus.open(path)
 
 
-def test_an_existing_place_is_left_alone(text, tmp_path):
+def test_what_is_no_snippet_corpus_is_left_alone(text, tmp_path):
     build_engine(str(tmp_path / "index"), [text(["cat lion"])], jobs=1)
-    url, out = f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps"
-    fetch_snippets([("cat", "lion")], url, out, cache=tmp_path / "c")
-    with pytest.raises(StoreError, match="exists already"):
-        fetch_snippets([("cat", "lion")], url, out, cache=tmp_path / "c")
-    fetch_snippets([("cat", "dog")], url, out, cache=tmp_path / "c", overwrite=True)
-    assert SnippetCorpus.open(out).resolve(["dog"]) == [None]
-    other = tmp_path / "mine"
+    url, other = f"tantivy:{tmp_path / 'index'}", tmp_path / "mine"
     other.mkdir()
+    with pytest.raises(StoreError, match="exists already and is not a snippet corpus; choose another --out"):
+        fetch_snippets([("cat", "lion")], url, other, cache=tmp_path / "c")
     with pytest.raises(StoreError, match="leaves it alone"):
         fetch_snippets([("cat", "lion")], url, other, cache=tmp_path / "c", overwrite=True)
     with pytest.raises(UsageError, match="no pairs"):
         fetch_snippets([], url, tmp_path / "none.bps", cache=tmp_path / "c")
+
+
+def test_fetching_again_asks_only_for_what_is_new(engine_url, text, tmp_path):
+    build_engine(engine_url, [text(["cat lion", "a cat and a dog", "the dog saw a lion"])], jobs=1)
+    out = tmp_path / "s.bps"
+    backup = tmp_path / "s.bps.old"
+    backup.mkdir()
+
+    def fetch(pairs, place=out, **more):
+        asked, told = [0], []
+        corpus = fetch_snippets(
+            pairs, engine_url, place, cache=tmp_path / "c", progress=lambda *numbers: asked.append(numbers[2]),
+            notice=told.append, **more,
+        )  # fmt: skip
+        return corpus, asked[-1], told
+
+    first, asked, told = fetch([("cat", "lion")])
+    assert (asked, told) == (14, [])
+    made = (out / "manifest.json").stat().st_ino
+    _, asked, told = fetch([("cat", "lion")])
+    assert asked == 0
+    assert told == [
+        f"{out} holds the answers to all 14 queries already: nothing is left to ask (--overwrite makes it anew)"
+    ]
+    assert (out / "manifest.json").stat().st_ino == made, "left as it is"
+    longer, asked, told = fetch([("cat", "lion"), ("dog", "cat")])
+    assert (asked, told) == (13, [])
+    assert longer.contexts("dog", "cat").total == 1
+    assert longer.verify() == []
+    elsewhere, asked, _ = fetch([("cat", "lion"), ("dog", "cat")], tmp_path / "other.bps")
+    assert (asked, elsewhere.content_hash) == (0, longer.content_hash)
+    anew, asked, told = fetch([("cat", "lion")], overwrite=True)
+    assert (asked, told, anew.content_hash) == (0, [], first.content_hash)
+    assert backup.is_dir(), "a copy of the user's own"
+    assert sorted(path.name for path in tmp_path.glob("s.bps*")) == ["s.bps", "s.bps.old"]
+
+
+def test_an_index_that_was_filled_anew_is_asked_anew(text, tmp_path):
+    url, out = f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps"
+    build_engine(url, [text(["cat lion"])], jobs=1)
+    before = fetch_snippets([("cat", "lion")], url, out, cache=tmp_path / "c")
+    build_engine(url, [text(["cat lion", "a lion saw a cat"])], jobs=1, overwrite=True)
+    after = fetch_snippets([("cat", "lion")], url, out, cache=tmp_path / "c")
+    assert (before.manifest["pair_contexts"], after.manifest["pair_contexts"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"options": TextOptions(level="form", case="keep")},
+         r"s\.bps was fetched with --level lemma \(now form\), --case fold \(now keep\); choose another --out, or "
+         r"--overwrite it"),
+        ({"manners": Manners(limit=7)}, r"--limit 1000 \(now 7\); choose another"),
+        ({"inflector": Inflector("en", {"cat": ["kitten"]})},
+         r"other --forms: 'cat' was cat \| cats \| catting \| catted, and is cat \| kitten now"),
+        ({"pairs": [("cat", "lion")]}, "holds the pair 'dog cat' that the list does not have; add it to the list"),
+        ({"pairs": [("cat", "cats")]}, "holds 2 pairs, such as 'cat lion', that the list does not have; add them"),
+        ({"engine": "another"}, r"was fetched from tantivy:\S+index, not from tantivy:\S+another; choose another"),
+    ],
+)  # fmt: skip
+def test_what_differs_from_an_existing_snippet_corpus_is_told(change, told, text, tmp_path):
+    for name in ("index", "another"):
+        build_engine(str(tmp_path / name), [text(["cat lion"])], jobs=1)
+    wanted = {"pairs": [("cat", "lion"), ("dog", "cat")], "engine": "index", **change}
+
+    def fetch(pairs, engine, **more):
+        url = f"tantivy:{tmp_path / engine}"
+        return fetch_snippets(pairs, url, tmp_path / "s.bps", cache=tmp_path / "c", **more)
+
+    before = fetch([("cat", "lion"), ("dog", "cat")], "index")
+    with pytest.raises(StoreError, match=told):
+        fetch(**wanted)
+    assert SnippetCorpus.open(tmp_path / "s.bps").content_hash == before.content_hash
+    assert fetch(**wanted, overwrite=True).verify() == []
 
 
 def test_forms_that_overlap_serve_both_targets(text, tmp_path):

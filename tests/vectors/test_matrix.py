@@ -243,7 +243,9 @@ def test_nothing_else_is_overwritten(matrix, tmp_path, store):
     matrix.save(tmp_path / "m.bpm")
     with pytest.raises(StoreError, match="exists already"):
         matrix.save(tmp_path / "m.bpm")
+    (tmp_path / "m.bpm.old").mkdir()
     matrix.select([0]).save(tmp_path / "m.bpm", overwrite=True)
+    assert (tmp_path / "m.bpm.old").exists(), "a copy of the user's own"
     assert len(PairMatrix.open(tmp_path / "m.bpm")) == 1
 
 

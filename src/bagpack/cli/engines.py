@@ -161,14 +161,19 @@ def fetch(
         bool, typer.Option("--dry-run", help="Count the queries and show five; ask nothing.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing snippet corpus.")
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace a snippet corpus of another engine, or with other options or fewer pairs.",
+        ),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask a search engine for the contexts of pairs; the result serves wherever a store does.
 
-    Every answer is kept as it comes: after an interruption the same command goes on where it stopped.
+    Every answer is kept as it comes: after an interruption the same command goes on where it stopped, and with a longer
+    list it asks only for what is new.
     """
     from bagpack.corpus.options import TextOptions
     from bagpack.engines.cache import default_cache
@@ -187,6 +192,7 @@ def fetch(
         raise UsageError("fetch needs --out SNIPPETS, the place for what it finds (or --dry-run)")
     begun = time.monotonic()
     asked = 0
+    nothing_to_do: list[str] = []
     with io.progress_bar(quiet or json) as bar:
         task = bar.add_task("asking", total=None, note="") if bar else None
 
@@ -201,12 +207,17 @@ def fetch(
         corpus = fetch_snippets(
             wanted, engine, out, cache=cache or default_cache(), inflector=inflector, options=options,
             manners=manners, timeout=timeout, overwrite=overwrite, jobs=jobs, progress=show,
+            notice=nothing_to_do.append,
         )  # fmt: skip
     facts = corpus.info()
     seconds = time.monotonic() - begun
     if json:
         io.print_json({**facts, "asked": asked, "seconds": round(seconds, 3)})
-    elif not quiet:
+    elif quiet:
+        return
+    elif nothing_to_do:
+        io.messages().print(io.literal(nothing_to_do[0]), soft_wrap=True)
+    else:
         _summarise(facts, asked, seconds)
 
 

@@ -17,7 +17,7 @@ from bagpack.corpus.plan import Plan
 from bagpack.corpus.sources import expand
 from bagpack.corpus.store import MANIFEST, read_manifest
 from bagpack.errors import InputError, StoreError
-from bagpack.files import disk_errors, read_json, remove_tree, sync_directory, write_json
+from bagpack.files import disk_errors, read_json, remove_tree, replace_tree, write_json
 
 LOCK = "lock"
 WORKERS = "workers"
@@ -161,14 +161,7 @@ def _begun_otherwise(work: Path, differing: list[str]) -> StoreError:
 def install(work: Path, out: Path, manifest: dict[str, Any]) -> None:
     """Give the finished store its name; an old one makes way only now."""
     sweep(work, manifest)
-    old = out.with_name(out.name + ".old")
-    with disk_errors(out):
-        if out.exists():
-            remove_tree(old)
-            os.replace(out, old)
-        os.replace(work, out)
-        sync_directory(out.parent)
-    remove_tree(old)
+    replace_tree(work, out)
 
 
 def sweep(store: Path, manifest: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -28,9 +27,20 @@ from bagpack.engines.cache import AnswerCache
 from bagpack.engines.fetch import Manners, Progress, ask_all
 from bagpack.engines.inflect import Inflector, fold_target
 from bagpack.engines.queries import MAX_GAP, QueryPlan, plan_queries
+from bagpack.engines.refetch import Wanted, holds_already, shown_forms
 from bagpack.engines.words import KEY_MARK
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import digest, disk_errors, read_json, remove_tree, sync_directory, write_bytes, write_json
+from bagpack.files import (
+    PARTIAL,
+    digest,
+    disk_errors,
+    mend_replaced,
+    read_json,
+    remove_tree,
+    replace_tree,
+    write_bytes,
+    write_json,
+)
 from bagpack.tasks.words import Pair, unordered_pairs
 
 I64 = NDArray[np.int64]
@@ -65,7 +75,7 @@ class SnippetCorpus:
         if manifest.get("format_version") != FORMAT_VERSION:
             raise StoreError(
                 f"{path} has format version {manifest.get('format_version')}, this BagPack reads {FORMAT_VERSION}; "
-                f"fetch it again (the answers are in the cache)"
+                f"fetch it again with --overwrite (the answers are in the cache)"
             )
         return cls(path, manifest)
 
@@ -91,11 +101,19 @@ class SnippetCorpus:
 
     @cached_property
     def _keys(self) -> dict[str, str]:
-        return {word: key for word, key, *_ in _rows(self.path / "targets.tsv")}
+        return {word: key for word, key, *_ in self.target_rows()}
 
     @cached_property
     def _fetched(self) -> set[frozenset[str]]:
-        return {frozenset((self._keys[w1], self._keys[w2])) for w1, w2, *_ in _rows(self.path / "pairs.tsv")}
+        return {frozenset((self._keys[w1], self._keys[w2])) for w1, w2, *_ in self.pair_rows()}
+
+    def target_rows(self) -> list[list[str]]:
+        """The fetched words: word, key, capped, forms."""
+        return _rows(self.path / "targets.tsv")
+
+    def pair_rows(self) -> list[list[str]]:
+        """The fetched pairs: the two words, and how many of their queries were capped."""
+        return _rows(self.path / "pairs.tsv")
 
     def resolve(self, words: Sequence[str]) -> list[Target | None]:
         """The target of each fetched word; None if no query found it. A word that was not fetched is an error."""
@@ -197,7 +215,9 @@ def _rows(path: Path) -> list[list[str]]:
     try:
         return [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:] if line]
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}; fetch the snippets again") from error
+        raise StoreError(
+            f"{path} cannot be read: {error.strerror}; fetch them again with --overwrite"
+        ) from error
 
 
 def plan_fetch(pairs: Iterable[Pair], inflector: Inflector, options: TextOptions) -> QueryPlan:
@@ -221,8 +241,12 @@ def fetch_snippets(
     overwrite: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
+    notice: Callable[[str], None] | None = None,
 ) -> SnippetCorpus:
     """Ask an engine for the snippets of all pairs, and make a corpus of them.
+
+    A snippet corpus that is there already is made anew from the cache, with what is new in the list, and replaced when
+    the new one is whole; one that holds all of it already is left as it is.
 
     Parameters
     ----------
@@ -232,6 +256,10 @@ def fetch_snippets(
         The file that keeps the answers: what is in it is not asked again, whatever happens to this run.
     options
         How the sentences become tokens and lemmas, as for a store.
+    overwrite
+        Replace a snippet corpus of another engine, or with other options or fewer pairs; make it anew in any case.
+    notice
+        Told a sentence if there was nothing to do.
     """
     options = options or TextOptions()
     out = Path(out)
@@ -240,10 +268,21 @@ def fetch_snippets(
     manners = manners or Manners()
     opened = connect(engine, timeout) if isinstance(engine, str) else engine
     try:
+        shown = parse_address(engine).shown if isinstance(engine, str) else opened.identity
+        if out.exists() and not overwrite:
+            corpus = SnippetCorpus.open(out)
+            if holds_already(corpus, Wanted(shown, opened.identity, manners.limit, options, plan)):
+                if notice:
+                    notice(
+                        f"{out} holds the answers to all {len(plan.queries):,} queries already: nothing is left to ask "
+                        f"(--overwrite makes it anew)"
+                    )
+                return corpus
         with AnswerCache(cache) as kept:
             answers = ask_all(opened, plan.queries, kept, manners, options.lang, progress)
             facts = {
-                "engine": parse_address(engine).shown if isinstance(engine, str) else opened.identity,
+                "engine": shown,
+                "identity": opened.identity,
                 "snippets_per_query": manners.limit,
                 "queries": len(plan.queries),
                 "queries_capped": sum(answers.full),
@@ -257,22 +296,22 @@ def fetch_snippets(
 
 
 def _check_free(out: Path, overwrite: bool) -> None:
+    """Only a snippet corpus is gone on with or replaced."""
+    mend_replaced(out)
     if not out.exists():
         return
-    if not overwrite:
-        raise StoreError(f"{out} exists already; choose another --out, or --overwrite it")
     manifest = out / "manifest.json"
     if not out.is_dir() or not manifest.exists() or read_json(manifest).get("kind") != KIND:
-        raise StoreError(
-            f"{out} is not a snippet corpus, so --overwrite leaves it alone; choose another --out"
-        )
+        left = "so --overwrite leaves it alone; " if overwrite else ""
+        state = "is not" if overwrite else "exists already and is not"
+        raise StoreError(f"{out} {state} a snippet corpus{', ' if left else '; '}{left}choose another --out")
 
 
 def _write(
     out: Path, assembler: Assembler, full: Sequence[bool], facts: dict[str, Any], jobs: int | None
 ) -> None:
     """Build the stores beside the final place, and rename."""
-    work = out.with_name(out.name + ".partial")
+    work = out.with_name(out.name + PARTIAL)
     remove_tree(work)  # the answers are in the cache: there is nothing here worth going on with
     with disk_errors(work):
         work.mkdir(parents=True)
@@ -321,16 +360,14 @@ def _write(
     except BaseException:
         remove_tree(work)
         raise
-    remove_tree(out)
-    os.replace(work, out)
-    sync_directory(out.parent)
+    replace_tree(work, out)
 
 
 def _targets_table(assembler: Assembler, full: Sequence[bool]) -> str:
     """`word`, its key, whether its query was capped, its forms."""
     lines = ["word\tkey\tcapped\tforms"]
     for word, query in assembler.plan.words.items():
-        forms = " | ".join(" ".join(form) for form in assembler.plan.targets[word])
+        forms = shown_forms(assembler.plan, word)
         lines.append(f"{word}\t{assembler.keys[word]}\t{int(full[query])}\t{forms}")
     return "\n".join(lines) + "\n"
 

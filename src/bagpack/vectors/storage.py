@@ -26,6 +26,7 @@ from bagpack.files import (
     map_array,
     read_json,
     remove_tree,
+    replace_tree,
     write_array,
     write_json,
 )
@@ -71,7 +72,7 @@ def save_matrix(matrix: PairMatrix, path: Path, overwrite: bool = False) -> None
             remove_tree(beside)
             beside.mkdir(parents=True)
             _write(matrix, beside)
-            _rename(beside, path)
+            replace_tree(beside, path)
     finally:
         if beside.is_dir():
             remove_tree(beside)
@@ -130,17 +131,6 @@ def _write(matrix: PairMatrix, directory: Path) -> None:
         "checksums": checksums,
     }
     write_json(directory / "manifest.json", {**manifest, "seal": manifest_seal(manifest)})
-
-
-def _rename(beside: Path, path: Path) -> None:
-    if not path.exists():
-        os.replace(beside, path)
-        return
-    old = path.with_name(path.name + ".old")
-    remove_tree(old)
-    os.replace(path, old)
-    os.replace(beside, path)
-    remove_tree(old)
 
 
 def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
