@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -105,3 +106,33 @@ def test_explain_command(cli, world, trained, tmp_path):
     assert cli("explain", path, "[sic]", "kindb01").out.startswith("[sic] – kindb01: ")
     bad = cli("explain", path, "a", "b", "--label", "nonsense")
     assert bad.code == 2 and "nonsense" in bad.err and "kind, part, tool" in bad.err
+
+
+def test_the_answer_and_the_runner_up_are_taken_apart_and_the_others_told(cli, world, trained):
+    settings = trained[0].manifest["counting"]
+    path = world / f"m{settings['limit']}{settings['sample']}.model"
+    every = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--label", "all").out
+    assert every.count(" bias ") == every.count("all other features together") == 3
+    told = cli("explain", path, "kinda01", "kindb01", "--top", 2).out
+    assert told.count(" bias ") == told.count("all other features together") == 2
+    ranked = [line.split()[0] for line in every.splitlines() if " bias " in line]
+    assert [line.split()[0] for line in told.splitlines() if " bias " in line] == ranked[:2]
+    after = told.split("the other label")[1].splitlines()
+    value = next(line.split()[1] for line in every.splitlines() if line.startswith(f"{ranked[2]} "))
+    assert after[1:] == [f"  {value}  {ranked[2]}"]
+    whole = json.loads(cli("explain", path, "kinda01", "kindb01", "--top", 2, "--json").out)
+    assert all(decision["features"] for decision in whole["decisions"])
+
+
+def test_long_lines_hang_below_their_beginning(cli, world, trained, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "44")
+    settings = trained[0].manifest["counting"]
+    path = world / f"m{settings['limit']}{settings['sample']}.model"
+    shown = cli("explain", path, "kinda01", "kindb01", "--top", 6, "--lines", 1, "--label", "kind").out
+    lines = shown.split("\nkind ")[1].splitlines()
+    assert max(map(len, lines)) <= 44
+    assert re.fullmatch(r"[+-]\d\.\d{3} = [+-]\d\.\d{3} bias", lines[0])
+    assert re.fullmatch(r" {14}[+-]\d\.\d{3} kinda01 alone", lines[1])
+    below = lines[4:-1]
+    assert any(line.startswith(" " * 10) and "for v" in line for line in below), below
+    assert all(re.match(r"  [+-]\d| {10}\S", line) for line in below), below

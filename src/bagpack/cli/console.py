@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from bagpack.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.text import Text
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -51,7 +52,40 @@ def messages() -> Console:
     """For people: on standard error, so that output can be piped."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
+
+
+def screen() -> Console:
+    """Standard output, where text is shown as it is: no markup, no `:cat:` that becomes a picture."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def hang(console: Console, first: Text, rest: Text) -> None:
+    """Print the rest beside the first; where it needs more lines, they stand below its beginning."""
+    from rich.text import Text
+
+    below = Text(" " * first.cell_len)
+    for number, line in enumerate(rest.wrap(console, max(console.width - first.cell_len, 20))):
+        line.rstrip()
+        console.print((below if number else first) + line, soft_wrap=True)
+
+
+def hang_parts(console: Console, first: Text, parts: Sequence[str]) -> None:
+    """Print the parts one after the other; a line is broken only between two of them."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    width = max(console.width - first.cell_len, 20)
+    lines = [""]
+    for part in parts:
+        longer = f"{lines[-1]} {part}".lstrip()
+        if lines[-1] and cell_len(longer) > width:
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    hang(console, first, Text("\n".join(lines)))
 
 
 def literal(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bagpack.explain import Explanation, PairSketch, WordSketch
-    from bagpack.explain.explanation import FeaturePart
+    from bagpack.explain.explanation import Decision, FeaturePart
     from bagpack.explain.similar import Similar
     from bagpack.explain.telling import TellingTerm
 
@@ -27,7 +28,14 @@ def explain(
     model: Model,
     w1: FirstWord,
     w2: SecondWord,
-    label: Annotated[list[str] | None, typer.Option("--label", help="Only this label; repeatable.")] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="LABEL",
+            help="Only this label; repeatable. all: every label in full, not only the answer and the runner-up.",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option("--top", help="Features shown for each label.")] = 8,
     lines: Annotated[int, typer.Option("--lines", help="Corpus lines shown for each feature.")] = 2,
     store: Annotated[str | None, typer.Option("--store", help="Where the store is now, if it moved.")] = None,
@@ -45,7 +53,11 @@ def explain(
 
     io.check_words(w1, w2)
     opened = load_model(model)
-    unknown = [name for name in label or () if name not in {str(c) for c in opened.classes}]
+    classes = {str(name) for name in opened.classes}
+    every = label == ["all"] and "all" not in classes
+    if every:
+        label = None
+    unknown = [name for name in label or () if name not in classes]
     if unknown:
         known = ", ".join(map(str, opened.classes)) or "none, it predicts ratings"
         raise UsageError(f"the model has no label {unknown[0]!r}; it has {known}")
@@ -57,6 +69,7 @@ def explain(
         labels=label,
         top=top,
         lines=lines,
+        in_full=every or json or label is not None,
         n_jobs=jobs,
     )
     if html is not None:
@@ -76,13 +89,8 @@ def times(count: int) -> str:
 
 
 def show_explanation(found: Explanation) -> None:
-    """On the terminal: the answer, then each label's sum."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from bagpack.report.wording import describe_block
-
-    screen = Console(highlight=False, markup=False)
+    """On the terminal: the answer, then each label's sum; labels without features in a line each."""
+    screen = io.screen()
     counts = found.counts
     screen.print(f"{found.w1} – {found.w2}: {found.answer}", style="bold")
     screen.print(
@@ -94,17 +102,38 @@ def show_explanation(found: Explanation) -> None:
         screen.print(f"the corpus does not know {word}: its contexts add nothing", style="yellow")
     for note in found.notes:
         screen.print(note, style="dim")
-    for decision in found.decisions:
-        screen.print()
-        parts = [f"{decision.bias:+.3f} bias"]
-        for block, value in decision.blocks.items():
-            parts.append(f"{value:+.3f} {describe_block(block, found.w1, found.w2)}")
-        screen.print(
-            Text.assemble((decision.label, "bold"), " ", _signed(decision.value), f" = {' '.join(parts)}")
-        )
-        for feature in decision.features:
-            _show_feature(screen, feature, found.w1, found.w2)
-        screen.print(f"  {decision.rest:+.3f}  all other features together", style="dim")
+    listed = [decision for decision in found.decisions if decision.features]
+    if not listed:  # with --top 0 sums are wanted; a pair of which nothing is known has none
+        listed = [d for d in found.decisions if any(d.blocks.values())] or [*found.decisions[:1]]
+    for decision in listed:
+        _show_decision(screen, decision, found.w1, found.w2)
+    others = [decision for decision in found.decisions if decision not in listed]
+    if others:
+        _show_others(screen, others)
+
+
+def _show_decision(screen: Console, decision: Decision, w1: str, w2: str) -> None:
+    from rich.text import Text
+
+    from bagpack.report.wording import describe_block
+
+    screen.print()
+    parts = [f"{decision.bias:+.3f} bias"]
+    parts += [f"{value:+.3f} {describe_block(block, w1, w2)}" for block, value in decision.blocks.items()]
+    io.hang_parts(screen, Text.assemble((decision.label, "bold"), " ", _signed(decision.value), " = "), parts)
+    for feature in decision.features:
+        _show_feature(screen, feature, w1, w2)
+    rest = "all other features together" if decision.features else "all features together"
+    screen.print(f"  {decision.rest:+.3f}  {rest}", style="dim")
+
+
+def _show_others(screen: Console, decisions: Sequence[Decision]) -> None:
+    from rich.text import Text
+
+    many = "the other label" if len(decisions) == 1 else "the other labels"
+    screen.print(f"\n{many} (in full with --label LABEL, or --label all)", style="dim")
+    for decision in decisions:
+        screen.print(Text.assemble("  ", _signed(decision.value), f"  {decision.label}"))
 
 
 def _signed(value: float) -> tuple[str, str]:
@@ -114,7 +143,6 @@ def _signed(value: float) -> tuple[str, str]:
 
 def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> None:
     """What a feature adds, in words, and the lines that were counted."""
-    from rich.padding import Padding
     from rich.text import Text
 
     from bagpack.report.wording import describe_feature
@@ -122,7 +150,8 @@ def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> No
     words = describe_feature(feature.name, w1, w2).replace("*", "")
     lines = feature.lines
     total = lines.note if lines is not None else _without_lines(feature)
-    screen.print(Text.assemble("  ", _signed(feature.value), "  ", (words, "bold"), (f"  ({total})", "dim")))
+    value = Text.assemble("  ", _signed(feature.value), "  ")
+    io.hang(screen, value, Text.assemble((words, "bold"), (f"  ({total})", "dim")))
     if lines is None:
         return
     for number, line in enumerate(lines.lines):
@@ -131,7 +160,7 @@ def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> No
             text.append(piece if text else piece.lstrip(), style="bold" if place in (2, 4) else "")
         borrowed = f", borrowed from {lines.origins[number]}" if lines.origins else ""
         text.append(f"  [{line.document}{borrowed}]", style="dim")
-        screen.print(Padding(text, (0, 0, 0, 10)))
+        io.hang(screen, Text(" " * 10), text)
 
 
 def _without_lines(feature: FeaturePart) -> str:
@@ -199,11 +228,10 @@ KINDS = {"all": "all together", "v12": "by the two together (v12)", "v1": "by th
 
 def show_similar(found: Similar, by: str) -> None:
     """On the terminal: each ranking, every pair with its reasons."""
-    from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
 
-    screen = Console(highlight=False, markup=False)
+    screen = io.screen()
     screen.print(
         Text.assemble(
             (f"{found.w1} – {found.w2}", "bold"),
@@ -273,11 +301,9 @@ def sketch(
 
 def show_sketch(found: PairSketch | WordSketch) -> None:
     """On the terminal."""
-    from rich.console import Console
-
     from bagpack.explain import WordSketch
 
-    screen = Console(highlight=False, markup=False)
+    screen = io.screen()
     if isinstance(found, WordSketch):
         _show_word(screen, found)
     else:

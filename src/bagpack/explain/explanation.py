@@ -118,7 +118,7 @@ class Explanation:
 
 def explain_pair(
     model: LinearModel, source: ContextSource, w1: str, w2: str, *, labels: Sequence[str] | None = None,
-    top: int = 10, lines: int = 3, n_jobs: int | None = None,
+    top: int = 10, lines: int = 3, in_full: bool = True, n_jobs: int | None = None,
 ) -> Explanation:  # fmt: skip
     """Explain a model's decisions about a pair.
 
@@ -132,12 +132,15 @@ def explain_pair(
         How many corpus lines each feature shows; 0 shows none.
     """
     matrix = count_for(model, source, [(w1, w2)], n_jobs)
-    return explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines, n_jobs=n_jobs)
+    return explain_matrix(
+        model, source, matrix, labels=labels, top=top, lines=lines, in_full=in_full, n_jobs=n_jobs
+    )
 
 
 def explain_matrix(
     model: LinearModel, source: ContextSource, matrix: PairMatrix, row: int = 0, *,
-    labels: Sequence[str] | None = None, top: int = 10, lines: int = 3, n_jobs: int | None = None,
+    labels: Sequence[str] | None = None, top: int = 10, lines: int = 3, in_full: bool = True,
+    n_jobs: int | None = None,
 ) -> Explanation:  # fmt: skip
     """Explain a pair that is counted already."""
     matrix = matrix.select([row])
@@ -156,10 +159,17 @@ def explain_matrix(
     names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
     wanted = [name for name in names if labels is None or str(name) in labels]
     observed = ObservedFeatures.of(model, counts)
-    decisions = [_decision(model, observed, label, evidence, top, lines) for label in wanted]
-    decisions.sort(key=lambda decision: -decision.value)
-    answer = model.predict(counts)
-    chosen = answer[0]
+    chosen = model.predict(counts)[0]
+    if in_full:
+        listed = len(wanted)
+    elif isinstance(chosen, set | frozenset):
+        listed = len(chosen) + 1
+    else:
+        listed = 1 if model.kind == "binary" else 2
+    sums = {label: _decision(model, observed, label, None, 0, 0) for label in wanted}
+    ranked = sorted(wanted, key=lambda label: -sums[label].value)
+    decisions = [_decision(model, observed, label, evidence, top, lines) for label in ranked[:listed]]
+    decisions += [sums[label] for label in ranked[listed:]]
     shown = ", ".join(sorted(map(str, chosen))) if isinstance(chosen, set | frozenset) else str(chosen)
     if model.kind == "rating":
         shown = f"{float(chosen):.3f}"
