@@ -3,12 +3,16 @@
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.folding import fold
 from bagpack.corpus.interning import InternTable
 from bagpack.corpus.lexicon import merge_all, most_frequent_keys
+from bagpack.corpus.normalise import fold_all
+from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import (
     count_ids,
     fill_postings,
@@ -46,11 +50,13 @@ def test_take_picks_in_order(items, data):
     assert list(Strings.of(items).take(np.array(order, np.int64))) == [items[i] for i in order]
 
 
-@given(st.lists(st.text(max_size=8), max_size=20))
-def test_casefold_and_equals_are_those_of_python(items):
-    folded = Strings.of(items).casefold()
-    assert [entry.decode() for entry in folded] == [item.casefold() for item in items]
-    assert folded.equals(Strings.of(items)).tolist() == [item.casefold() == item for item in items]
+@given(st.lists(st.text(max_size=8) | st.text("IİıiAÄäa\u0308\u0307ΐẞß", max_size=8), max_size=20))
+@pytest.mark.parametrize("options", [TextOptions(), TextOptions(case="keep"), TextOptions(lang="tr")])
+def test_the_kernel_folds_as_python_does(options, items):
+    folded = fold_all(Strings.of(items), options)
+    expected = [fold(item, options) for item in items]
+    assert [entry.decode() for entry in folded] == expected
+    assert folded.equals(Strings.of(items)).tolist() == [a == b for a, b in zip(expected, items, strict=True)]
 
 
 def test_strings_are_read_only_and_decode():

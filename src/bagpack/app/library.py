@@ -18,7 +18,7 @@ from bagpack.basis import Basis
 from bagpack.beside.neighbours import Alternate, borrow
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.normalise import fold
+from bagpack.corpus.folding import fold
 from bagpack.corpus.store import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.explain.browse import SORTS, Browser, Lines

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
+from bagpack.corpus.folding import has_dotted_i, small_i
 from bagpack.errors import UsageError, missing_extra
 
 Search = Callable[[str, str], "str | None"]
@@ -106,6 +107,7 @@ class SimplemmaLemmatizer:
         from simplemma.strategies import DefaultStrategy
 
         self.lang = lang
+        self._has_dotted_i = has_dotted_i(lang)
         self._look_up: Search = DefaultStrategy().get_lemma
         self._known: dict[str, str] = {}
 
@@ -122,7 +124,9 @@ class SimplemmaLemmatizer:
         return cast(list[str], lemmas)
 
     def _lemma(self, form: str) -> str:
-        lemma: str = (_INFLECTED.fullmatch(form) and self._look_up(form, self.lang)) or form
+        # simplemma makes capitals small as in English.
+        asked = small_i(form).lower() if self._has_dotted_i else form
+        lemma: str = (_INFLECTED.fullmatch(form) and self._look_up(asked, self.lang)) or form
         return lemma
 
 

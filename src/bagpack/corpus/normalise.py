@@ -1,7 +1,8 @@
 """From the distinct raw strings of a shard to its types: form as written, key as counted.
 
-A key is what statistics are about: the lemma (or form), case-folded unless told otherwise. Work is done once per
-distinct string. Plain ASCII entries go through a kernel; the few others (accents, entities) through Python.
+A key is what statistics are about: the lemma (or form), composed (NFC) and case-folded unless told otherwise. Work is
+done once per distinct string. Plain ASCII entries go through a kernel; the few others (accents, entities) through
+Python.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.folding import fold_case, folding, has_dotted_i
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.strings import Strings
 
@@ -33,8 +35,8 @@ class NormalisedTypes:
 
 
 @nb.njit(cache=True, nogil=True)
-def _scan(blob, offsets, plain, divider, letters):  # type: ignore[no-untyped-def]
-    """Per entry: is it plain ASCII without `&` or a lemma that starts with `<`; where is its TAB; has it alnum."""
+def _scan(blob, offsets, slow, plain, divider, letters):  # type: ignore[no-untyped-def]
+    """Per entry: is it without `slow` bytes or a lemma that starts with `<`; where is its TAB; has it alnum."""
     for i in range(offsets.size - 1):
         plain[i] = True
         letters[i] = False
@@ -43,7 +45,7 @@ def _scan(blob, offsets, plain, divider, letters):  # type: ignore[no-untyped-de
             c = blob[k]
             if c == 9 and divider[i] == offsets[i + 1]:
                 divider[i] = k
-            if c >= 128 or c == 38 or (c == 60 and divider[i] == k - 1):
+            if slow[c] or (c == 60 and divider[i] == k - 1):
                 plain[i] = False
             if divider[i] == offsets[i + 1] and (48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122):
                 letters[i] = True
@@ -91,9 +93,14 @@ def is_punctuation(form: str) -> bool:
     return not any(unicodedata.category(c)[0] in "LNM" for c in form)
 
 
-def fold(text: str, options: TextOptions) -> str:
-    """The key of a lemma or form, as the store's case setting says."""
-    return text.casefold() if options.case == "fold" else text
+def fold_all(strings: Strings, options: TextOptions) -> Strings:
+    """The key of each string."""
+    small = np.arange(256, dtype=np.uint8)
+    slow = small >= 128
+    if options.case == "fold":
+        small[65:91] += 32
+        slow[ord("I")] = has_dotted_i(options.lang)
+    return strings.mapped(small, slow, folding(options))
 
 
 def decode_latin1(raw: bytes) -> str:
@@ -127,11 +134,15 @@ def normalise_columns(raw: Strings, options: TextOptions, entities: bool) -> Nor
     plain = np.empty(count, np.bool_)
     letters = np.empty(count, np.bool_)
     divider = np.empty(count, np.int64)
-    _scan(raw.blob, raw.offsets, plain, divider, letters)
+    slow = np.arange(256) >= 128
+    slow[ord("&")] = True
+    slow[ord("I")] = options.case == "fold" and has_dotted_i(options.lang)
+    _scan(raw.blob, raw.offsets, slow, plain, divider, letters)
     undecodable = np.zeros(count, np.bool_)
     dropped = ~letters if options.punctuation == "drop" else np.zeros(count, np.bool_)
     forms: list[str] = []
     keys: list[str] = []
+    folded = folding(options)
     for index in np.flatnonzero(~plain).tolist():
         entry = raw.bytes_at(index)
         try:
@@ -144,7 +155,7 @@ def normalise_columns(raw: Strings, options: TextOptions, entities: bool) -> Nor
             form, lemma = unescape(form).translate(BLANKS), unescape(lemma).translate(BLANKS)
         lemma = form if lemma in UNKNOWN_LEMMAS else lemma
         forms.append(form)
-        keys.append(fold(form if options.level == "form" else lemma or form, options))
+        keys.append(folded(form if options.level == "form" else lemma or form))
         if options.punctuation == "drop":
             dropped[index] = is_punctuation(form)
     if options.encoding_errors == "skip":
@@ -171,7 +182,11 @@ def normalise_forms(
     raw: Strings, forms: list[str], lemmas: list[str], options: TextOptions
 ) -> NormalisedTypes:
     """Raw strings are forms in UTF-8; the lemmas (or the forms themselves) become keys."""
-    keys = [text.casefold() for text in lemmas] if options.case == "fold" else lemmas
+    folded = folding(options)
+    if folded is fold_case:  # of so many, plain ones are not worth a call each
+        keys = [text.lower() if text.isascii() else fold_case(text) for text in lemmas]
+    else:
+        keys = list(map(folded, lemmas))
     dropped = np.zeros(len(forms), np.bool_)
     if options.punctuation == "drop":
         dropped = np.fromiter((is_punctuation(form) for form in forms), np.bool_, len(forms))

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.documents import Documents
 from bagpack.corpus.interning import FULL, InternTable, intern_two
-from bagpack.corpus.normalise import NormalisedTypes
+from bagpack.corpus.normalise import NormalisedTypes, fold_all
+from bagpack.corpus.options import TextOptions
 from bagpack.corpus.strings import Strings, read_only
 from bagpack.errors import StoreError
 from bagpack.files import digest_file, map_array, read_json, sync_directory, write_array, write_json
@@ -184,7 +185,7 @@ class ShardDraft:
     tokens: U32  # raw ids with flags
     types: NormalisedTypes
     documents: Documents
-    case: str  # fold or keep, as in the options
+    options: TextOptions
     source: str  # the file it ends in, for those who look into shard.json
 
 
@@ -211,7 +212,7 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     bounds = np.concatenate([[0], np.cumsum(key_counts)])
     postings = np.empty(tokens.size, np.uint32)
     sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
-    form_pairs, form_counts = _form_table(forms, keys_of_types, counts[by_count], draft.case)
+    form_pairs, form_counts = _form_table(forms, keys_of_types, counts[by_count], draft.options)
     documents = Strings.of(draft.documents.names)
 
     arrays: dict[str, NDArray[Any]] = {
@@ -263,9 +264,9 @@ def _sorted_keys(keys_of_types: Strings) -> tuple[Strings, U32]:
     return keys.take(order), _ranks(order)[first_seen].astype(np.uint32)
 
 
-def _form_table(forms: Strings, keys: Strings, counts: I64, case: str) -> tuple[Strings, I64]:
+def _form_table(forms: Strings, keys: Strings, counts: I64, options: TextOptions) -> tuple[Strings, I64]:
     """FOLDED FORM TAB KEY with counts, sorted, for the forms that are not their own key."""
-    folded = forms.casefold() if case == "fold" else forms
+    folded = fold_all(forms, options)
     same = folded.equals(keys)
     found, table = intern_pairs(folded, keys, same)
     kept = found >= 0

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bagpack.corpus import columns as col
 from bagpack.corpus.complaints import bad_line, encoding_error, long_sentence, paragraph_place, undecodable
 from bagpack.corpus.documents import Documents, Opening
+from bagpack.corpus.folding import compose
 from bagpack.corpus.interning import InternTable
 from bagpack.corpus.normalise import NormalisedTypes, decode, normalise_columns, normalise_forms
 from bagpack.corpus.options import TextOptions
@@ -315,7 +316,7 @@ class ShardSink:
             self.tally.undecodable += int(count_ids(tokens, len(types.forms))[types.undecodable].sum())
         if not types.dropped.all():
             source = self._current().source.name
-            draft = ShardDraft(tokens, types, self.documents, self.options.case, source)
+            draft = ShardDraft(tokens, types, self.documents, self.options, source)
             name = f"{self.part:06d}-{len(self.shards):03d}"
             beside = self.directory / f"{name}.{uuid.uuid4().hex}.new"
             with disk_errors(beside):
@@ -366,7 +367,9 @@ class ShardSink:
         """What raw text is counted by; an annotator in context leaves no raw text."""
         if self.options.level == "form":
             return forms
-        return cast("FormAnnotator", self.annotator).lemmatize(forms)
+        return cast("FormAnnotator", self.annotator).lemmatize(
+            [form if form.isascii() else compose(form) for form in forms]
+        )
 
     def _current(self) -> Slice:
         if not self.slices:

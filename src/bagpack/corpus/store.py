@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from bagpack.corpus.folding import fold, folding
 from bagpack.corpus.lexicon import Lexicon
-from bagpack.corpus.normalise import fold
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import Shard, damaged_files
 from bagpack.errors import StoreError
@@ -132,8 +132,7 @@ class Corpus:
 
     def resolve(self, words: Iterable[str]) -> list[str | None]:
         """The key that stands for each word: itself as a key, or its form's most frequent key; None if unknown."""
-        folded = [fold(word, self.options) for word in words]
-        found = self.lexicon.find(folded).tolist()
+        found = self.lexicon.find(map(folding(self.options), words)).tolist()
         return [self.lexicon.keys[index] if index >= 0 else None for index in found]
 
     def count(self, word: str) -> int:

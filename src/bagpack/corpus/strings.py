@@ -6,7 +6,7 @@ code-point order, the one by which ties are broken (docs/method.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,14 +161,14 @@ def merge_sorted(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
-def _lower_ascii(blob, offsets, lowered, foreign):  # type: ignore[no-untyped-def]
-    """Lower-case ASCII capitals; mark the strings that hold anything beyond ASCII."""
+def _map_bytes(blob, offsets, table, slow, mapped, is_slow):  # type: ignore[no-untyped-def]
+    """Put bytes through a table; mark the strings that hold a `slow` one."""
     for i in range(offsets.size - 1):
         for k in range(offsets[i], offsets[i + 1]):
             c = blob[k]
-            if c >= 128:
-                foreign[i] = True
-            lowered[k] = c + 32 if 65 <= c <= 90 else c
+            if slow[c]:
+                is_slow[i] = True
+            mapped[k] = table[c]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -250,17 +250,17 @@ class Strings:
         _search(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
         return out
 
-    def casefold(self) -> Strings:
-        """Each string case-folded as Python does it."""
-        lowered = np.empty_like(self.blob)
-        foreign = np.zeros(len(self), np.bool_)
-        _lower_ascii(self.blob, self.offsets, lowered, foreign)
-        if not foreign.any():
-            return Strings(lowered, self.offsets)
-        slow = Strings.of(self[index].casefold() for index in np.flatnonzero(foreign).tolist())
-        blob = np.empty(lowered.size + slow.blob.size, np.uint8)
+    def mapped(self, table: U8, slow: NDArray[np.bool_], by: Callable[[str], str]) -> Strings:
+        """Each byte through a table; strings that hold any of the `slow` bytes as a whole, through a function."""
+        mapped = np.empty_like(self.blob)
+        is_slow = np.zeros(len(self), np.bool_)
+        _map_bytes(self.blob, self.offsets, table, slow, mapped, is_slow)
+        if not is_slow.any():
+            return Strings(mapped, self.offsets)
+        made = Strings.of(by(self[index]) for index in np.flatnonzero(is_slow).tolist())
+        blob = np.empty(mapped.size + made.blob.size, np.uint8)
         offsets = np.zeros(len(self) + 1, np.int64)
-        _replace_some(read_only(lowered), self.offsets, foreign, slow.blob, slow.offsets, blob, offsets)
+        _replace_some(read_only(mapped), self.offsets, is_slow, made.blob, made.offsets, blob, offsets)
         return Strings(blob[: offsets[-1]], offsets)
 
     def equals(self, others: Strings) -> NDArray[np.bool_]:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.annotate import get_annotator
+from bagpack.corpus.folding import compose, fold_case
 from bagpack.corpus.normalise import MAX_UNESCAPES
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import Snippet
@@ -136,7 +137,7 @@ class Tokens:
             return [
                 Sentence(
                     [token.form for token in sentence],
-                    [token.form.casefold() for token in sentence],
+                    [fold_case(token.form) for token in sentence],
                     [token.glued for token in sentence],
                     [
                         token_lines(token.form, self._key(token.form, token.lemma), token.glued)
@@ -150,9 +151,11 @@ class Tokens:
         known = self._known
         fresh = list(set(forms).difference(known))
         if fresh:
-            for form, lemma in zip(fresh, self._annotator.lemmatize(fresh), strict=True):
+            for form, lemma in zip(
+                fresh, self._annotator.lemmatize([compose(form) for form in fresh]), strict=True
+            ):
                 key = self._key(form, lemma)
-                known[form] = form.casefold(), token_lines(form, key, False), token_lines(form, key, True)
+                known[form] = fold_case(form), token_lines(form, key, False), token_lines(form, key, True)
         entries = [known[form] for form in forms]
         lines = [entry[1 + stuck] for entry, stuck in zip(entries, glued, strict=True)]
         return [Sentence(forms, [entry[0] for entry in entries], glued, lines)]

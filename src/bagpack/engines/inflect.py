@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from bagpack.corpus.folding import fold_case
 from bagpack.errors import UsageError, missing_extra
 from bagpack.tasks.textfile import read_text_file
 from bagpack.tasks.words import normalise_target
@@ -105,8 +106,8 @@ def read_forms(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 
 def fold_target(word: str) -> str:
-    """A target as engines look for it: blanks for underscores, and case-folded."""
-    return normalise_target(word).casefold()
+    """A target as engines look for it: blanks for underscores, composed and case-folded."""
+    return fold_case(normalise_target(word))
 
 
 def _distinct(forms: Iterable[str]) -> tuple[str, ...]:

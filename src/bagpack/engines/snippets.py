@@ -324,6 +324,7 @@ def _write(
             columns="word,lemma",
             case=assembler.options.case,
             punctuation=assembler.options.punctuation,
+            lang=assembler.options.lang,
         )
         for role, sentences in zip(
             ROLES, (assembler.sentences, assembler.words, assembler.pairs), strict=True

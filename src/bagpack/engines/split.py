@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from bagpack.corpus.folding import fold_case
 from bagpack.corpus.sentences import join_paragraphs
 from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize
 from bagpack.engines.assemble import occurrences
@@ -40,7 +41,7 @@ def split_snippets(query: Query, snippets: Iterable[Snippet], lang: str) -> list
     found = []
     for snippet in snippets:
         for marked in marked_sentences(snippet.text, lang):
-            words = [form.casefold() for form in unmark(marked)[0]]
+            words = [fold_case(form) for form in unmark(marked)[0]]
             if all(occurrences(words, forms) for forms in wanted):
                 found.append(Snippet(snippet.document, marked))
     return found

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from bagpack.contexts.targets import HIDDEN_MARK
+from bagpack.corpus.folding import fold_case
 
 JOINER = "\N{WORD JOINER}"
 # Noncharacters, which no text interchanges, so that no token has them.
@@ -76,7 +77,7 @@ def index_word(token: str) -> str:
 
 
 def _folded(token: str) -> str:
-    return token.casefold()[:LONGEST]
+    return fold_case(token)[:LONGEST]
 
 
 def split_form(form: str, lang: str) -> tuple[str, ...]:
@@ -91,4 +92,4 @@ def split_form(form: str, lang: str) -> tuple[str, ...]:
 
     data = form.encode()
     spans = tokenize(data, np.array([len(data)]), lang)
-    return tuple(data[a:b].decode().casefold() for a, b in zip(spans.starts, spans.stops, strict=True))
+    return tuple(fold_case(data[a:b].decode()) for a, b in zip(spans.starts, spans.stops, strict=True))

@@ -1,0 +1,50 @@
+"""From a word as written to the key it is counted and looked up under: letters composed, case folded."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bagpack.corpus.options import TextOptions
+
+DOTTED = ("tr", "az")  # languages in which I is the capital of ı, and İ that of i
+SMALL_I = str.maketrans("İI", "iı")
+
+
+def compose(text: str) -> str:
+    """Letters with marks as single characters where there are such (NFC): ü is one word with u and a combining ¨."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def fold_case(text: str) -> str:
+    """Composed and case-folded, in any language but those of `DOTTED`."""
+    # Folding takes some characters apart (ΐ), so composing comes after it too.
+    return text.lower() if text.isascii() else compose(compose(text).casefold())
+
+
+def folding(options: TextOptions) -> Callable[[str], str]:
+    """What makes a key of a lemma or form, as the store's case setting and its language say."""
+    if options.case != "fold":
+        return compose
+    return _fold_dotted if has_dotted_i(options.lang) else fold_case
+
+
+def _fold_dotted(text: str) -> str:
+    return fold_case(small_i(text))
+
+
+def fold(text: str, options: TextOptions) -> str:
+    """The key of a lemma or form; see `folding`."""
+    return folding(options)(text)
+
+
+def has_dotted_i(lang: str) -> bool:
+    """Whether I and İ are two letters."""
+    return lang.lower().partition("-")[0] in DOTTED
+
+
+def small_i(text: str) -> str:
+    """The letters I and İ made small as in Turkish; composed, since İ may be written as I and a dot."""
+    return compose(text).translate(SMALL_I)

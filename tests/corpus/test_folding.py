@@ -1,0 +1,85 @@
+"""Keys and queries are composed and case-folded alike, whatever way a text writes its letters."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bagpack.corpus.folding import fold, fold_case
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store import Corpus
+
+
+def indexed(source, options):
+    store = source.with_name("store.bp")
+    index_corpus([str(source)], store, options)
+    return Corpus.open(store)
+
+
+COMPOSED, DECOMPOSED = "Müller", "Mu\N{COMBINING DIAERESIS}ller"
+
+
+@given(st.text(max_size=12) | st.text("AÄäa\u0308\u0327\u0307ΐẞßǰİ", max_size=8))
+def test_how_letters_are_put_together_makes_no_difference(text):
+    keys = {fold_case(unicodedata.normalize(form, text)) for form in ("NFC", "NFD")}
+    assert len(keys) == 1
+    assert unicodedata.is_normalized("NFC", keys.pop())
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_letters_are_folded_as_ever(text):
+    assert fold_case(text) == text.casefold()
+
+
+@pytest.mark.parametrize("case", ["fold", "keep"])
+@pytest.mark.parametrize("written", [COMPOSED, DECOMPOSED])
+@pytest.mark.parametrize("kind", ["text", "vertical"])
+def test_composed_and_decomposed_letters_are_one_word(tmp_path, written, case, kind):
+    text = f"Frau {written} singt.\n" if kind == "text" else f"<s>\nFrau\tFrau\n{written}\t{written}\n</s>\n"
+    source = tmp_path / f"corpus.{'txt' if kind == 'text' else 'vert'}"
+    source.write_text(text, encoding="utf-8")
+    options = TextOptions(format=kind, lang="de", case=case)
+    corpus = indexed(source, options)
+    for asked in (COMPOSED, DECOMPOSED):
+        assert corpus.resolve([asked]) == [fold(COMPOSED, options)]
+        assert corpus.count(asked) == 1
+        [line] = corpus.contexts(asked)
+        assert written in line.text  # the text stays as it was
+
+
+def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path):
+    forms = ["Häuser", unicodedata.normalize("NFD", "Häuser")]
+    (tmp_path / "text.txt").write_text(f"Zwei {forms[0]} und drei {forms[1]}.\n", encoding="utf-8")
+    corpus = indexed(tmp_path / "text.txt", TextOptions(lang="de"))
+    assert corpus.count("Haus") == 2
+    assert [corpus.resolve([form]) for form in forms] == [["haus"]] * 2
+
+
+TURKISH = ("İstanbul istanbul İSTANBUL I\N{COMBINING DOT ABOVE}stanbul", "IŞIK ışık Işık")
+
+
+@pytest.mark.parametrize("kind", ["text", "vertical"])
+@pytest.mark.parametrize("lang", ["tr", "tr-TR", "az"])
+def test_turkish_has_two_letters_i(tmp_path, kind, lang):
+    source = tmp_path / "corpus"
+    divided = "\n".join(TURKISH).replace(" ", "\n") if kind == "vertical" else "\n".join(TURKISH)
+    source.write_text(divided + "\n", encoding="utf-8")
+    options = TextOptions(format=kind, lang=lang, level="form", annotator="none", columns="word")
+    corpus = indexed(source, options)
+    for words, count in zip(TURKISH, (4, 3), strict=True):
+        assert {corpus.count(word) for word in words.split()} == {count}
+    assert corpus.resolve(["IŞIK", "işık", "ISTANBUL"]) == ["ışık", None, None]
+
+
+def test_turkish_lemmas_are_found_from_capitals(tmp_path):
+    (tmp_path / "text.txt").write_text("ışıklar IŞIKLAR Işıklar. Kitaplar KİTAPLAR.\n", encoding="utf-8")
+    corpus = indexed(tmp_path / "text.txt", TextOptions(lang="tr"))
+    assert corpus.count("ışık") == 3
+    assert corpus.count("KİTAP") == 2
+
+
+def test_other_languages_fold_as_ever():
+    assert fold("IŞIK", TextOptions()) == "işik"
+    assert fold("IŞIK", TextOptions(lang="tr", case="keep")) == "IŞIK"
