@@ -21,7 +21,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.errors import BagpackError, StoreError
+from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.files import disk_errors, remove_tree
 
 Arrays = tuple[NDArray[Any], ...]
@@ -48,6 +48,8 @@ def on_one_machine() -> bool:
 
 def worker_count(n_jobs: int | None) -> int:
     """How many tasks run at once."""
+    if n_jobs == 0:
+        raise UsageError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for one per core")
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 
@@ -58,6 +60,7 @@ def core_count() -> int:
 
 def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
     """Results of `delayed` calls in the order of the calls, as they come where the engine can do that."""
+    worker_count(n_jobs)
     try:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1)
     except ValueError:  # Ray and Spark hand all results over at the end; they are small
@@ -69,6 +72,11 @@ def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
         if told is None:
             raise
         raise WorkerError(told) from error
+
+
+def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
+    """Results of `delayed` calls that all look at the same objects in memory."""
+    return list(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks))
 
 
 def _lost(error: Exception) -> str | None:

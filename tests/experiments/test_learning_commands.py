@@ -195,3 +195,12 @@ def test_a_damaged_model_gets_a_sentence(cli, store, relations, write, tmp_path)
     assert cli("evaluate", store, relations, "--preset", "nonsense", "-j", 1).code == 2
     assert cli("evaluate", store, relations, "--condition", "v3").code == 2
     assert cli("train", store, relations, "--out", model, "-j", 1).code in (1, 2)  # exists already
+
+
+@pytest.mark.parametrize("command", [("evaluate", "relations"), ("vectors", "relations"), ("basis",)])
+def test_no_worker_at_all_is_told(cli, store, relations, tmp_path, command):
+    name, *rest = command
+    out = ["--out", tmp_path / "m.bpm"] if name == "vectors" else []
+    done = cli(name, store, *(relations for _ in rest), *out, "-j", 0)
+    assert done.code == 2
+    assert "--jobs 0 leaves nobody to work" in done.err

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -28,6 +27,7 @@ from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
 from bagpack.learn.annex import turned
 from bagpack.learn.association import LogPpmi, unit_length
+from bagpack.parallel import delayed, run_threads
 from bagpack.vectors.tables import pair_codes
 
 if TYPE_CHECKING:
@@ -129,11 +129,14 @@ class Vocabulary:
             return np.full((len(targets), k), -1, np.int64), np.zeros((len(targets), k), np.int64)
         # Threads, as all of them look at one vocabulary; each word's products are added in the order of its columns.
         starts = range(0, len(targets), WORDS_AT_ONCE)
-        found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(self._nearest)(
-                targets[start : start + WORDS_AT_ONCE], counts[start : start + WORDS_AT_ONCE], k
-            )
-            for start in starts
+        found = run_threads(
+            (
+                delayed(self._nearest)(
+                    targets[start : start + WORDS_AT_ONCE], counts[start : start + WORDS_AT_ONCE], k
+                )
+                for start in starts
+            ),
+            n_jobs,
         )
         numbers, grains = zip(*found, strict=True)
         return np.concatenate(numbers), np.concatenate(grains)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack import names
@@ -29,7 +28,7 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
-from bagpack.parallel import Shared, share
+from bagpack.parallel import Shared, delayed, share
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Floats

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from joblib import delayed
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
@@ -22,7 +21,7 @@ from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbere
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
-from bagpack.parallel import Shared, share
+from bagpack.parallel import Shared, delayed, share
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import delayed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack.errors import InputError, UsageError
@@ -19,7 +18,7 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets
-from bagpack.parallel import Shared, share
+from bagpack.parallel import Shared, delayed, share
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Index, Json, Label
