@@ -168,7 +168,7 @@ def test_a_store_that_is_gone_is_told(place, tmp_path):
     matrix = PairMatrix.count(source, PAIRS, source.pick_basis(8), CountSettings())
     assert source_of(matrix).content_hash == source.content_hash
     shutil.rmtree(tmp_path / "copy.bp")
-    with pytest.raises(StoreError, match=r"copy\.bp is gone; put it back, or take another preset"):
+    with pytest.raises(StoreError, match=r"copy\.bp is not found \(nor beside the matrix\); put it back"):
         matrix.counts(beside=Beside(neighbours=3))
 
 

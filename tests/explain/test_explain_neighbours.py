@@ -101,4 +101,4 @@ def test_a_matrix_whose_store_is_gone_is_told(cli, store, relations, tmp_path): 
     shutil.rmtree(copy)
     done = cli("evaluate", kept, relations, "--folds", 3, "--preset", PRESET)
     assert done.code != 0
-    assert "copy.bp is gone" in " ".join(done.err.split())
+    assert "copy.bp is not found (nor beside the matrix)" in " ".join(done.err.split())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bagpack.basis import Basis, corpus_counts
 from bagpack.beside.neighbours import borrow, frequent_targets
-from bagpack.contexts.source import ContextSource, CorpusSource, open_source
+from bagpack.contexts.source import ContextSource, CorpusSource, find_store, not_found, open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.annex import BORROWED, CONTENT, WHOLE, Annex, Beside
@@ -40,13 +39,13 @@ def count_annexes(
 
 def source_of(matrix: PairMatrix) -> ContextSource:
     """The store that a matrix was counted from."""
-    path = Path(matrix.source_path)
-    if not path.exists():
+    found = find_store(matrix.source_path, matrix.source_hash, matrix.place)
+    if found is None:
         raise StoreError(
             f"what the preset wants beside the three vectors is counted in the store that the matrix came from, and "
-            f"{path} is gone; put it back, or take another preset"
+            f"{not_found(matrix.source_path, 'matrix')}; put it back, or take another preset"
         )
-    return open_source(path)
+    return open_source(found)
 
 
 def wide_settings(settings: CountSettings) -> CountSettings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from bagpack.contexts.counting import Csr, PairCountsOf, WholeCounts
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store import Corpus
-from bagpack.errors import StoreError
+from bagpack.errors import BagpackError, StoreError
 from bagpack.files import read_json
 
 Progress = Callable[[int], None]
@@ -135,3 +136,30 @@ def open_source(path: str | Path) -> ContextSource:
             raise StoreError(f"{path} holds snippets, which this BagPack cannot read; update it") from error
         return SnippetCorpus.open(path)
     return CorpusSource(Corpus.open(path))
+
+
+def find_store(path: str | Path, content_hash: str, artefact: Path | None = None) -> Path | None:
+    """Where the store is that something was made from, by the name that it had then; None if nothing has that name.
+
+    The name is one from where the command ran, so it is looked up from here, then from the directories above the
+    artefact, then beside it. A store with the right content comes before others.
+    """
+    path = Path(path)
+    above = [] if artefact is None else list(Path(os.path.abspath(artefact)).parents)
+    places = [path, *(place / path for place in above), *(place / path.name for place in above[:1])]
+    there = [place for place in dict.fromkeys(places) if place.exists()]
+    return next((place for place in there if _content_of(place) == content_hash), there[0] if there else None)
+
+
+def _content_of(path: Path) -> str | None:
+    try:
+        manifest = read_json(path / "manifest.json")
+    except (BagpackError, OSError):
+        return None
+    return str(manifest.get("content_hash")) if isinstance(manifest, dict) else None
+
+
+def not_found(path: str | Path, artefact: str) -> str:
+    """What is said of a store that is not where it was."""
+    where = "" if Path(path).is_absolute() else f" from {Path.cwd()}"
+    return f"{path} is not found{where} (nor beside the {artefact})"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource, CorpusSource, open_source
+from bagpack.contexts.source import ContextSource, CorpusSource, find_store, open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
 from bagpack.files import read_json
@@ -75,9 +75,14 @@ def _basis(source: ContextSource, options: CountOptions) -> Basis:
 def corpus_facts(matrix: PairMatrix) -> CorpusFacts:
     """What a report says of the corpus; only its path and hash if it is out of reach."""
     facts: CorpusFacts = {"path": matrix.source_path, "content_hash": matrix.source_hash}
+    store = find_store(matrix.source_path, matrix.source_hash, matrix.place)
+    if store is None:
+        return facts
     try:
-        manifest: dict[str, Any] = read_json(Path(matrix.source_path) / "manifest.json")
+        manifest: dict[str, Any] = read_json(store / "manifest.json")
     except StoreError:
+        return facts
+    if manifest.get("content_hash") != matrix.source_hash:
         return facts
     for name in ("tokens", "sentences", "documents", "types"):
         if name in manifest:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bagpack.beside.recounting import count_for
-from bagpack.contexts.source import ContextSource, open_source
+from bagpack.contexts.source import ContextSource, find_store, not_found, open_source
 from bagpack.errors import StoreError, UsageError
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
@@ -86,17 +86,19 @@ def _scores(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def model_source(model: LinearModel, store: str | None, any_store: bool = False) -> ContextSource:
     """The source a model counts new pairs in: the store it was trained on, unless another is named."""
     trained = model.manifest.get("source", {})
+    content_hash = str(trained.get("content_hash", ""))
     path = store or trained.get("path")
     if not path:
         raise StoreError("the model does not say which store it was trained on; name one with --store")
-    if not Path(path).exists():
+    place = Path(store) if store else find_store(path, content_hash, model.place)
+    if place is None:
         raise StoreError(
-            f"the store {path} that the model was trained on is gone; name its new place with --store"
+            f"the store {not_found(path, 'model')}, and the model was trained on it; say where it is now with --store"
         )
-    source = open_source(path)
-    if source.content_hash != trained.get("content_hash") and not any_store:
+    source = open_source(place)
+    if source.content_hash != content_hash and not any_store:
         raise StoreError(
-            f"the model was trained on another store than {path} (content {trained.get('content_hash', '')[:12]}, not "
+            f"the model was trained on another store than {place} (content {content_hash[:12]}, not "
             f"{source.content_hash[:12]}); name the right one with --store, or add --any-store to use it all the same"
         )
     return source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +75,8 @@ class LinearModel:
         Per block, its fitted steps and its weights (columns × outputs).
     outputs
         Two classes have one output, for the second class; otherwise one per class; ratings have one.
+    place
+        Where it was read from; None for one that was just fitted.
     """
 
     kind: Kind
@@ -88,6 +91,7 @@ class LinearModel:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     as_sets: bool = False
     vocabularies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    place: Path | None = None
 
     @property
     def block_names(self) -> tuple[str, ...]:

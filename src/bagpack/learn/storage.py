@@ -142,6 +142,7 @@ def load_model(path: str | Path) -> LinearModel:
             manifest=document["manifest"],
             as_sets=bool(document["label_sets"]),
             vocabularies=vocabularies,
+            place=path,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path}/model.json is damaged ({error!r}): train the model again") from None

@@ -53,6 +53,7 @@ class PairMatrix:
     settings: CountSettings
     source_path: str
     source_hash: str
+    place: Path | None = None  # where it was opened
 
     # Making -----------------------------------------------------------------------------------------------------
 

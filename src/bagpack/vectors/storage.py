@@ -196,6 +196,7 @@ def open_matrix(path: Path) -> PairMatrix:
         CountSettings.from_dict(manifest["settings"]),
         manifest["source"]["path"],
         manifest["source"]["content_hash"],
+        path,
     )
 
 

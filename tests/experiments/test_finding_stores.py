@@ -1,0 +1,49 @@
+"""A model and a matrix know their store by name, and are used from other directories."""
+
+import json
+import shutil
+
+
+def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relations, tmp_path, monkeypatch):
+    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+    (work / "demo").mkdir(parents=True)
+    elsewhere.mkdir()
+    shutil.copytree(store, work / "demo" / "my.bp")
+    shutil.copy(relations, work / "demo" / "pairs.tsv")
+    monkeypatch.chdir(work)
+    preset = ("--preset", "modern:content=20", "-j", 1)
+    assert cli("vectors", "demo/my.bp", "demo/pairs.tsv", "-b", 20, "--out", "demo/m.bpm", "-j", 1).code == 0
+    trained = cli("train", "demo/m.bpm", "demo/pairs.tsv", "--out", "demo/m.model", "--no-scores", *preset)
+    assert trained.code == 0, trained.err
+    expected = json.loads(cli("explain", "demo/m.model", "kinda03", "kindb03", "--json").out)
+    evaluated = cli("evaluate", "demo/m.bpm", "demo/pairs.tsv", "--folds", 3, "--json", *preset)
+
+    def answers_from(folder, place):
+        monkeypatch.chdir(folder)
+        done = cli("explain", f"{place}m.model", "kinda03", "kindb03", "--json")
+        assert done.code == 0, done.err
+        assert json.loads(done.out) == expected
+        done = cli("evaluate", f"{place}m.bpm", f"{place}pairs.tsv", "--folds", 3, "--json", *preset)
+        assert done.code == 0, done.err
+        again, before = json.loads(done.out), json.loads(evaluated.out)
+        assert again["conditions"] == before["conditions"]
+        assert again["corpus"] == before["corpus"]
+
+    answers_from(work / "demo", "")
+    answers_from(elsewhere, f"{work}/demo/")
+    # Another store of that name, from here: the right one is still found beside.
+    (elsewhere / "demo").mkdir()
+    index = cli("index", relations, "--out", elsewhere / "demo" / "my.bp", "--format", "text", "-q")
+    assert index.code == 0, index.err
+    answers_from(elsewhere, f"{work}/demo/")
+    # All of it moved, and nothing of the old names left.
+    shutil.rmtree(elsewhere / "demo")
+    shutil.move(work / "demo", elsewhere / "moved")
+    answers_from(elsewhere, "moved/")
+    shutil.rmtree(elsewhere / "moved" / "my.bp")
+    monkeypatch.chdir(elsewhere)
+    done = cli("explain", "moved/m.model", "kinda03", "kindb03")
+    assert done.code == 1
+    assert f"the store demo/my.bp is not found from {elsewhere} (nor beside the model)" in done.err
+    done = cli("explain", "moved/m.model", "kinda03", "kindb03", "--store", "none.bp")
+    assert "there is no store at none.bp" in done.err
