@@ -55,8 +55,8 @@ def test_sums_are_exact_and_every_line_holds_what_its_feature_says(trained):
         term = name.split(":", 2)[2]
         assert all(term in line.pieces[place].casefold().split() for line in part.lines.lines), name
     told = next(iter(whole.values())).to_dict(w1, w2)
-    assert "is all that stands between" in told["words"]
-    assert "is all that stands between" in found.to_html()
+    assert "all that stands between" in told["place"]
+    assert "all that stands between" in found.to_html()
 
 
 def test_saved_models_predict_as_they_were_evaluated(trained, store, relations, tmp_path):  # noqa: F811

@@ -55,7 +55,14 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     assert parts["pair:together"].count == found.counts["n_plus"] + found.counts["n_minus"]
     assert "cos(v1,v2):pre·pre" in parts
     words = first.to_dict(w1, w2)["words"]
-    assert words == f"how often {w1} comes before {w2}"
+    assert words == first.to_dict(w1, w2)["pattern"] == f"how often {w1} comes before {w2}"
+    # The count of a product is the lesser of two, its lines are those of both words: two numbers, and both are told.
+    product = next(p for p in parts.values() if p.name.startswith("v1·v2:") and p.count != p.lines.total)
+    both = product.to_dict(w1, w2)
+    assert both["evidence"] == f"{product.count}× with both"
+    assert product.note(w1, w2) == f"{both['evidence']}; 2 of {both['total']} lines for {product.name}"
+    summary = f"{both['evidence']}, {both['total']:,} lines"
+    assert summary in found.to_html()
     for decision in found.decisions:
         assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
 

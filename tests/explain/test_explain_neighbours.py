@@ -87,8 +87,9 @@ def test_saved_models_predict_as_they_were_evaluated(trained, store, relations, 
 def test_on_the_terminal(cli, trained):
     done = cli("explain", trained, "kinda03", "kindb07", "--top", 40, "--lines", 1)
     assert done.code == 0, done.err
-    assert " borrowed " in done.out and ", borrowed from similar pairs" in done.out
-    assert "[all, borrowed from " in " ".join(done.out.split())
+    text = " ".join(done.out.split())
+    assert "first, borrowed from similar pairs; " in text
+    assert "[all, borrowed from " in text
 
 
 def test_a_matrix_whose_store_is_gone_is_told(cli, store, relations, tmp_path):  # noqa: F811

@@ -34,12 +34,14 @@ class Line(BaseModel):
 
 
 class Feature(BaseModel):
-    """What one feature adds to a decision."""
+    """What one feature adds to a decision; `evidence` says what its count means."""
 
     name: str
     words: str
     pattern: str
+    place: str
     count: int
+    evidence: str
     value: float
 
 
@@ -145,14 +147,16 @@ class ConcordancePage(BaseModel):
 
 
 class LinesPage(BaseModel):
-    """The lines that make a feature's count: `shown` of `total` contexts."""
+    """The lines of a feature: `shown` of `total`. What the `count` counts, if not these lines, `evidence` says."""
 
     w1: str
     w2: str
     feature: str
     words: str
     pattern: str
+    place: str
     count: int
+    evidence: str
     total: int
     shown: int
     lines: list[Line]
@@ -173,6 +177,7 @@ class WeightedFeature(BaseModel):
     name: str
     words: str
     pattern: str
+    place: str
     weight: float
 
 

@@ -11,6 +11,7 @@ from bagpack.report.rendering import show_signed
 from bagpack.report.wording import (
     describe_block,
     metric_label,
+    say_times,
     show_count,
     show_interval,
     show_score,
@@ -90,6 +91,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters |= {
         "count": show_count, "signed": show_signed, "short": short, "value": show_value, "block_words": describe_block,
+        "times": say_times,
     }  # fmt: skip
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,

@@ -24,7 +24,7 @@ from bagpack.app.rendering import ASSETS, asset
 from bagpack.errors import BagpackError, UsageError
 from bagpack.explain.telling import Tick
 from bagpack.report.explanation import largest_share
-from bagpack.report.wording import describe_feature, feature_words
+from bagpack.report.wording import describe_feature, say_feature
 
 router = APIRouter()
 
@@ -67,10 +67,10 @@ def _counting(manifest: Mapping[str, Any]) -> Json:
 
 
 def _weighted(feature: str, weight: float) -> Json:
-    words = feature_words(feature)
+    said = say_feature(feature)
     return {
         "name": feature, "words": describe_feature(feature).replace("*", ""),
-        "pattern": words.pattern if words else feature, "weight": weight,
+        "pattern": said.pattern, "place": said.place, "weight": weight,
     }  # fmt: skip
 
 

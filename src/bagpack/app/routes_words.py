@@ -28,7 +28,7 @@ from bagpack.app.library import Library
 from bagpack.app.rendering import pair_url, word_url
 from bagpack.contexts.windows import Windows
 from bagpack.report.explanation import largest_share
-from bagpack.report.wording import describe_feature, feature_words
+from bagpack.report.wording import describe_feature, say_evidence, say_feature
 
 router = APIRouter()
 
@@ -170,12 +170,13 @@ async def lines_data(
     found = await workers.run(
         lambda tick: library.feature_lines(first, second, feature, most), library.lane(first, second)
     )
-    words = feature_words(feature, first, second)
+    said = say_feature(feature, first, second)
     return {
         "w1": first, "w2": second, "feature": feature,
         "words": describe_feature(feature, first, second).replace("*", ""),
-        "pattern": words.pattern if words else feature,
-        "count": found.count, "total": found.total, "shown": len(found.lines),
+        "pattern": said.pattern, "place": said.place,
+        "count": found.count, "evidence": say_evidence(feature, found.count, first, second),
+        "total": found.total, "shown": len(found.lines),
         "lines": found.line_dicts(),
     }  # fmt: skip
 

@@ -85,7 +85,9 @@ def explain(
 
 def times(count: int) -> str:
     """How often, in words."""
-    return "once" if count == 1 else f"{count:,} times" if count else "never"
+    from bagpack.report.wording import say_times
+
+    return say_times(count)
 
 
 def show_explanation(found: Explanation) -> None:
@@ -145,13 +147,14 @@ def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> No
     """What a feature adds, in words, and the lines that were counted."""
     from rich.text import Text
 
-    from bagpack.report.wording import describe_feature
+    from bagpack.report.wording import say_feature
 
-    words = describe_feature(feature.name, w1, w2).replace("*", "")
-    lines = feature.lines
-    total = lines.note if lines is not None else _without_lines(feature)
+    said = say_feature(feature.name, w1, w2)
+    where = f"{said.place}; " if said.place else ""
     value = Text.assemble("  ", _signed(feature.value), "  ")
-    io.hang(screen, value, Text.assemble((words, "bold"), (f"  ({total})", "dim")))
+    words = Text.assemble((said.pattern, "bold"), (f"  ({where}{feature.note(w1, w2)})", "dim"))
+    io.hang(screen, value, words)
+    lines = feature.lines
     if lines is None:
         return
     for number, line in enumerate(lines.lines):
@@ -161,14 +164,6 @@ def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> No
         borrowed = f", borrowed from {lines.origins[number]}" if lines.origins else ""
         text.append(f"  [{line.document}{borrowed}]", style="dim")
         io.hang(screen, Text(" " * 10), text)
-
-
-def _without_lines(feature: FeaturePart) -> str:
-    from bagpack.learn.interactions import COSINES
-
-    if feature.name.startswith(COSINES):
-        return f"{feature.count:,} terms in both"
-    return times(feature.count)
 
 
 def similar(

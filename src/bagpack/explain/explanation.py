@@ -19,7 +19,7 @@ from bagpack.learn.blocks import BLOCKS, is_over_terms, segments_of
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
-from bagpack.report.wording import describe_feature, feature_words
+from bagpack.report.wording import describe_feature, say_evidence, say_feature
 from bagpack.vectors.matrix import PairMatrix
 
 Sums = dict[str, float]
@@ -35,14 +35,25 @@ class FeaturePart:
     value: float
     lines: FeatureLines | None = None
 
+    def note(self, w1: str, w2: str) -> str:
+        """How often, and how many lines there are: one number where they are the same, two where they are not."""
+        how_often = say_evidence(self.name, self.count, w1, w2)
+        if self.lines is None:
+            return how_often
+        if self.count == self.lines.total:
+            return self.lines.note
+        return f"{how_often}; {len(self.lines.lines):,} of {self.lines.total:,} lines for {self.name}"
+
     def to_dict(self, w1: str, w2: str) -> dict[str, Any]:
         """For JSON."""
-        words = feature_words(self.name, w1, w2)
+        said = say_feature(self.name, w1, w2)
         entry: dict[str, Any] = {
             "name": self.name,
             "words": describe_feature(self.name, w1, w2).replace("*", ""),
-            "pattern": words.pattern if words else self.name,
+            "pattern": said.pattern,
+            "place": said.place,
             "count": self.count,
+            "evidence": say_evidence(self.name, self.count, w1, w2),
             "value": self.value,
         }
         if self.lines is not None:

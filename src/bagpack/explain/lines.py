@@ -24,7 +24,7 @@ from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
 from bagpack.learn.annex import BORROWED, GAPS, WHOLE
 from bagpack.learn.blocks import WIDE
-from bagpack.learn.interactions import BY_TERM
+from bagpack.learn.interactions import BY_TERM, DIFFERENCE
 from bagpack.learn.statistics import GAP_NAMES, STATISTICS
 from bagpack.names import DISTANCES
 
@@ -154,7 +154,8 @@ class PairEvidence:
             half = None if most is None else (most + 1) // 2
             one, two = (self.lines(f"{single}:{segment}:{term}", half) for single in ("v1", "v2"))
             both = (one.lines + two.lines)[:most]
-            return FeatureLines(feature, min(one.count, two.count), one.total + two.total, both)
+            count = one.count - two.count if block == DIFFERENCE else min(one.count, two.count)
+            return FeatureLines(feature, count, one.total + two.total, both)
         targets: Sequence[Target] = self.targets
         if block == "v12":
             corpus, observed = self.pair_corpus, self._couples

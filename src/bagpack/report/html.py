@@ -332,13 +332,12 @@ def _features(result: EvaluationResult) -> list[dict[str, Any]]:
         most = max((abs(feature["weight"]) for feature in features), default=0.0) or 1.0
         rows = []
         for feature in sorted(features, key=lambda feature: -feature["weight"]):
-            words = wording.feature_words(feature["name"])
+            said = wording.say_feature(feature["name"])
             rows.append(
                 {
                     "name": feature["name"],
-                    "term": words.term if words else feature["name"],
-                    "place": words.place if words else "",
-                    "pattern": words.pattern if words else "",
+                    "place": said.place,
+                    "pattern": said.pattern,
                     "weight": f"{feature['weight']:+.3g}".replace("-", "−"),
                     "width": round(100 * abs(feature["weight"]) / most, 1),
                     "against": feature["weight"] < 0,

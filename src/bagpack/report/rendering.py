@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from bagpack.report.wording import describe_block, show_count, show_value
+from bagpack.report.wording import describe_block, say_times, show_count, show_value
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,6 +27,7 @@ def environment() -> Environment:
         "block_words": describe_block,
         "count": show_count,
         "signed": show_signed,
+        "times": say_times,
         "value": show_value,
     }
     return made

@@ -135,7 +135,7 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
         return FeatureWords(term, f"in a wider window {_PLACES[segment]} {word}", pattern)
     if block == "whole" and segment in ("+", "-"):
         first, second = (w1, w2) if segment == "+" else (w2, w1)
-        return FeatureWords(term, f"is all that stands between, {first} first", f"{first} {term} {second}")
+        return FeatureWords(term, f"all that stands between, {first} first", f"{first} {term} {second}")
     order, place = segment[:1], segment[1:]
     if block not in ("v12", "v12~") or order not in ("+", "-") or place not in _PLACES:
         return None
@@ -158,7 +158,7 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     >>> describe_feature("v12~:+betw:of", "lion", "cat")
     '*of* between, lion first, borrowed from similar pairs'
     >>> describe_feature("whole:-:such as", "lion", "cat")
-    '*such as* is all that stands between, cat first'
+    '*such as* all that stands between, cat first'
     >>> describe_feature("wide2:pre:paw", "lion", "cat")
     '*paw* in a wider window before cat'
     >>> describe_feature("gap:-2")
@@ -170,13 +170,69 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     return name if words is None else f"*{words.term}* {words.place}"
 
 
+class FeatureSaid(NamedTuple):
+    """A feature as it is shown: the pattern first, since a term alone would run into the sentence."""
+
+    pattern: str
+    place: str  # where the term stands; empty where the pattern is a sentence
+
+
+def say_feature(name: str, w1: str = "w1", w2: str = "w2") -> FeatureSaid:
+    """A feature's pattern and its place; statistics have words instead, and a name that is not ours is kept.
+
+    >>> say_feature("v12:+betw:of", "leaf", "tree")
+    FeatureSaid(pattern='leaf … of … tree', place='between, leaf first')
+    >>> say_feature("pair:order", "leaf", "tree")
+    FeatureSaid(pattern='how much more often leaf comes first than tree', place='')
+    """
+    words = feature_words(name, w1, w2)
+    if words is None:
+        return FeatureSaid(describe_feature(name, w1, w2), "")
+    return FeatureSaid(words.pattern, words.place)
+
+
+def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
+    """How often a feature was counted, and what the number means where it is not that of its lines.
+
+    >>> say_evidence("v1·v2:pre:cause", 11), say_evidence("v12:+betw:of", 2)
+    ('11× with both', '2×')
+    >>> say_evidence("v1−v2:pre:the", -3, "cat", "lion")
+    '3× more with lion'
+    """
+    block = name.partition(":")[0]
+    if block == "cos(v1,v2)":
+        return f"{count:,} terms in both"
+    if block in ("v1·v2", "min(v1,v2)"):
+        return f"{count:,}× with both"
+    if block == "v12~":
+        return f"weighs {count:,}×"
+    if block == "v1−v2" or name == "pair:order":
+        if not count:
+            return "as often with both" if block == "v1−v2" else "as often either way"
+        word = w1 if count > 0 else w2
+        return f"{abs(count):,}× more with {word}{' first' if block == 'pair' else ''}"
+    return f"{count:,}×"
+
+
+def say_times(count: int) -> str:
+    """How often, in words.
+
+    >>> say_times(0), say_times(1), say_times(1200)
+    ('never', 'once', '1,200 times')
+    """
+    return "once" if count == 1 else f"{count:,} times" if count else "never"
+
+
 def describe_block(name: str, w1: str = "w1", w2: str = "w2") -> str:
     """A block of features in words.
 
-    >>> describe_block("v1", "lion", "cat")
-    'lion alone'
+    >>> describe_block("v1", "lion", "cat"), describe_block("v1", "lion", "lion")
+    ('lion alone', 'lion alone, as the first')
     """
-    return _BLOCKS.get(name, name).format(w1=w1, w2=w2)
+    words = _BLOCKS.get(name, name).format(w1=w1, w2=w2)
+    if w1 == w2 and name in ("v1", "v2", "wide1", "wide2"):
+        words += ", as the first" if name.endswith("1") else ", as the second"
+    return words
 
 
 def metric_info(name: str) -> Metric:
