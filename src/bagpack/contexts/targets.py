@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.contexts.forms import usual_keys
 from bagpack.contexts.kernels import find_runs
 from bagpack.contexts.lookup import find_keys
+from bagpack.corpus.characters import is_ideographic
+from bagpack.corpus.folding import folding
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.corpus.strings import Strings, read_only
+from bagpack.corpus.tokenize import split_word
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -35,23 +39,70 @@ def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]
     """The target of each word; None if the corpus does not know it.
 
     A word is looked up as it stands; failing that, it is taken as a run of words, divided by spaces or (as in
-    WordNet's radiation_therapy) underscores.
+    WordNet's radiation_therapy) underscores, and where a script has neither, as the tokenizer divides it.
     """
     whole = corpus.resolve(words)
     targets: list[Target | None] = [None if key is None else Target((key,)) for key in whole]
-    parts: dict[int, list[str]] = {}
+    pieces_of: dict[int, list[str]] = {}
     for index, (word, key) in enumerate(zip(words, whole, strict=True)):
         pieces = word.replace("_", " ").split()
-        if key is None and (len(pieces) > 1 or (pieces and pieces[0] != word)):
-            parts[index] = pieces
-    flat = corpus.resolve([piece for pieces in parts.values() for piece in pieces]) if parts else []
-    at = 0
-    for index, pieces in parts.items():
-        keys = flat[at : at + len(pieces)]
-        at += len(pieces)
-        if all(key is not None for key in keys):
-            targets[index] = Target(tuple(key for key in keys if key is not None))
+        if key is None and (len(pieces) > 1 or (pieces and pieces[0] != word) or is_ideographic(word)):
+            pieces_of[index] = pieces
+    if pieces_of:
+        for index, run in zip(pieces_of, _resolve_runs(corpus, list(pieces_of.values())), strict=True):
+            targets[index] = run
     return targets
+
+
+def _resolve_runs(corpus: Corpus, runs: Sequence[Sequence[str]]) -> list[Target | None]:
+    """The target of each run of words: their lemmas, if these ever follow one another.
+
+    Failing that, the most frequent lemmas of their forms: living room → live room.
+    """
+    key_of = _keys_of(corpus, runs)
+    runs = [
+        [part for piece in run for part in (_cut(piece, corpus) if key_of[piece] is None else (piece,))]
+        for run in runs
+    ]
+    key_of |= _keys_of(corpus, runs)
+    targets = [_target(key_of.get, run) for run in runs]
+    found = _occurring(corpus, targets)
+    absent = [index for index, target in enumerate(targets) if target is not None and target not in found]
+    if absent:
+        fold = folding(corpus.options)
+        usual = usual_keys(corpus, [fold(piece) for index in absent for piece in runs[index]])
+        for index in absent:
+            targets[index] = _target(lambda piece: usual.get(fold(piece), key_of[piece]), runs[index])
+        found |= _occurring(corpus, [targets[index] for index in absent])
+    return [target if target in found else None for target in targets]
+
+
+def _keys_of(corpus: Corpus, runs: Sequence[Sequence[str]]) -> dict[str, str | None]:
+    pieces = list(dict.fromkeys(piece for run in runs for piece in run))
+    return dict(zip(pieces, corpus.resolve(pieces), strict=True))
+
+
+def _cut(piece: str, corpus: Corpus) -> Sequence[str]:
+    """Ideographs and kana are tokens of one character each in raw text."""
+    return split_word(piece, corpus.options.lang) if is_ideographic(piece) else (piece,)
+
+
+def _target(key_of: Callable[[str], str | None], run: Sequence[str]) -> Target | None:
+    keys = [key for key in map(key_of, run) if key is not None]
+    return Target(tuple(keys)) if keys and len(keys) == len(run) else None
+
+
+def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
+    """Those that stand in the corpus; every single key does."""
+    found = {target for target in targets if target is not None and len(target.keys) == 1}
+    left = sorted({target for target in targets if target is not None} - found)
+    for shard in corpus.shards:
+        if not left:
+            break
+        counts = find_occurrences(shard, left).counts
+        found |= {target for target, count in zip(left, counts, strict=True) if count}
+        left = [target for target, count in zip(left, counts, strict=True) if not count]
+    return found
 
 
 @dataclass(frozen=True)

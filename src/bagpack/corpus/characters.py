@@ -43,6 +43,14 @@ def character_classes() -> NDArray[np.uint8]:
     return classes
 
 
+def is_ideographic(text: str) -> bool:
+    """Whether any of its characters is one that the tokenizer cuts off: an ideograph or kana."""
+    return not text.isascii() and any(
+        any(low <= point <= high for low, high in _IDEOGRAPHIC) or 0x20000 <= point < 0x40000
+        for point in map(ord, text)
+    )
+
+
 @cache
 def _class_of(category: str) -> int:
     return _OF_CATEGORY.get(category, _OF_CATEGORY.get(category[0], SYMBOL))

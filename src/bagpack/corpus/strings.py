@@ -93,24 +93,38 @@ def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyp
 
 
 @nb.njit(cache=True, nogil=True)
+def _lower_bound(blob, offsets, query, start, end):  # type: ignore[no-untyped-def]
+    """Index of the first string that is not below one query."""
+    low = 0
+    high = offsets.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if compare(blob, np.int64(offsets[middle]), np.int64(offsets[middle + 1]), query, start, end) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@nb.njit(cache=True, nogil=True)
 def _search(blob, offsets, query, query_offsets, out):  # type: ignore[no-untyped-def]
-    count = offsets.size - 1
     for q in range(query_offsets.size - 1):
-        low = 0
-        high = count
         start = np.int64(query_offsets[q])
         end = np.int64(query_offsets[q + 1])
-        while low < high:
-            middle = (low + high) // 2
-            if compare(blob, np.int64(offsets[middle]), np.int64(offsets[middle + 1]), query, start, end) < 0:
-                low = middle + 1
-            else:
-                high = middle
+        low = _lower_bound(blob, offsets, query, start, end)
         out[q] = -1
-        if low < count and (
+        if low < offsets.size - 1 and (
             compare(blob, np.int64(offsets[low]), np.int64(offsets[low + 1]), query, start, end) == 0
         ):
             out[q] = low
+
+
+@nb.njit(cache=True, nogil=True)
+def _first_not_below(blob, offsets, query, query_offsets, out):  # type: ignore[no-untyped-def]
+    for q in range(query_offsets.size - 1):
+        start = np.int64(query_offsets[q])
+        end = np.int64(query_offsets[q + 1])
+        out[q] = _lower_bound(blob, offsets, query, start, end)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -248,6 +262,13 @@ class Strings:
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
         out = np.empty(len(wanted), np.int64)
         _search(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
+        return out
+
+    def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
+        """Index of the first string that is not below each query, `len` if all are; they must be sorted."""
+        wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
+        out = np.empty(len(wanted), np.int64)
+        _first_not_below(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
         return out
 
     def mapped(self, table: U8, slow: NDArray[np.bool_], by: Callable[[str], str]) -> Strings:

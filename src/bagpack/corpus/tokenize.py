@@ -100,6 +100,17 @@ def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], 
     return Tokens(starts[:count], stops[:count], flags[:count])
 
 
+def split_word(word: str, lang: str) -> list[str]:
+    """The tokens that a word is cut into where it stands in a text.
+
+    >>> split_word("lion's", "en")
+    ['lion', "'s"]
+    """
+    data = word.encode()
+    spans = tokenize(data, np.array([len(data)]), lang)
+    return [data[a:b].decode() for a, b in zip(spans.starts, spans.stops, strict=True)]
+
+
 def tokenize_into(
     data: NDArray[np.uint8],
     sentence_ends: NDArray[np.int64],

@@ -86,10 +86,6 @@ def split_form(form: str, lang: str) -> tuple[str, ...]:
     >>> split_form("lion's share", "en")
     ('lion', "'s", 'share')
     """
-    import numpy as np
+    from bagpack.corpus.tokenize import split_word
 
-    from bagpack.corpus.tokenize import tokenize
-
-    data = form.encode()
-    spans = tokenize(data, np.array([len(data)]), lang)
-    return tuple(fold_case(data[a:b].decode()) for a, b in zip(spans.starts, spans.stops, strict=True))
+    return tuple(map(fold_case, split_word(form, lang)))

@@ -91,11 +91,6 @@ class PairMatrix:
         rows, found = source.count_words(
             targets, self.basis, self.settings, n_jobs, _tell(progress, "words", targets)
         )
-        # A multi-word target whose words never stand together is one that the corpus does not know.
-        absent = (found == 0) & np.fromiter((len(t.keys) > 1 for t in targets), np.bool_, len(targets))
-        if absent.any():
-            kept = np.flatnonzero(~absent)
-            targets, rows, found = [targets[i] for i in kept.tolist()], rows[kept], found[kept]
         all_targets = [*self.words.targets, *targets]
         number: dict[Target | None, int] = {target: i for i, target in enumerate(all_targets)}
         words = WordTable(

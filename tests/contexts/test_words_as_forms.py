@@ -1,0 +1,159 @@
+"""Runs of words are looked up as lemmas and failing that as forms; forms that mostly are another lemma are told."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bagpack.contexts.forms import find_elsewhere, other_keys, own_counts, usual_keys
+from bagpack.contexts.targets import Target, resolve_targets
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store import Corpus
+
+LETTERS = ("a", "b", "c")
+TOKENS = st.tuples(st.sampled_from(("a", "A", "b", "c")), st.sampled_from(LETTERS))
+SENTENCES = st.lists(st.lists(TOKENS, min_size=1, max_size=5), min_size=1, max_size=12)
+
+
+def store_of(folder, sentences, cuts=(), jobs=1):
+    """A store of tokens given as (form, lemma), one shard per run of sentences between cuts."""
+    bounds = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
+    store = folder / "store.bp"
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        lines = []
+        for sentence in sentences[start:end]:
+            lines += ["<s>", *(f"{form}\t{lemma}" for form, lemma in sentence), "</s>"]
+        source = folder / f"part{number}.vert"
+        source.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        options = TextOptions(columns="word,lemma", format="vertical")
+        index_corpus([str(source)], store, options, append=number > 0, overwrite=number == 0, jobs=jobs)
+    return Corpus.open(store)
+
+
+class Oracle:
+    """What the lookup must find, from lists of tokens."""
+
+    def __init__(self, sentences):
+        self.sentences = [[(form.casefold(), lemma) for form, lemma in s] for s in sentences]
+        self.tokens = [token for s in self.sentences for token in s]
+        self.lemmas = Counter(lemma for _, lemma in self.tokens)
+
+    def as_form(self, word):
+        keys = Counter(lemma for form, lemma in self.tokens if form == word)
+        return min(keys, key=lambda key: (-keys[key], key)) if keys else None
+
+    def as_lemma(self, word):
+        return word if word in self.lemmas else self.as_form(word)
+
+    def stands(self, run):
+        return any(
+            tuple(lemma for _, lemma in s[i : i + len(run)]) == run
+            for s in self.sentences
+            for i in range(len(s))
+        )
+
+    def resolve(self, words):
+        literal = tuple(map(self.as_lemma, words))
+        if None in literal:
+            return None
+        forms = tuple(self.as_form(word) or key for word, key in zip(words, literal, strict=True))
+        return next((Target(run) for run in (literal, forms) if self.stands(run)), None)
+
+
+@given(
+    SENTENCES,
+    st.lists(st.integers(0, 11), max_size=3),
+    st.lists(st.lists(st.sampled_from("abcd"), min_size=2, max_size=3), max_size=6),
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_runs_are_looked_up_as_the_oracle_does_for_any_shards(tmp_path, sentences, cuts, runs):
+    oracle = Oracle(sentences)
+    expected = [oracle.resolve(run) for run in runs]
+    for some in ((), cuts):
+        corpus = store_of(tmp_path, sentences, some)
+        assert resolve_targets(corpus, [" ".join(run) for run in runs]) == expected
+        assert resolve_targets(corpus, ["_".join(run).upper() for run in runs]) == expected
+
+
+@given(SENTENCES, st.lists(st.integers(0, 11), max_size=3))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_forms_are_counted_under_their_keys(tmp_path, sentences, cuts):
+    oracle = Oracle(sentences)
+    corpus = store_of(tmp_path, sentences, cuts)
+    forms = [*LETTERS, "d"]
+    for form, others, own in zip(forms, other_keys(corpus, forms), own_counts(corpus, forms), strict=True):
+        expected = Counter(lemma for written, lemma in oracle.tokens if written == form)
+        assert others + Counter({form: own}) == expected
+    assert usual_keys(corpus, forms) == {f: oracle.as_form(f) for f in forms if oracle.as_form(f)}
+
+
+def saw(times, own=0):
+    """The form saw so many times as see; the lemma saw from saws, and from its own form."""
+    text = [[("He", "he"), ("saw", "see"), ("it", "it")]] * times
+    return [*text, [("two", "two"), ("saws", "saw")], *([[("a", "a"), ("Saw", "saw")]] * own)]
+
+
+@pytest.mark.parametrize(
+    ("times", "own", "told"),
+    [(7, 0, True), (2, 0, True), (1, 0, False), (9, 2, False), (10, 2, True), (5, 1, True), (4, 1, False)],
+)
+def test_a_form_that_is_mostly_another_lemma_is_told(tmp_path, times, own, told):
+    corpus = store_of(tmp_path, saw(times, own), cuts=[1, 3])
+    found = find_elsewhere(corpus, ["it", "Saw", "nothing", "saw", "saws", "saw it"])
+    assert [(item.word, item.count, item.key, item.form_count) for item in found] == [
+        ("Saw", 1 + own, "see", times)
+    ] * told
+
+
+def test_the_sentence_names_both_lemmas_and_what_to_ask(tmp_path):
+    [found] = find_elsewhere(store_of(tmp_path, saw(2000)), ["saw"])
+    assert found.sentence == (
+        "saw is looked up as a lemma (once); the form saw mostly counts as see (2,000 times): ask for see to have them"
+    )
+
+
+def test_with_forms_as_keys_there_is_nothing_to_tell(tmp_path):
+    (tmp_path / "saw.txt").write_text("He saw it. He saw it. Two saws.\n" * 9)
+    index_corpus([str(tmp_path / "saw.txt")], tmp_path / "form.bp", TextOptions(level="form"))
+    assert find_elsewhere(Corpus.open(tmp_path / "form.bp"), ["saw", "saws"]) == []
+
+
+ENGLISH = "The living room is large. Two living things. He makes a living, they make livings. A firing squad."
+
+
+def test_a_living_room_is_found_where_living_is_a_lemma_too(tmp_path):
+    (tmp_path / "room.txt").write_text(ENGLISH + "\n")
+    index_corpus([str(tmp_path / "room.txt")], tmp_path / "room.bp")
+    corpus = Corpus.open(tmp_path / "room.bp")
+    for asked in ("living room", "Living_Room", "live room"):
+        [line] = corpus.contexts(asked)
+        assert line.pieces[2].strip() == "living room"
+    assert corpus.contexts("living squad").unknown == ("living squad",)
+
+
+CHINESE = "我喜欢动物。动物园里有动物。\nT恤很好看。ネコとイヌ。\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "count"),
+    [("动物", 3), ("动物园", 1), ("T恤", 1), ("动物 园", 1), ("物动", 0), ("ネコ", 1), ("猫", 0), ("动", 3)],
+)
+def test_a_word_in_a_script_without_spaces_is_the_run_of_its_characters(tmp_path, word, count):
+    (tmp_path / "zh.txt").write_text(CHINESE, encoding="utf-8")
+    index_corpus([str(tmp_path / "zh.txt")], tmp_path / "zh.bp", TextOptions(level="form"))
+    found = Corpus.open(tmp_path / "zh.bp").contexts(word)
+    assert found.total == count
+    assert found.unknown == (() if count else (word,))
+
+
+def test_a_corpus_that_has_the_word_as_a_token_is_asked_for_it(tmp_path):
+    sentences = [[("动物", "动物"), ("园", "园")], [("动", "动"), ("物", "物")]]
+    corpus = store_of(tmp_path, sentences)
+    assert resolve_targets(corpus, ["动物", "动物 园", "园动"]) == [
+        Target(("动物",)),
+        Target(("动物", "园")),
+        None,
+    ]
