@@ -20,7 +20,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.plan import make_plan
 from bagpack.corpus.readers import recognise
 from bagpack.corpus.readers.text import is_wrapped
-from bagpack.corpus.sources import expand, inspect, open_plain
+from bagpack.corpus.sources import Named, expand, inspect, open_plain
 from bagpack.errors import InputError, UsageError
 
 COMPRESSIONS = {
@@ -212,11 +212,12 @@ def test_directories_and_globs_are_sorted_and_stores_in_them_are_passed_over(tmp
     for name in ["c/b.txt", "c/a.txt", "c/.hidden", "c/.git/x.txt", "c/deep/d.txt", "c/old.bp/manifest.json"]:
         write(name, "x\n")
     monkeypatch.chdir(tmp_path)
-    assert expand(["c"]) == ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
-    assert expand(["c/*.txt"]) == ["c/a.txt", "c/b.txt"]
-    assert expand(["c/**/*.txt"]) == ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
+    every = ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
+    assert expand(["c"]) == [Named(path, by_hand=False) for path in every]
+    assert expand(["c/*.txt"]) == [Named("c/a.txt"), Named("c/b.txt")]
+    assert expand(["c/**/*.txt"]) == [Named(path) for path in every]
     build("c", "c/new.bp")
-    assert expand(["c"]) == ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
+    assert [file.path for file in expand(["c"])] == every
     with pytest.raises(UsageError, match=r"c/a\.txt is named twice"):
         expand(["c", "c/a.txt"])
 

@@ -14,6 +14,7 @@ from bagpack.cli.scaling import Address, Backend, workers
 
 if TYPE_CHECKING:
     from bagpack.corpus.plan import Plan
+    from bagpack.corpus.suitability import LeftOut
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
@@ -89,7 +90,8 @@ def index(
     if json:
         io.print_json({**facts, "seconds": round(summary.seconds, 3), "new_tokens": summary.new_tokens})
     elif not quiet:
-        _summarise(facts, summary.seconds, summary.new_tokens, summary.told)
+        _summarise(facts, summary.seconds, summary.new_tokens)
+        tell_passed_over(summary.told, summary.left_out, f"bagpack info {out} --json")
 
 
 def _chosen(context: typer.Context) -> dict[str, Any]:
@@ -133,7 +135,7 @@ class _Progress:
         self.bar.update(self.task, completed=size, note=f"{tokens:,} tokens, {rate / 1e6:.2f} M/s")
 
 
-def _summarise(facts: dict[str, Any], seconds: float, new: int, told: dict[str, int]) -> None:
+def _summarise(facts: dict[str, Any], seconds: float, new: int) -> None:
     from rich.markup import escape
 
     screen = io.messages()
@@ -144,13 +146,21 @@ def _summarise(facts: dict[str, Any], seconds: float, new: int, told: dict[str, 
     )
     if new:
         screen.print(f"{new:,} tokens in {io.show_time(seconds)} ({new / max(seconds, 1e-9):,.0f} a second)")
+
+
+def tell_passed_over(told: dict[str, int], left_out: list[LeftOut], all_in: str = "") -> None:
+    """What did not go in, after a summary."""
+    from bagpack.corpus.suitability import tell_left_out
+
     for name, words in (
         ("skipped_lines", "lines that did not fit the format were left out"),
         ("ignored_markup", "lines of unknown markup were passed over"),
         ("undecodable", "places with bytes that are not the encoding were mended or left out"),
     ):
         if told.get(name):
-            screen.print(f"[yellow]{told[name]:,} {words}[/yellow]")
+            _tell(f"{told[name]:,} {words}", "yellow")
+    if left_out:
+        _tell(tell_left_out(left_out, all_in), "yellow")
 
 
 def info(
@@ -172,6 +182,8 @@ def info(
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in facts.items():
+        if value == []:
+            continue
         table.add_row(name.replace("_", " "), Text(_cell(value)))
     Console(highlight=False).print(table)
 
@@ -235,6 +247,8 @@ def plan(
         return
     from rich.console import Console
 
+    from bagpack.corpus.suitability import LeftOut, tell_left_out
+
     screen = Console(highlight=False)
     screen.print(
         f"files    {facts['files']:,} ({io.show_size(facts['input_bytes'])}), {', '.join(facts['formats'])}"
@@ -248,6 +262,8 @@ def plan(
         f"{io.show_size(facts['matrix_bytes_per_1000_pairs'])} each"
     )
     screen.print(f"[dim]from a sample of {io.show_size(facts['sample_bytes'])}[/dim]")
+    if facts["left_out"]:
+        _tell(tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow")
 
 
 def register(app: typer.Typer) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli.corpus import tell_passed_over
 from bagpack.cli.vectors import Jobs, Json, Quiet, parse_columns
 from bagpack.errors import UsageError
 
@@ -127,10 +128,12 @@ def build(
     shown = parse_address(index).shown
     if json:
         facts = {"engine": shown, "sentences": summary.sentences, "tokens": summary.tokens, **summary.told}
+        facts["left_out"] = [file._asdict() for file in summary.left_out]
         io.print_json({**facts, "seconds": round(seconds, 3)})
     elif not quiet:
         told = f"{summary.sentences:,} sentences, {summary.tokens:,} tokens in {io.show_time(seconds)}"
         io.messages().print(f"[bold]{io.literal(shown)}[/bold]: {told}", soft_wrap=True)
+        tell_passed_over(summary.told, summary.left_out)
 
 
 def fetch(

@@ -122,6 +122,7 @@ def estimate(sources: Iterable[str], options: TextOptions, jobs: int | None, mem
         "seconds_per_1000_pairs": SECONDS_PER_1000_PAIRS,
         "matrix_bytes_per_1000_pairs": MATRIX_BYTES_PER_1000_PAIRS,
         "sample_bytes": int(total["sample"]),
+        "left_out": [file._asdict() for file in plan.left_out],
     }
 
 

@@ -23,6 +23,7 @@ from bagpack.corpus.shard import Shard
 from bagpack.corpus.sink import SHARD_TOKENS, ShardSink, Tally
 from bagpack.corpus.sources import Source
 from bagpack.corpus.store import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal, read_manifest
+from bagpack.corpus.suitability import LeftOut
 from bagpack.corpus.warmup import warm_up
 from bagpack.corpus.workplace import (
     at_work,
@@ -56,6 +57,7 @@ class IndexSummary:
     seconds: float
     new_tokens: int
     told: dict[str, int]
+    left_out: list[LeftOut]  # files of directories that hold no text, of this build or append
 
 
 def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int, commander: int = 0) -> None:
@@ -161,7 +163,7 @@ def index_corpus(
                 f"{out} is finished: nothing is left to resume (bagpack verify {out} checks that it is whole)"
             )
         corpus = Corpus.open(out)
-        return IndexSummary(corpus, time.monotonic() - begun, 0, corpus.manifest["told"])
+        return IndexSummary(corpus, time.monotonic() - begun, 0, corpus.manifest["told"], corpus.left_out)
     check_free(out, append=append, overwrite=overwrite)
     with owned(work, resume=resume, overwrite=overwrite) as fresh:
         if base is not None and _was_appended(work, base):
@@ -175,7 +177,11 @@ def index_corpus(
             build.run(names, options, part_bytes, progress, planned, notice)
     corpus = Corpus.open(out)
     before = base["tokens"] if base else 0
-    return IndexSummary(corpus, time.monotonic() - begun, corpus.tokens - before, corpus.manifest["told"])
+    already = len(base.get("left_out", ())) if base else 0
+    return IndexSummary(
+        corpus, time.monotonic() - begun, corpus.tokens - before, corpus.manifest["told"],
+        corpus.left_out[already:],
+    )  # fmt: skip
 
 
 def _settle_options(
@@ -259,7 +265,9 @@ class _Build:
             raise InputError(f"no sentence was found in {names}; check the --format and the files")
         if self.base is None:
             entries = [_shard_entry(self.work / "shards", name) for name in new]
-            manifest = _manifest(self.work, "lexicon-0", entries, _sources(plan), plan.options, asdict(tally))
+            manifest = _manifest(
+                self.work, "lexicon-0", entries, _sources(plan), plan.options, asdict(tally), _left_out(plan)
+            )
             write_json(self.work / MANIFEST, manifest)
             install(self.work, self.out, manifest)
         else:
@@ -282,7 +290,8 @@ class _Build:
         summed = {name: base["told"][name] + value for name, value in told.items()}
         sources = [*base["sources"], *_sources(plan)]
         options = TextOptions.from_dict(base["options"])
-        manifest = _manifest(self.out, directory, entries, sources, options, summed)
+        left_out = [*base.get("left_out", ()), *_left_out(plan)]
+        manifest = _manifest(self.out, directory, entries, sources, options, summed, left_out)
         write_json(self.work / "appended.json", manifest["content_hash"])
         write_json(self.out / MANIFEST, manifest)
         remove_tree(self.out / APPENDED)  # left by an append that was interrupted while it cleaned up
@@ -351,9 +360,13 @@ def _sources(plan: Plan) -> list[dict[str, Any]]:
     return [{"path": source.name, "bytes": source.size, "format": source.format} for source in plan.sources]
 
 
+def _left_out(plan: Plan) -> list[dict[str, str]]:
+    return [file._asdict() for file in plan.left_out]
+
+
 def _manifest(
     root: Path, directory: str, entries: list[dict[str, Any]], sources: list[dict[str, Any]],
-    options: TextOptions, told: dict[str, int],
+    options: TextOptions, told: dict[str, int], left_out: list[dict[str, str]],
 ) -> dict[str, Any]:  # fmt: skip
     """Write the lexicon of these shards and describe the store that they make."""
     checksums = write_lexicon([root / "shards" / entry["name"] for entry in entries], root / directory)
@@ -368,6 +381,7 @@ def _manifest(
         "options": options.to_dict(),
         "sources": sources,
         "told": told,
+        **({"left_out": left_out} if left_out else {}),
         "lexicon": {"directory": directory, "checksums": checksums},
         "shards": entries,
     }

@@ -13,7 +13,9 @@ from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for, recognise
-from bagpack.corpus.sources import EXPANSION, Slice, Source, expand, inspect
+from bagpack.corpus.sources import EXPANSION, Named, Slice, Source, expand, inspect
+from bagpack.corpus.suitability import LeftOut, UnsuitableError, tell_left_out
+from bagpack.errors import InputError
 
 MIN_PART = 16 << 20
 MAX_PART = 64 << 20
@@ -47,6 +49,7 @@ class Plan:
     parts: tuple[Part, ...]
     part_bytes: int
     options: TextOptions
+    left_out: tuple[LeftOut, ...] = ()  # files of directories that hold no text
 
     @property
     def weight(self) -> int:
@@ -81,6 +84,44 @@ def part_size(total: int) -> int:
     return max(min(max(total // PARTS_WANTED, MIN_PART), MAX_PART), min(total // MANY_PARTS, LARGE_PART))
 
 
+def find_sources(
+    names: Iterable[str], options: TextOptions, labels: dict[str, str] | None = None
+) -> tuple[list[Source], list[LeftOut]]:
+    """The files behind the names with their formats, and those that hold no text.
+
+    A file that was named by hand is wanted, so that it is an error if it holds none; a directory may well hold
+    something else besides texts.
+    """
+    labels = labels or {}
+    sources: list[Source] = []
+    left_out: list[LeftOut] = []
+    for file in expand(names):
+        found = _look_at(file, options, labels.get(file.path, ""))
+        if isinstance(found, LeftOut):
+            left_out.append(found)
+        else:
+            sources.append(found)
+    if not sources:
+        raise InputError(
+            f"no text was found, {tell_left_out(left_out)}; convert what should be counted to plain text"
+        )
+    return sources, left_out
+
+
+def is_left_out(file: Named, options: TextOptions) -> bool:
+    """Whether a file is one of a directory's that hold no text."""
+    return not file.by_hand and isinstance(_look_at(file, options), LeftOut)
+
+
+def _look_at(file: Named, options: TextOptions, label: str = "") -> Source | LeftOut:
+    try:
+        return recognise(inspect(file.path, label), options)
+    except UnsuitableError as error:
+        if file.by_hand:
+            raise
+        return LeftOut(file.path, error.reason)
+
+
 def make_plan(
     names: Iterable[str],
     options: TextOptions,
@@ -88,8 +129,7 @@ def make_plan(
     labels: dict[str, str] | None = None,
 ) -> Plan:
     """Look at every source, settle its format, and cut it into parts; `labels` rename sources for the user."""
-    labels = labels or {}
-    sources = [recognise(inspect(path, labels.get(path, "")), options) for path in expand(names)]
+    sources, left_out = find_sources(names, options, labels)
     total = sum(source.size * (EXPANSION if source.compression else 1) for source in sources)
     target = part_bytes or part_size(total)
     groups: list[list[Slice]] = []
@@ -107,4 +147,4 @@ def make_plan(
         Part(number, tuple(group), sum(slice_weight(part, slices[part.source]) for part in group))
         for number, group in enumerate(groups)
     )
-    return Plan(tuple(sources), parts, target, options)
+    return Plan(tuple(sources), parts, target, options, tuple(left_out))

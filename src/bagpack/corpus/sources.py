@@ -20,8 +20,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+from bagpack.corpus.suitability import nothing_in
 from bagpack.errors import InputError, UsageError
 from bagpack.files import PARTIAL
 
@@ -71,13 +72,20 @@ class Slice:
     first_line: int = 0  # lines before `start`, where the reader names documents by line
 
 
-def expand(names: Iterable[str]) -> list[str]:
+class Named(NamedTuple):
+    """A file, and whether it was named by hand; if not, it was found in a directory."""
+
+    path: str
+    by_hand: bool = True
+
+
+def expand(names: Iterable[str]) -> list[Named]:
     """Files behind the names: directories are walked, globs are expanded, both in sorted order."""
-    found: list[str] = []
+    found: list[Named] = []
     for name in names:
         path = Path(name)
         if name == "-" or path.is_file():
-            found.append(name)
+            found.append(Named(name))
         elif path.is_dir() and (path / "manifest.json").is_file() and (path / "shards").is_dir():
             raise InputError(
                 f"{name} is a corpus that is indexed already; name its texts, or use it as it is"
@@ -86,9 +94,9 @@ def expand(names: Iterable[str]) -> list[str]:
             inside = sorted(_files_below(path))
             if not inside:
                 raise InputError(f"the directory {name} holds no files; name files or another directory")
-            found.extend(inside)
+            found.extend(Named(file, by_hand=False) for file in inside)
         elif matches := sorted(m for m in glob.glob(name, recursive=True) if Path(m).is_file()):
-            found.extend(matches)
+            found.extend(map(Named, matches))
         elif path.exists() or path.is_symlink():
             raise InputError(
                 f"{name} is not a file that can be read; name a regular file or a directory, or pipe it into -"
@@ -97,7 +105,7 @@ def expand(names: Iterable[str]) -> list[str]:
             raise InputError(f"there is no file {name}; check the name and the working directory")
     if not found:
         raise UsageError("no input was named; give files, directories, globs or - for standard input")
-    name, times = Counter(found).most_common(1)[0]
+    name, times = Counter(file.path for file in found).most_common(1)[0]
     if times > 1:
         raise UsageError(f"{name} is named twice, so its text would count twice; name each file once")
     return found
@@ -128,7 +136,7 @@ def inspect(path: str, label: str = "") -> Source:
     except OSError as error:
         raise _unreadable(path, error) from error
     if status.st_size == 0:
-        raise InputError(f"{path} is empty; leave it out or check how it was made")
+        raise nothing_in(path)
     compression = next((kind for mark, kind in MAGIC.items() if magic.startswith(mark)), "")
     named = SUFFIXES.get(Path(path).suffix.lower(), "")
     if named and named != compression:

@@ -12,6 +12,7 @@ from bagpack.corpus.folding import fold, folding
 from bagpack.corpus.lexicon import Lexicon
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import Shard, damaged_files
+from bagpack.corpus.suitability import LeftOut
 from bagpack.errors import StoreError
 from bagpack.files import digest, read_json, unfinished_or
 
@@ -165,6 +166,11 @@ class Corpus:
         problems.extend(damaged_files(self.path / lexicon["directory"], lexicon["checksums"]))
         return problems
 
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """Files of the indexed directories that hold no text; stores of the first BagPacks do not say."""
+        return [LeftOut(**entry) for entry in self.manifest.get("left_out", ())]
+
     def info(self) -> dict[str, Any]:
         """What `bagpack info` shows."""
         sizes = [(file.name, file.stat().st_size) for file in self.path.rglob("*") if file.is_file()]
@@ -187,6 +193,7 @@ class Corpus:
             "options": self.manifest["options"],
             "sources": self.manifest["sources"],
             "told": self.manifest["told"],
+            "left_out": [file._asdict() for file in self.left_out],
         }
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import Plan
+from bagpack.corpus.plan import Plan, is_left_out
 from bagpack.corpus.sources import expand
 from bagpack.corpus.store import MANIFEST, read_manifest
 from bagpack.errors import InputError, StoreError
@@ -142,10 +142,15 @@ def check_finished(out: Path, names: Iterable[str], options: TextOptions) -> Non
 
 def _differences(manifest: dict[str, Any], names: Iterable[str], options: TextOptions) -> list[str]:
     """What of a store's sources and options is not what is asked for."""
-    sources = [(name, os.path.getsize(name)) if name != "-" else (SPOOLED, -1) for name in expand(names)]
     recorded = [
         (entry["path"], entry["bytes"] if entry["path"] != SPOOLED else -1) for entry in manifest["sources"]
     ]
+    known = set(recorded)
+    sources = []
+    for file in expand(names):
+        source = (file.path, os.path.getsize(file.path)) if file.path != "-" else (SPOOLED, -1)
+        if source in known or not is_left_out(file, options):  # only what is not known has to be looked into
+            sources.append(source)
     before, now = TextOptions.from_dict(manifest["options"]).to_dict(), options.to_dict()
     changed = ["--" + name.replace("_", "-") for name in now if before[name] != now[name]]
     return [*(["sources"] if sources != recorded else []), *changed]

@@ -19,6 +19,7 @@ from bagpack.corpus.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
+from bagpack.corpus.suitability import LeftOut
 from bagpack.engines.base import engine_kind, parse_address
 from bagpack.engines.words import JOINER, clean_token
 
@@ -34,6 +35,7 @@ class BuildSummary:
     sentences: int
     tokens: int
     told: dict[str, int]
+    left_out: list[LeftOut]  # files of directories that hold no text
 
 
 def shard_sentences(shard: Shard) -> Iterator[tuple[str, str]]:
@@ -84,7 +86,9 @@ def build_engine(
     with tempfile.TemporaryDirectory(prefix="bagpack-") as directory:
         builder = kind.build(address, overwrite)  # before the long work: a refusal should come at once
         try:
-            corpus, told = _open_or_index(named, options or TextOptions(), Path(directory) / "store", jobs)
+            corpus, told, left_out = _open_or_index(
+                named, options or TextOptions(), Path(directory) / "store", jobs
+            )
             for done, (document, marked) in enumerate(corpus_sentences(corpus), 1):
                 builder.add(document, marked)
                 if progress and done % 1000 == 0:
@@ -93,15 +97,15 @@ def build_engine(
         except BaseException:
             builder.abandon()
             raise
-    return BuildSummary(corpus.sentences, corpus.tokens, told)
+    return BuildSummary(corpus.sentences, corpus.tokens, told, left_out)
 
 
 def _open_or_index(
     sources: Sequence[str], options: TextOptions, place: Path, jobs: int | None
-) -> tuple[Corpus, dict[str, int]]:
+) -> tuple[Corpus, dict[str, int], list[LeftOut]]:
     if len(sources) == 1 and (Path(sources[0]) / "manifest.json").exists():
-        return Corpus.open(sources[0]), {}
+        return Corpus.open(sources[0]), {}, []
     # An engine looks for forms, so lemmas would be found for nothing.
     annotator = options.annotator if options.annotator.startswith("spacy:") else "none"
     summary = index_corpus(sources, place, replace(options, level="form", annotator=annotator), jobs=jobs)
-    return summary.corpus, summary.told
+    return summary.corpus, summary.told, summary.left_out

@@ -16,7 +16,8 @@ from typing import Protocol
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.sink import ShardSink
 from bagpack.corpus.sources import Slice, Source, read_head
-from bagpack.errors import InputError, UsageError
+from bagpack.corpus.suitability import check_text, nothing_uncompressed
+from bagpack.errors import UsageError
 
 BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "mediawiki", "text")  # text takes whatever is left
 
@@ -64,18 +65,14 @@ def recognise(source: Source, options: TextOptions) -> Source:
     others = [reader for reader in readers().values() if reader.name != "text"]
     head = read_head(source)
     if not head:
-        raise InputError(f"{source.name} holds nothing once it is uncompressed; leave it out")
+        raise nothing_uncompressed(source.name)
     by_name = [reader for reader in others if source.stem.endswith(reader.suffixes)]
     for reader in (*by_name, *others):
         if reader.recognises(head):
             return replace(source, format=reader.name)
     if by_name:
         return replace(source, format=by_name[0].name)
-    if b"\0" in head[:4096]:
-        raise InputError(
-            f"{source.name} does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its "
-            f"--format"
-        )
+    check_text(source.name, head)
     return replace(source, format="text")
 
 

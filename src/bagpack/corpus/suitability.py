@@ -1,0 +1,73 @@
+"""Files that no reader can take for text: told where a file was named by hand, left out inside a directory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bagpack.errors import InputError
+
+CONVERT = "convert it to plain text first"
+NUL_WITHIN = 4096
+SHOWN = 5
+
+_HTML = re.compile(
+    rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html)[\s>]", re.DOTALL | re.IGNORECASE
+)
+
+
+class UnsuitableError(InputError):
+    """A file that holds no text; `reason` is said of it where it is left out."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class LeftOut(NamedTuple):
+    """A file of a directory that was not read."""
+
+    path: str
+    reason: str
+
+
+def nothing_in(name: str) -> UnsuitableError:
+    """A file without a byte."""
+    return UnsuitableError(f"{name} is empty; leave it out or check how it was made", "empty")
+
+
+def nothing_uncompressed(name: str) -> UnsuitableError:
+    """A compressed file of nothing."""
+    return UnsuitableError(f"{name} holds nothing once it is uncompressed; leave it out", "empty")
+
+
+def check_text(name: str, head: bytes) -> None:
+    """Refuse what begins as documents, archives and pictures do; `head` is what no reader knows."""
+    if head.startswith(b"%PDF"):
+        raise UnsuitableError(f"{name} is a PDF file, not text; {CONVERT}", "a PDF file")
+    if head.startswith(b"PK\x03\x04"):
+        raise UnsuitableError(
+            f"{name} is a zip archive (docx, odt and epub files are, too), not text; {CONVERT}",
+            "a zip archive",
+        )
+    if _HTML.match(head):
+        raise UnsuitableError(
+            f"{name} is an HTML page, whose tags would be counted as words; {CONVERT}, or take it as it is with "
+            f"--format text",
+            "an HTML page",
+        )
+    if b"\0" in head[:NUL_WITHIN]:
+        raise UnsuitableError(
+            f"{name} does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its --format",
+            "not text: NUL bytes",
+        )
+
+
+def tell_left_out(files: Sequence[LeftOut], all_in: str = "") -> str:
+    """One sentence about all of them, with the first few; `all_in` is the command that has them all."""
+    count = "1 file was" if len(files) == 1 else f"{len(files):,} files were"
+    shown = [f"{file.path} ({file.reason})" for file in files[:SHOWN]]
+    more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
+    where = f" ({all_in} names them all)" if more and all_in else ""
+    return f"{count} left out: {', '.join(shown)}{more}{where}"

@@ -1,0 +1,154 @@
+"""Files that are no text: refused where they are named by hand, left out and told inside a directory."""
+
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from corpus_oracle import files_of
+from test_interruption import dying
+
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.plan import make_plan
+from bagpack.corpus.store import Corpus
+from bagpack.corpus.suitability import LeftOut, tell_left_out
+from bagpack.errors import InputError, StoreError
+
+
+def archive():
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        made.writestr("word/document.xml", "<w:t>The lion.</w:t>")
+    return held.getvalue()
+
+
+ODD = {
+    "a.pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "a PDF file", "is a PDF file, not text; convert it"),
+    "b.docx": (archive(), "a zip archive", "is a zip archive (docx, odt and epub files are, too), not text; convert"),
+    "deep/page.html": (b"\n<!DOCTYPE HTML>\n<html><p>A lion.</p></html>\n", "an HTML page",
+                       "is an HTML page, whose tags would be counted as words; convert it to plain text first, or take "
+                       "it as it is with --format text"),
+    "deep/page.html.gz": (gzip.compress(b"<html>\n<p>A lion.</p>\n"), "an HTML page", "is an HTML page"),
+    "deep/strict.xhtml": (b'<?xml version="1.0"?>\n<!-- a\nb -->\n<html xmlns="x">', "an HTML page", "is an HTML page"),
+    "none.txt.gz": (gzip.compress(b""), "empty", "holds nothing once it is uncompressed; leave it out"),
+    "photo.jpg": (b"\xff\xd8\xff\xe0\0\x10JFIF\0", "not text: NUL bytes", "does not look like text (it holds NUL"),
+    "zero.txt": (b"", "empty", "is empty; leave it out"),
+}  # fmt: skip
+LEFT_OUT = [LeftOut(f"c/{name}", reason) for name, (_, reason, _) in ODD.items()]
+
+
+@pytest.fixture
+def folder(write, tmp_path, monkeypatch):
+    """Texts, and what stands among them."""
+    monkeypatch.chdir(tmp_path)
+    for name, (content, _, _) in ODD.items():
+        write(f"c/{name}", content)
+    for name in ("a.txt", "deep/m.txt", "z.txt"):
+        write(f"c/{name}", f"The lion of {name} sleeps.\nA tag such as <html> is a word here.\n")
+        write(f"texts/{name}", f"The lion of {name} sleeps.\nA tag such as <html> is a word here.\n")
+    return "c"
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_file_that_was_named_by_hand_is_refused(name, folder, cli):
+    for named in (f"c/{name}", f"c/{name[:-1]}?"):
+        done = cli("index", named, "--out", "s.bp")
+        assert done.code == 1
+        assert done.err.startswith(f"bagpack: c/{name} {ODD[name][2]}")
+        assert done.err.count("\n") == 1
+
+
+def test_a_page_is_taken_as_it_is_when_that_is_asked_for(folder):
+    corpus = index_corpus(["c/deep/page.html"], "s.bp", TextOptions(format="text"), jobs=1).corpus
+    assert corpus.resolve(["html", "lion"]) == ["html", "lion"]
+
+
+def test_a_directory_is_read_without_them(folder, cli):
+    one, two = (index_corpus([folder], f"{jobs}.bp", jobs=jobs, part_bytes=40) for jobs in (1, 2))
+    assert files_of(Path("1.bp")) == files_of(Path("2.bp"))
+    assert one.left_out == two.left_out == one.corpus.left_out == LEFT_OUT
+    plain = index_corpus(["texts"], "plain.bp", jobs=1, part_bytes=40)
+    assert plain.left_out == []
+    assert "left_out" not in plain.corpus.manifest
+    assert plain.corpus.tokens == one.corpus.tokens
+    assert [entry["path"] for entry in one.corpus.manifest["sources"]] == [
+        "c/a.txt",
+        "c/deep/m.txt",
+        "c/z.txt",
+    ]
+    told = [file._asdict() for file in LEFT_OUT]
+    assert json.loads(cli("plan", folder, "--json").out)["left_out"] == told
+    assert json.loads(cli("plan", folder, "--json").out)["files"] == 3
+    assert json.loads(cli("info", "1.bp", "--json").out)["left_out"] == told
+    assert cli("verify", "1.bp").code == 0
+
+
+def test_they_are_counted_and_named(folder, cli):
+    built = cli("index", folder, "--out", "s.bp", "--jobs", 1).err
+    first = "8 files were left out: c/a.pdf (a PDF file), c/b.docx (a zip archive), c/deep/page.html (an HTML page), "
+    assert first in built
+    assert built.endswith("and 3 more (bagpack info s.bp --json names them all)\n")
+    assert first in cli("plan", folder).err
+    assert "path c/b.docx, reason a zip archive" in cli("info", "s.bp").out
+    assert first in cli("engine", "build", "my-index", folder, "--jobs", 1).err
+    assert "left out" not in cli("index", "texts", "--out", "t.bp", "--jobs", 1).err
+    assert "left out" not in cli("info", "t.bp").out
+    assert tell_left_out(LEFT_OUT[:1]) == "1 file was left out: c/a.pdf (a PDF file)"
+
+
+def test_a_directory_without_any_text(folder, cli):
+    Path("c/deep/m.txt").unlink()
+    for command in (("index", "c/deep", "--out", "s.bp"), ("plan", "c/deep")):
+        done = cli(*command)
+        assert done.code == 1
+        assert "no text was found, 3 files were left out: c/deep/page.html (an HTML page)" in done.err
+        assert done.err.endswith("; convert what should be counted to plain text\n")
+
+
+def test_an_append_adds_to_what_was_left_out(folder, write):
+    index_corpus(["texts"], "s.bp", jobs=1)
+    first = index_corpus([folder], "s.bp", jobs=1, append=True)
+    assert first.left_out == LEFT_OUT
+    write("more/d.txt", "The lion.\n")
+    write("more/e.txt", "")
+    second = index_corpus(["more"], "s.bp", jobs=1, append=True)
+    assert second.left_out == [LeftOut("more/e.txt", "empty")]
+    assert second.corpus.left_out == [*LEFT_OUT, *second.left_out]
+    write("none/x.txt", "")
+    with pytest.raises(InputError, match="no text was found, 1 file was left out"):
+        index_corpus(["none"], "s.bp", jobs=1, append=True)
+    assert Corpus.open("s.bp").verify() == []
+
+
+@pytest.mark.parametrize("step", [12, 40, 75])
+def test_a_build_that_was_killed_goes_on(step, folder):
+    index_corpus([folder], "whole.bp", jobs=1, part_bytes=40)
+    assert dying(step, [folder], "s.bp", jobs=1, part_bytes=40)
+    resumed = index_corpus([folder], "s.bp", jobs=1, part_bytes=40, resume=True)
+    assert resumed.left_out == LEFT_OUT
+    assert files_of(Path("s.bp")) == files_of(Path("whole.bp"))
+
+
+def test_a_finished_store_is_of_the_same_directory(folder, write):
+    index_corpus([folder], "s.bp", jobs=1)
+    write("c/later.txt", "")  # would be left out as well
+    assert index_corpus([folder], "s.bp", jobs=1, resume=True).new_tokens == 0
+    write("c/zero.txt", "The lion is in it now.\n")
+    with pytest.raises(StoreError, match="was indexed with other sources"):
+        index_corpus([folder], "s.bp", jobs=1, resume=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A page begins with <html> and ends.\n",
+        "<htmlish> words\n",
+        "<p>a paragraph\n",
+        "<!-- note -->\nThe lion.\n",
+    ],
+)
+def test_text_with_tags_in_it_is_text(text, write):
+    assert make_plan([str(write("a.txt", text))], TextOptions()).sources[0].format == "text"
