@@ -29,6 +29,9 @@ Arrays = tuple[NDArray[Any], ...]
 SCRATCH = "BAGPACK_SCRATCH"
 ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 
+# What is done, how many more of it are done now, how many there are (0: nobody knows).
+Progress = Callable[[str, int, int], None]
+
 delayed = joblib.delayed  # makes the calls that `run` takes
 
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
@@ -77,6 +80,17 @@ def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
 def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
     """Results of `delayed` calls that all look at the same objects in memory."""
     return list(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks))
+
+
+def told(results: Iterable[Any], what: str, total: int, progress: Progress | None) -> Iterator[Any]:
+    """The same results; each is reported, and before the first that they begin."""
+    if progress is None:
+        yield from results
+        return
+    progress(what, 0, total)
+    for result in results:
+        progress(what, 1, total)
+        yield result
 
 
 def _lost(error: Exception) -> str | None:

@@ -5,11 +5,13 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from tests.conftest import bagpack_command
 
 from bagpack.cli.console import parse_size, show_size, show_time
 from bagpack.errors import UsageError
@@ -128,14 +130,12 @@ def test_plan_estimates_what_indexing_then_does(cli, tmp_path, write):
     assert "tokens   about" in cli("plan", source).out
 
 
-def test_progress_on_a_terminal(tmp_path, write):
-    source = write("a.vert", "<s>\n" + "Lions\tN\tlion\n" * 30 + "</s>\n")
-    source.write_bytes(source.read_bytes() * 60_000)
-    command = "from bagpack.cli import main; main()"
+def on_terminal(*args, columns=150):
+    """What `bagpack ARGS` writes to a terminal, without colours and movements of the cursor."""
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
-        [sys.executable, "-c", command, "index", source, "--out", tmp_path / "s", "--jobs", "1"],
-        stderr=theirs, stdout=subprocess.PIPE, env={**os.environ, "COLUMNS": "150", "TERM": "xterm"},
+        bagpack_command(*args), stderr=theirs, stdout=subprocess.PIPE,
+        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm"},
     )  # fmt: skip
     os.close(theirs)
     seen = b""
@@ -149,11 +149,111 @@ def test_progress_on_a_terminal(tmp_path, write):
         elif run.poll() is not None:
             break
     os.close(ours)
-    assert run.wait() == 0
-    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    return run.wait(), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+
+
+def test_progress_on_a_terminal(tmp_path, write):
+    source = write("a.vert", "<s>\n" + "Lions\tN\tlion\n" * 30 + "</s>\n")
+    source.write_bytes(source.read_bytes() * 60_000)
+    code, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1")
+    assert code == 0
     assert "indexing 1 file" in shown
     assert re.search(r"\d+ % [\d,]+ tokens, \d+\.\d\d M/s \d:\d\d:\d\d left [-\d]", shown)
     assert "1,800,000 tokens" in shown
+
+
+def test_learning_has_progress_too(cli, tmp_path, write):
+    pairs = [(f"a{i}", f"b{i}", "x" if i % 2 else "y") for i in range(12)]
+    source = write("a.txt", "".join(f"The {w1} {label} the {w2} here.\n" for w1, w2, label in pairs))
+    data = write("d.tsv", "w1\tw2\tlabel\n" + "".join("\t".join(row) + "\n" for row in pairs))
+    assert cli("index", source, "--out", tmp_path / "s.bp", "-j", 1).code == 0
+    code, shown = on_terminal(
+        "train", tmp_path / "s.bp", data, "--folds", 3, "--out", tmp_path / "m", "-j", 1
+    )
+    assert code == 0
+    told = ["picking the basis", "counting words", "counting pairs", "weighting the contexts"]
+    told += ["training, fold 1 of 3", "training on all rows"]
+    places = [shown.index(words) for words in told]
+    assert places == sorted(places)
+    # A bar that is full goes away: nothing of counting is drawn once training has begun.
+    assert "counting" not in shown[places[-2] :]
+    assert "100 %" not in shown
+
+
+def test_messages_are_broken_between_words_on_a_terminal(tmp_path, write):
+    place = write("nothing.tsv", "x")
+    code, shown = on_terminal("info", place, columns=50)
+    assert code == 1
+    lines = shown.splitlines()
+    assert len(lines) > 2
+    assert " ".join(lines).startswith(f"bagpack: {place} is not a BagPack artefact (it has no manifest.json)")
+
+
+def interrupt(args, ready):
+    """Begin `bagpack ARGS`, press Ctrl-C as soon as it is at work; its exit code and what it says."""
+    run = subprocess.Popen(
+        bagpack_command(*args),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not ready():
+        assert run.poll() is None, run.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(run.pid, signal.SIGINT)  # a terminal tells the workers too
+    said = run.communicate(timeout=60)[1]
+    return run.returncode, said
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, jobs):
+    source = write("a.txt", "The lion sleeps near the tree of the old mason.\n" * 400_000)
+    out = tmp_path / "s.bp"
+    args = ("index", source, "--out", out, "-j", jobs)
+    code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp.partial/shards/progress/*")))
+    assert code == 130
+    assert said == (
+        "bagpack: interrupted; what is finished is kept: the same command with --resume goes on\n"
+    )
+    assert process(*args, "--resume").code == 0
+
+
+def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, process):
+    source = write("a.txt", "The lion sleeps near the tree of the old mason.\n")
+    pairs = write("p.tsv", "w1\tw2\nlion\ttree\nmason\ttree\n")
+    engine, cache = f"tantivy:{tmp_path / 'index'}", tmp_path / "cache"
+    assert process("engine", "build", engine, source).code == 0
+    args = ("fetch", pairs, "--engine", engine, "--out", tmp_path / "s.bps", "--cache", cache, "--rate", "2")
+    code, said = interrupt(args, cache.exists)
+    assert code == 130
+    assert said == "bagpack: interrupted; what was answered is kept: the same command goes on\n"
+
+
+def test_ctrl_c_where_nothing_is_kept(cli, monkeypatch, tmp_path):
+    def interrupted(*args, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bagpack.info.describe", interrupted)
+    done = cli("info", tmp_path)
+    assert (done.code, done.err) == (130, "bagpack: interrupted\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_output_on_a_full_disk(tmp_path, write, process, options):
+    process("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            bagpack_command("contexts", tmp_path / "s", "lion", *options),
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "bagpack: the disk is full: the output could not be written; free some space there and run the command again"
+    )
+    assert "Exception" not in done.stderr
 
 
 def test_the_first_run_says_that_kernels_are_compiled(cli, tmp_path, write, monkeypatch):

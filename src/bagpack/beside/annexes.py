@@ -16,7 +16,8 @@ from bagpack.learn.annex import BORROWED, CONTENT, WHOLE, Annex, Beside
 from bagpack.vectors.assemble import Part, assemble
 
 if TYPE_CHECKING:
-    from bagpack.vectors.matrix import PairMatrix, Progress
+    from bagpack.parallel import Progress
+    from bagpack.vectors.matrix import PairMatrix
 
 AROUND = 10  # words on each side of a word where content words are looked for
 

@@ -31,7 +31,8 @@ from bagpack.parallel import delayed, run_threads
 from bagpack.vectors.tables import pair_codes
 
 if TYPE_CHECKING:
-    from bagpack.vectors.matrix import PairMatrix, Progress
+    from bagpack.parallel import Progress
+    from bagpack.vectors.matrix import PairMatrix
 
 I64 = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -9,7 +9,8 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
 from bagpack.learn.model import LinearModel
-from bagpack.vectors.matrix import Pair, PairMatrix, Progress
+from bagpack.parallel import Progress
+from bagpack.vectors.matrix import Pair, PairMatrix
 
 
 def model_basis(model: LinearModel) -> Basis:

@@ -5,15 +5,48 @@ Nothing heavy is imported until a command runs, so that `bagpack --help` answers
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from bagpack.cli import ablating, corpus, demo, engines, explaining, learning, serving, vectors
+from bagpack.errors import BagpackError
+
+KEPT = {
+    "index": "what is finished is kept: the same command with --resume goes on",
+    "fetch": "what was answered is kept: the same command goes on",
+    "demo": "what is finished is kept: the same command goes on",
+}
+
+
+class InterruptedWork(BagpackError):  # noqa: N818
+    """Ctrl-C."""
+
+    exit_code = 130
+
+
+class Commands(TyperGroup):
+    """The commands; typer by itself would end an interrupted one without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            command = ctx.invoked_subcommand
+            if command == "serve":  # it says how it is ended
+                raise
+            kept = "" if "-" in sys.argv else KEPT.get(command, "")
+            raise InterruptedWork("interrupted" + (f"; {kept}" if kept else "")) from None
+
 
 app = typer.Typer(
     name="bagpack",
+    cls=Commands,
     help="What relation holds between two words in a corpus, and which sentences say so.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -53,31 +86,53 @@ def main() -> None:
     """Run the command; whatever goes wrong ends in a sentence and an exit code."""
     import warnings
 
-    from bagpack.errors import BagpackError
-
     # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # a full disk is told here, not by the interpreter on its way out
     except BagpackError as error:
         code, message = error.exit_code, str(error)
     except KeyboardInterrupt:
-        code, message = 130, "interrupted; what was finished is kept where --resume is offered"
+        code, message = 130, "interrupted"
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nothing to say, and nowhere to say it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(0)
     except MemoryError:
         code, message = 1, "memory ran out; give fewer --jobs or a smaller --memory"
     except Exception as error:
         if os.environ.get("BAGPACK_TRACEBACK"):
             raise
-        where = f"{type(error).__name__}: {error}"
-        code, message = (
-            1,
-            f"something unforeseen went wrong ({where}); BAGPACK_TRACEBACK=1 shows where, please report it",
-        )
+        code, message = 1, _unforeseen(error)
     else:
         return
-    print(f"bagpack: {message}", file=sys.stderr)
+    _complain(message)
     sys.exit(code)
+
+
+def _unforeseen(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        _drop_output()
+        return "the disk is full: the output could not be written; free some space there and run the command again"
+    where = f"{type(error).__name__}: {error}"
+    return f"something unforeseen went wrong ({where}); BAGPACK_TRACEBACK=1 shows where, please report it"
+
+
+def _drop_output() -> None:
+    """What is still buffered for standard output goes nowhere, so that the interpreter does not try again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(message: str) -> None:
+    """A sentence on standard error; a terminal would break it within words."""
+    text = f"bagpack: {message}"
+    if sys.stderr.isatty():
+        import shutil
+        import textwrap
+
+        width = shutil.get_terminal_size().columns
+        text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    print(text, file=sys.stderr)

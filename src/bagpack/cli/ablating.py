@@ -60,7 +60,7 @@ def ablate(
         columns=parse_columns(columns),
     )
     lines: list[Line] = []
-    with io.counting_progress(quiet or json) as tell:
+    with io.work_progress(quiet or json) as tell:
         for line in run(
             store,
             data,
@@ -71,7 +71,7 @@ def ablate(
         ):
             lines.append(line)
             if not quiet and sys.stderr.isatty():
-                io.messages().print(f"{line.variant.name}: {line.score['mean']:.3f}", style="dim")
+                tell.say(f"{line.variant.name}: {line.score['mean']:.3f}")
     if json:
         io.print_json([_plain(line) for line in lines])
     else:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
     from rich.text import Text
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -88,6 +88,12 @@ def hang_parts(console: Console, first: Text, parts: Sequence[str]) -> None:
     hang(console, first, Text("\n".join(lines)))
 
 
+def tell(text: str, style: str | None = None, console: Console | None = None) -> None:
+    """A message as it is: broken between words on a terminal, elsewhere in one line."""
+    console = console or messages()
+    console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
+
+
 def literal(value: object) -> str:
     """A path or a word for `messages`, whose markup would otherwise swallow `[v2]` and break at `[/b]`."""
     from rich.markup import escape
@@ -112,41 +118,97 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
         BarColumn,
         Progress,
         SpinnerColumn,
+        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    # Work of which nobody knows how much there is has no share and no end in sight.
+    class Share(TextColumn):
+        def __init__(self) -> None:
+            super().__init__("{task.percentage:>3.0f} %")
+
+        def render(self, task: Task) -> Text:
+            return super().render(task) if task.total is not None else Text()
+
+    class Left(TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            return Text("left ") + super().render(task) if task.total is not None else Text()
 
     with Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[note]}"),
+        Share(),
+        TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        Left(),
         console=console,
         transient=True,
     ) as progress:
         yield progress
 
 
-@contextmanager
-def counting_progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """For counts: a bar for the words and one for the pairs, each made when the first of them is done."""
-    with progress_bar(quiet) as bar:
-        if bar is None:
-            yield None
+class Work:
+    """What is being done, as work that reports `(what, how many more, of how many)` lets it be seen.
+
+    On a terminal, each kind of work has a bar from its first report to its last; of how many may be 0 where nobody
+    knows, and then a line stands until something else begins. Elsewhere nothing is shown.
+    """
+
+    WORDS: ClassVar = {
+        "basis": "picking the basis",
+        "kernels": "compiling the counting kernels, on the first run here",
+        "features": "weighting the contexts",
+        "questions": "answering questions",
+        "model": "training on all rows",
+    }
+
+    def __init__(self, bar: Progress | None) -> None:
+        self.bar = bar
+        self.tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Take a report."""
+        if self.bar is None:
             return
-        tasks: dict[str, Any] = {}
+        if what not in self.tasks:
+            self._clear()
+            self.tasks[what] = self.bar.add_task(self._words(what, 0, total), total=total or None, note="")
+        at = self.tasks[what]
+        self.bar.advance(at, done)
+        task = next(task for task in self.bar.tasks if task.id == at)
+        note = f"of {total:,}" if total and not what.startswith("folds") else ""
+        self.bar.update(at, description=self._words(what, int(task.completed), total), note=note)
+        if task.finished:
+            self.bar.remove_task(self.tasks.pop(what))
 
-        def update(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(f"counting {what}", total=total, note="")
-            bar.update(tasks[what], advance=done, note=f"of {total:,}")
+    def _words(self, what: str, done: int, total: int) -> str:
+        kind, _, of = what.partition(" of ")
+        if kind == "folds":
+            return f"training{of and f' {of}'}, fold {min(done + 1, total):,} of {total:,}"
+        return self.WORDS.get(what, f"counting {what}")
 
-        yield update
+    def _clear(self) -> None:
+        """Lines of work whose end nobody reports."""
+        assert self.bar is not None
+        for task in self.bar.tasks:
+            if task.total is None:
+                self.bar.remove_task(task.id)
+        self.tasks = {what: task for what, task in self.tasks.items() if task in self.bar.task_ids}
+
+    def say(self, text: str) -> None:
+        """A line that stays, above the bars."""
+        tell(text, "dim", self.bar.console if self.bar else None)
+
+
+@contextmanager
+def work_progress(quiet: bool) -> Iterator[Work]:
+    """For commands that count and learn."""
+    with progress_bar(quiet) as bar:
+        yield Work(bar)
 
 
 def some_of(names: list[str], shown: int = 20) -> str:

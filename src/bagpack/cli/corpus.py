@@ -84,7 +84,7 @@ def index(
         show = _Progress(bar)
         summary = index_corpus(
             sources, out, options, jobs=jobs, memory=size, append=append, resume=resume, overwrite=overwrite,
-            progress=show.update if bar else None, planned=show.start, notice=None if quiet else _notice,
+            progress=show.update if bar else None, planned=show.start, notice=None if quiet else show.notice,
         )  # fmt: skip
     facts = summary.corpus.info()
     if json:
@@ -108,14 +108,6 @@ def _chosen(context: typer.Context) -> dict[str, Any]:
     return given
 
 
-def _tell(text: str, style: str | None = None) -> None:
-    io.messages().print(text, style=style, markup=False, soft_wrap=True)
-
-
-def _notice(text: str) -> None:
-    _tell(text, "dim")
-
-
 class _Progress:
     """Tokens a second and time left, from what the workers report."""
 
@@ -123,6 +115,10 @@ class _Progress:
         self.bar = bar
         self.task: Any = None
         self.begun = time.monotonic()
+
+    def notice(self, text: str) -> None:
+        """A line that stays, above the bar."""
+        io.tell(text, "dim", self.bar.console if self.bar else None)
 
     def start(self, plan: Plan) -> None:
         if self.bar:
@@ -210,11 +206,11 @@ def verify(store: Annotated[Path, typer.Argument(help="A store or a matrix.")], 
     if json:
         io.print_json({"path": str(store), "whole": not problems, "problems": problems})
     elif not problems:
-        _tell(f"{store} is whole")
+        io.tell(f"{store} is whole")
     else:
         for problem in problems:
-            _tell(f"bagpack: {problem}")
-        _tell("restore the damaged files from a copy, or make it again")
+            io.tell(f"bagpack: {problem}")
+        io.tell("restore the damaged files from a copy, or make it again")
     if problems:
         raise typer.Exit(1)
 

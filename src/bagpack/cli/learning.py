@@ -133,7 +133,7 @@ def evaluate(
         drop_unseen=drop_unseen, label_sets=label_sets, task=task, columns=parse_columns(columns),
         features=report is not None or json,
     )  # fmt: skip
-    with workers(backend, address, jobs, report, store), io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, report, store), io.work_progress(quiet or json) as tell:
         result = evaluate_file(
             store, data, test, counting_options(b, basis, limit, windows, jobs), options, tell
         )
@@ -166,7 +166,7 @@ def solve(
     """Answer multiple-choice questions: pairs (analogies) or words (synonyms)."""
     from bagpack.experiments.questions import solve_file
 
-    with workers(backend, address, jobs, report, store), io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, report, store), io.work_progress(quiet or json) as tell:
         result = solve_file(
             store, questions, counting_options(b, basis, limit, windows, jobs), preset=preset,
             conditions=conditions_of(condition), answers=answers, rounds=rounds, folds=folds, seed=seed,
@@ -212,7 +212,7 @@ def train(
         preset=preset, folds=folds, seed=seed, C=cost, epsilon=epsilon, drop_unseen=drop_unseen,
         label_sets=label_sets, task=task, columns=parse_columns(columns),
     )  # fmt: skip
-    with workers(backend, address, jobs, out, store), io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, out, store), io.work_progress(quiet or json) as tell:
         model, result = train_file(
             store, data, out, counting_options(b, basis, limit, windows, jobs), options, condition=only,
             evaluate=not no_scores, overwrite=overwrite, progress=tell,
@@ -257,7 +257,7 @@ def predict(
     from bagpack.tasks import read_pairs
 
     listed = read_pairs(pairs, parse_columns(columns))
-    with workers(backend, address, jobs, None, store), io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, None, store), io.work_progress(quiet or json) as tell:
         found, matrix, answers, scores = predict_pairs(
             model, listed.pairs, store=store, any_store=any_store, n_jobs=jobs, progress=tell
         )
@@ -300,7 +300,7 @@ def reproduce(
     """Run one of the paper's four tasks as it ran them, its numbers beside ours."""
     from bagpack.experiments.reproduce import reproduce as run
 
-    with workers(backend, address, jobs, report, store), io.counting_progress(quiet or json) as tell:
+    with workers(backend, address, jobs, report, store), io.work_progress(quiet or json) as tell:
         result = run(
             task, store, data, counting_options(b, basis, limit, windows, jobs), preset=preset, seed=seed,
             answers=answers, relations=tuple(relation or ()), progress=tell,

@@ -169,20 +169,20 @@ def vectors(
         _refuse_options(context)
         old.check_source(source)
     listed = read_pairs(pairs, parse_columns(columns))
-    with workers(backend, address, jobs, out):
+    with workers(backend, address, jobs, out), io.work_progress(quiet or json) as tell:
         if old is not None:
             picked = old.basis
         elif basis is not None:
             picked = Basis.open(basis)
             picked.check_corpus(source, str(basis))
         else:
+            tell("basis", 0, 0)
             picked = source.pick_basis(b, jobs)
-        warm_up(source, picked, None if quiet else lambda text: io.messages().print(text, style="dim"))
-        with io.counting_progress(quiet or json) as tell:
-            if old is not None:
-                matrix = old.grow(source, listed.pairs, jobs, tell)
-            else:
-                matrix = PairMatrix.count(source, listed.pairs, picked, settings, jobs, tell)
+        warm_up(source, picked, None if quiet else tell.say)
+        if old is not None:
+            matrix = old.grow(source, listed.pairs, jobs, tell)
+        else:
+            matrix = PairMatrix.count(source, listed.pairs, picked, settings, jobs, tell)
     if exporting:
         export(matrix, out)
     else:

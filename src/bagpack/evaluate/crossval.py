@@ -28,7 +28,7 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
-from bagpack.parallel import Shared, delayed, share
+from bagpack.parallel import Progress, Shared, delayed, share, told
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Floats
@@ -106,6 +106,7 @@ def cross_validate(
     groups: Sequence[Hashable] | None = None,
     group_column: str = "",
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Train and test every condition on every split.
 
@@ -131,6 +132,8 @@ def cross_validate(
         A group per row, by which scores are broken down (ratings: the mean ρ per group), and its name.
     n_jobs
         Folds side by side, as joblib understands it. The result is the same for any number.
+    progress
+        Told of every fold that is done.
 
     Examples
     --------
@@ -148,6 +151,8 @@ def cross_validate(
     _check(counts, targets, splits, conditions, preset, left_out)
     # Functions that make terms and shares up could not be written.
     rows = replace(counts, terms=counts.term_list, shares=counts.term_shares)
+    if progress:
+        progress("features", 0, 0)
     with threadpool_limits(1, "blas"):
         grams = shared_grams(rows, conditions, preset, machine)
     with share((rows, targets, splits, grams), n_jobs, len(splits)) as shared:
@@ -155,7 +160,7 @@ def cross_validate(
             delayed(_run_fold)(shared, number, conditions, portable(preset), machine, transductive, baselines)
             for number in range(len(splits))
         )
-        answers: list[_FoldAnswers] = list(shared.run(tasks))
+        answers: list[_FoldAnswers] = list(told(shared.run(tasks), "folds", len(splits), progress))
     tested = np.zeros(len(targets), dtype=bool)
     for split in splits:
         tested[split.test] = True

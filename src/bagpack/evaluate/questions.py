@@ -21,7 +21,7 @@ from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbere
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
-from bagpack.parallel import Shared, delayed, share
+from bagpack.parallel import Progress, Shared, delayed, share, told
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json
@@ -249,6 +249,7 @@ def solve_analogies(
     C: float = 1.0,
     transductive: bool = True,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> QuestionEvaluation:
     """Answer analogy questions, each its own data set.
 
@@ -257,6 +258,8 @@ def solve_analogies(
     question. Weighting and scaling are fitted on all rows unless ``transductive`` is off, when they see the
     round's two rows alone. A preset may answer by `solve_by_cosines` instead.
     """
+    if progress:
+        progress("features", 0, 0)
     if get_preset(preset).cosines:
         from bagpack.evaluate.cosines import solve_by_cosines  # which builds on this module
 
@@ -299,7 +302,8 @@ def solve_analogies(
                 )
                 for i, question in enumerate(questions)
             )
-            found: list[dict[str, Floats]] = list(shared.run(tasks))
+            answers = told(shared.run(tasks), "questions", len(questions), progress)
+            found: list[dict[str, Floats]] = list(answers)
         values = {condition: [answer[condition] for answer in found] for condition in conditions}
     results = []
     for condition in conditions:
@@ -324,6 +328,7 @@ def solve_synonyms(
     C: float = 1.0,
     transductive: bool = False,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> QuestionEvaluation:
     """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
 
@@ -344,7 +349,15 @@ def solve_synonyms(
     generator_of(seed).shuffle(fold_of)
     splits = folds_of(fold_of[owner], numbered(folds))
     found = cross_validate(
-        counts[rows], y, splits, conditions, preset, C=C, transductive=transductive, n_jobs=n_jobs
+        counts[rows],
+        y,
+        splits,
+        conditions,
+        preset,
+        C=C,
+        transductive=transductive,
+        n_jobs=n_jobs,
+        progress=progress,
     )
     members = [np.flatnonzero(fold_of == k) for k in range(folds)]
 

@@ -18,7 +18,7 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets
-from bagpack.parallel import Shared, delayed, share
+from bagpack.parallel import Progress, Shared, delayed, share, told
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Index, Json, Label
@@ -125,6 +125,7 @@ def relation_rounds(
     C: float = 1.0,
     transductive: bool = False,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> RelationRounds:
     """One binary SVM per relation against all other pairs, the larger side down-sampled; rounds × folds AUCs.
 
@@ -167,7 +168,7 @@ def relation_rounds(
             delayed(_fold_areas)(shared, number, conditions, portable(preset), machine, transductive)
             for number in range(len(tasks))
         )
-        areas: list[dict[str, float]] = list(shared.run(calls))
+        areas: list[dict[str, float]] = list(told(shared.run(calls), "folds", len(tasks), progress))
     out = []
     each = rounds * folds
     for k, relation in enumerate(wanted):

@@ -18,11 +18,12 @@ from bagpack.evaluate.paired import (
     ratings_part,
 )
 from bagpack.experiments.counting import CountOptions, counts_for, is_matrix, is_store, matrix_of
-from bagpack.experiments.evaluation import EvaluateOptions, Rows, load_rows, splits_of
+from bagpack.experiments.evaluation import EvaluateOptions, Rows, load_rows, progress_of, splits_of
 from bagpack.learn.annex import GAPS
 from bagpack.learn.presets import get_preset
+from bagpack.parallel import Progress
 from bagpack.tasks import QuestionSet, read_any
-from bagpack.vectors.matrix import PairMatrix, Progress
+from bagpack.vectors.matrix import PairMatrix
 
 CONDITION = "v1v2v12"
 
@@ -116,18 +117,25 @@ def ablate(
     if counts_too and not is_matrix(Path(source)):
         variants = (*variants, *COUNTING)
 
-    def answerer(variant: Variant) -> Callable[[str], Outcome]:
+    def answerer(variant: Variant) -> Callable[[Variant], Outcome]:
         asked = _counting(counting, variant)
         if questions is not None:
-            return question_answerer(source, questions, asked, variant.preset, progress)
+            answer = question_answerer(source, questions, asked, variant.preset, progress)
+            return lambda variant: answer(variant.preset)
         rows = load_rows(source, path, None, asked, replace(options, preset=variant.preset), progress)
-        return lambda preset: answer_rows(rows, replace(options, preset=preset), counting.n_jobs)
+        return lambda variant: answer_rows(
+            rows,
+            replace(options, preset=variant.preset),
+            counting.n_jobs,
+            CONDITION,
+            progress_of(variant.name, progress),
+        )
 
     answer = answerer(BASE)
-    base = answer(BASE.preset)
+    base = answer(BASE)
     yield Line(BASE, bootstrap_score(base).to_dict(), None)
     for variant in variants[1:]:
-        found = (answerer(variant) if variant.recounts else answer)(variant.preset)
+        found = (answerer(variant) if variant.recounts else answer)(variant)
         yield Line(variant, bootstrap_score(found).to_dict(), bootstrap_difference(found, base).to_dict())
 
 
@@ -168,12 +176,13 @@ def question_answerer(
 
 
 def answer_rows(
-    rows: Rows, options: EvaluateOptions, n_jobs: int | None, condition: str = CONDITION
-) -> Outcome:
+    rows: Rows, options: EvaluateOptions, n_jobs: int | None, condition: str = CONDITION,
+    progress: Progress | None = None,
+) -> Outcome:  # fmt: skip
     """One condition's predictions in cross-validation; a data set of several tasks has a part for each."""
     by = rows.data.group_column if rows.data.kind == "relations" else None
     if by is None:
-        parts = [_part(rows, options, n_jobs, condition)]
+        parts = [_part(rows, options, n_jobs, condition, progress)]
     else:
         values = rows.data.column(by)
         parts = [
@@ -182,18 +191,22 @@ def answer_rows(
                 options,
                 n_jobs,
                 condition,
+                progress,
             )
             for name in dict.fromkeys(values)
         ]
     return Outcome(options.preset, tuple(parts))
 
 
-def _part(rows: Rows, options: EvaluateOptions, n_jobs: int | None, condition: str) -> Part:
+def _part(
+    rows: Rows, options: EvaluateOptions, n_jobs: int | None, condition: str, progress: Progress | None
+) -> Part:
     ratings = rows.data.kind == "ratings"
     found = cross_validate(
         rows.counts, rows.answers, splits_of(rows, options), (condition,), options.preset,
         kind="rating" if ratings else "labels", C=options.cost(rows.data), epsilon=options.epsilon,
         transductive=options.transductive, baselines=False, n_jobs=n_jobs,
+        progress=progress,
     )  # fmt: skip
     tested = found.tested
     predicted = found[condition].predicted[tested]

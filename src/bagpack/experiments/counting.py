@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, CorpusSource, find_store, open_source
+from bagpack.contexts.warmup import warm_up
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
 from bagpack.files import read_json
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.presets import get_preset
-from bagpack.vectors.matrix import Pair, PairMatrix, Progress
+from bagpack.parallel import Progress
+from bagpack.vectors.matrix import Pair, PairMatrix
 
 if TYPE_CHECKING:
     from bagpack.report.model import CorpusFacts, DataFacts
@@ -40,7 +42,10 @@ def matrix_of(
     if is_matrix(path):
         return PairMatrix.open(path).rows_of(pairs)
     source = open_source(path)
+    if progress:
+        progress("basis", 0, 0)
     basis = _basis(source, options)
+    warm_up(source, basis, lambda _: progress("kernels", 0, 0) if progress else None)
     return PairMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
 
 

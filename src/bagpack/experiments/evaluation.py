@@ -24,9 +24,10 @@ from bagpack.learn import Targets, encode_targets, fit_counts
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
+from bagpack.parallel import Progress
 from bagpack.report.model import EvaluationResult, without_nan
 from bagpack.tasks import Dataset, read_dataset
-from bagpack.vectors.matrix import PairMatrix, Progress
+from bagpack.vectors.matrix import PairMatrix
 
 STRONGEST = 12
 MOST_ROWS_FOR_FEATURES = (
@@ -87,14 +88,23 @@ def evaluate_file(
 ) -> EvaluationResult:  # fmt: skip
     """Evaluate the data set at `path` (and, if given, test on another file) on a source of counts."""
     rows = load_rows(source, path, test, counting, options, progress)
-    return evaluate_rows(rows, path, options, counting.n_jobs)
+    return evaluate_rows(rows, path, options, counting.n_jobs, progress)
 
 
-def evaluate_rows(rows: Rows, path: str, options: EvaluateOptions, n_jobs: int | None) -> EvaluationResult:
+def evaluate_rows(
+    rows: Rows, path: str, options: EvaluateOptions, n_jobs: int | None, progress: Progress | None = None
+) -> EvaluationResult:
     """Evaluate rows that are counted already."""
     by = rows.data.group_column if rows.data.kind == "relations" else None
-    found = _evaluate_subsets(rows, by, options, n_jobs) if by else _evaluate(rows, options, n_jobs)
-    return finish_result(found, rows, path, options, with_features=options.features and not by)
+    found = (
+        _evaluate_subsets(rows, by, options, n_jobs, progress)
+        if by
+        else _evaluate(rows, options, n_jobs, progress)
+    )
+    with_features = options.features and not by
+    if progress and with_features:
+        progress("model", 0, 0)
+    return finish_result(found, rows, path, options, with_features=with_features)
 
 
 def load_rows(
@@ -172,7 +182,9 @@ def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
     )
 
 
-def _evaluate(rows: Rows, options: EvaluateOptions, n_jobs: int | None) -> dict[str, Any]:
+def _evaluate(
+    rows: Rows, options: EvaluateOptions, n_jobs: int | None, progress: Progress | None
+) -> dict[str, Any]:
     """One cross-validation over all rows."""
     column = rows.data.group_column
     ratings = rows.data.kind == "ratings"
@@ -181,12 +193,14 @@ def _evaluate(rows: Rows, options: EvaluateOptions, n_jobs: int | None) -> dict[
         rows.counts, rows.answers, splits_of(rows, options), options.conditions, options.preset,
         kind="rating" if ratings else "labels", C=options.cost(rows.data), epsilon=options.epsilon,
         transductive=options.transductive, left_out=options.left_out, groups=groups, group_column=column or "",
-        n_jobs=n_jobs,
+        n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     return found.to_dict()
 
 
-def _evaluate_subsets(rows: Rows, by: str, options: EvaluateOptions, n_jobs: int | None) -> dict[str, Any]:
+def _evaluate_subsets(
+    rows: Rows, by: str, options: EvaluateOptions, n_jobs: int | None, progress: Progress | None
+) -> dict[str, Any]:
     """A data set that is divided into tasks of its own (true or false within each relation): one evaluation each.
 
     The score of a condition is the mean over the tasks, its interval that of the tasks.
@@ -197,7 +211,7 @@ def _evaluate_subsets(rows: Rows, by: str, options: EvaluateOptions, n_jobs: int
     for name in names:
         index = [row for row, value in enumerate(values) if value == name]
         try:
-            parts[name] = _evaluate(rows.select(index), options, n_jobs)
+            parts[name] = _evaluate(rows.select(index), options, n_jobs, progress_of(name, progress))
         except InputError as error:
             raise InputError(f"{by} {name}: {error}") from error
     first = parts[names[0]]
@@ -212,6 +226,13 @@ def _evaluate_subsets(rows: Rows, by: str, options: EvaluateOptions, n_jobs: int
             *first["notes"][:1],
         ],
     }
+
+
+def progress_of(name: str, progress: Progress | None) -> Progress | None:
+    """Progress of one of several rounds of learning, which names it."""
+    if progress is None:
+        return None
+    return lambda what, done, total: progress(f"folds of {name}" if what == "folds" else what, done, total)
 
 
 def _mean_over_tasks(parts: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:

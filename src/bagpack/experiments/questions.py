@@ -16,9 +16,9 @@ from bagpack.experiments.counting import (
     versions,
 )
 from bagpack.learn.presets import get_preset
+from bagpack.parallel import Progress
 from bagpack.report.model import EvaluationResult, without_nan
 from bagpack.tasks import read_questions
-from bagpack.vectors.matrix import Progress
 
 
 def solve_file(
@@ -33,6 +33,7 @@ def solve_file(
     counts = counts_for(matrix, preset, counting, progress)
     rows = question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
     common: dict[str, Any] = {"seed": seed, "n_jobs": counting.n_jobs, "C": get_preset(preset).C}
+    common["progress"] = progress
     if questions.kind == "analogies":
         fit_on_all = True if transductive is None else transductive
         found = solve_analogies(

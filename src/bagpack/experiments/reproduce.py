@@ -10,8 +10,8 @@ from bagpack.evaluate import relation_rounds
 from bagpack.experiments.counting import CountOptions, corpus_facts, count_settings, data_facts, versions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
 from bagpack.experiments.questions import solve_file
+from bagpack.parallel import Progress
 from bagpack.report.model import EvaluationResult, without_nan
-from bagpack.vectors.matrix import Progress
 
 TASKS = ("analogy", "synonyms", "plausibility", "relations")
 RELATIONS_B = 500
@@ -67,7 +67,7 @@ def reproduce(
     elif task == "plausibility":
         options = EvaluateOptions(preset=preset, split="group:verb", seed=seed, task="ratings")
         rows = load_rows(source, path, None, counting, options, progress)
-        result = dict(evaluate_rows(rows, path, options, counting.n_jobs))
+        result = dict(evaluate_rows(rows, path, options, counting.n_jobs, progress))
     else:
         result = _relations(source, path, counting, preset, seed, relations, progress)
     notes = list(cast(list[str], result.get("notes", [])))
@@ -92,6 +92,7 @@ def _relations(
         seed=seed,
         C=options.cost(rows.data),
         n_jobs=counting.n_jobs,
+        progress=progress,
     ).to_dict()
     notes = list(found["notes"])
     if not wanted and len(counts) > RELATIONS_WANTED:

@@ -17,7 +17,8 @@ from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import Machine
-from bagpack.vectors.matrix import Pair, PairMatrix, Progress
+from bagpack.parallel import Progress
+from bagpack.vectors.matrix import Pair, PairMatrix
 
 
 def train_file(
@@ -38,7 +39,9 @@ def train_file(
     # Scores first: a data set that cannot be evaluated is found out before a model is written.
     result: dict[str, Any] = {}
     if evaluate:
-        result = dict(evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs))
+        result = dict(evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs, progress))
+    if progress:
+        progress("model", 0, 0)
     ratings = rows.data.kind == "ratings"
     machine = Machine(options.cost(rows.data), options.epsilon)
     model = fit_counts(rows.counts, rows.targets, condition, options.preset, machine)

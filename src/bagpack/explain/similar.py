@@ -26,8 +26,9 @@ from bagpack.errors import InputError, UsageError
 from bagpack.explain.sketch import background_of, discover_neighbours
 from bagpack.explain.telling import Tick, no_tick
 from bagpack.names import BLOCKS
+from bagpack.parallel import Progress
 from bagpack.report.wording import feature_words
-from bagpack.vectors.matrix import Pair, PairMatrix, Progress
+from bagpack.vectors.matrix import Pair, PairMatrix
 
 Floats = NDArray[np.float64]
 

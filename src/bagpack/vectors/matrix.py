@@ -24,6 +24,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.names import DISTANCES, blocks_of, feature_names
+from bagpack.parallel import Progress
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.tables import KEY_SEPARATOR, PairTable, WordTable, pair_codes
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 I64 = NDArray[np.int64]
 Pair = tuple[str, str]
-
-Progress = Callable[[str, int, int], None]  # what is counted, how many more are done, how many there are
 
 
 @dataclass(frozen=True)
