@@ -154,9 +154,9 @@ def tell_passed_over(told: dict[str, int], left_out: list[LeftOut], all_in: str 
         ("undecodable", "places with bytes that are not the encoding were mended or left out"),
     ):
         if told.get(name):
-            _tell(f"{told[name]:,} {words}", "yellow")
+            io.tell(f"{told[name]:,} {words}", "yellow")
     if left_out:
-        _tell(tell_left_out(left_out, all_in), "yellow")
+        io.tell(tell_left_out(left_out, all_in), "yellow")
 
 
 def info(
@@ -259,7 +259,7 @@ def plan(
     )
     screen.print(f"[dim]from a sample of {io.show_size(facts['sample_bytes'])}[/dim]")
     if facts["left_out"]:
-        _tell(tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow")
+        io.tell(tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow")
 
 
 def register(app: typer.Typer) -> None:
