@@ -154,6 +154,70 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     assert "1 unknown words in 1 rows: unicorn" in shown
 
 
+def test_check_says_what_evaluate_would(cli, store, write):
+    for table, told in (
+        ("word1\tword2\trel\ncat\tlion\thyper\n",
+         "neither a label nor a score column (found: word1, word2, rel); name one with --columns label=NAME"),
+        ("w1\tw2\tlabel\tscore\ncat\tlion\thyper\t1\n", "both a label (label) and a score (score)"),
+        ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10, "all 10 pairs have the label 'hyper'"),
+        ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10 + "cat\tnail\tnone\n" * 4,
+         "the label 'none' has 4 of the 10 pairs that 10 folds need; remove its rows, or take fewer folds (--folds 4)"),
+    ):  # fmt: skip
+        data = write("data.tsv", table)
+        done = cli("check", store, data)
+        assert done.code == 0
+        assert f"evaluate cannot use it: {told}" in done.out.replace(f"{data} has ", "")
+        refused = cli("evaluate", store, data, "--condition", "v12")
+        assert refused.code == 1
+        assert told.partition(";")[0].partition(" of the")[0] in refused.err
+        assert (
+            told.partition(";")[0] in json.loads(cli("check", store, data, "--json").out)["not_for_evaluate"]
+        )
+    renamed = write("data.tsv", "w1\tw2\trel\n" + "cat\tlion\ta\n" * 10 + "cat\tnail\tb\n" * 10)
+    assert "evaluate cannot" not in cli("check", store, renamed, "--columns", "label=rel").out
+
+
+def test_check_names_what_looks_like_a_slip(cli, store, write):
+    rows = ["cat\tlion\thyper", "nail\tNail\trandom", "cat\tlion\trandom", "cat\tnail\trandom"]
+    data = write("data.tsv", "\n".join(["w1\tw2\tlabel", *rows, *rows[3:], ""]))
+    shown = cli("check", store, data).out
+    assert "1 row repeats a pair: cat – nail (lines 5, 6)\n" in shown
+    assert "1 pair has several labels: cat – lion (hyper in line 2, random in line 4)\n" in shown
+    assert "1 pair is one word twice: nail – Nail (line 3)\n" in shown
+    facts = json.loads(cli("check", store, data, "--json").out)
+    assert facts["duplicate_rows"] == 2
+    assert facts["repeated_pairs"] == [{"pair": ["cat", "nail"], "lines": [5, 6]}]
+    assert facts["pairs_with_several_labels"] == [
+        {"pair": ["cat", "lion"], "lines": [2, 4], "labels": ["hyper", "random"]}
+    ]
+    assert facts["same_word_twice"] == [{"pair": ["nail", "Nail"], "lines": [3]}]
+
+
+def test_check_lists_the_first_ten_bad_rows(cli, store, write, tmp_path):
+    bad = ["cat\tlion", "\tlion\ta", "cat\t\ta", "cat\tlion\t", "cat\tlion\ta\tb", *["cat\tlion"] * 7]
+    text = "\n".join(["w1\tw2\tlabel", "cat\tlion\ta", *bad, ""])
+    for name, stdin in ((write("data.tsv", text), b""), (write("data.txt", text), b""), ("-", text.encode())):
+        done = cli("check", store, name, stdin=stdin)
+        assert (done.code, done.out) == (1, "")
+        lines = done.err.splitlines()
+        shown = "<stdin>" if name == "-" else name
+        assert lines[0] == f"bagpack: {shown} has 12 bad rows"
+        assert [line.split(": ")[0] for line in lines[1:11]] == [f"  {shown}:{at}" for at in range(3, 13)]
+        assert lines[1].endswith("this row has 2 columns where the header has 3; a tab is missing")
+        assert lines[2].endswith("the word in column 'w1' is empty; fill it in or remove the row")
+        assert lines[4].endswith("the label in column 'label' is empty; fill it in or remove the row")
+        assert lines[11:] == ["  and 2 more"]
+        # Elsewhere the first one is enough.
+        counted = cli("vectors", store, name, "--out", tmp_path / "m.bpm", stdin=stdin)
+        assert counted.err.count("\n") == 1
+        assert f"{shown}:3: this row has 2 columns" in counted.err
+    one = write("one.tsv", "w1\tw2\trating\ncat\tlion\t3\ncat\tnail\t3,5\n")
+    assert cli("check", store, one).err == (
+        f"bagpack: {one}:3: '3,5' in column 'rating' is not a finite number; write the decimal point as a point, as in "
+        f"3.5\n"
+    )
+
+
 # Concordance --------------------------------------------------------------------------------------------------
 
 
@@ -235,7 +299,7 @@ def test_brackets_in_words_and_labels_are_no_styles(cli, store, write):
     data = write("relations.tsv", "w1\tw2\tlabel\ncat\tlion\t[/b]\n[sic]\tlion\t[b]\n")
     done = cli("check", store, data)
     assert done.code == 0, done.err
-    assert re.findall(r"\[\S+]", done.out) == ["[/b]", "[b]", "[sic]"]
+    assert re.findall(r"\[\S+]", done.out) == ["[/b]", "[b]", "[sic]", "[/b]"]
 
 
 # Bad input ----------------------------------------------------------------------------------------------------

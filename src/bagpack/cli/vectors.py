@@ -13,6 +13,10 @@ from bagpack.cli.scaling import Address, Backend, workers
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+
     from bagpack.contexts.concordance import Concordance
     from bagpack.vectors.matrix import PairMatrix
 
@@ -271,10 +275,15 @@ def check(
     """Tell what the corpus knows of a data set, before any training."""
     from bagpack.contexts.source import open_source
     from bagpack.contexts.windows import Windows, parse_limit
-    from bagpack.tasks import read_any
+    from bagpack.tasks import PairList, read_any
+    from bagpack.tasks.oddities import oddities, why_not_evaluated
+    from bagpack.tasks.textfile import read_text_file
     from bagpack.vectors.coverage import coverage
 
-    listed = read_any(data, columns=parse_columns(columns))
+    file = read_text_file(data, lenient=True)
+    named = parse_columns(columns)
+    listed = read_any(file, columns=named)
+    file.raise_refused()
     labels = getattr(listed, "labels", None)
     facts = {
         "path": data,
@@ -282,10 +291,52 @@ def check(
             open_source(store), listed.pairs, labels or None, parse_limit(limit), Windows.parse(windows), jobs
         ),
     }
+    if isinstance(listed, PairList):
+        facts |= {**oddities(listed), "not_for_evaluate": why_not_evaluated(file, listed, named)}
     if json:
         io.print_json(facts)
     else:
         _show_coverage(facts)
+
+
+def _show_oddities(screen: Console, facts: dict[str, Any]) -> None:
+    """What looks like a slip, with the first few and their lines."""
+    if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
+        screen.print(f"{_rows(facts['duplicate_rows'])} a pair")
+    if repeated := facts.get("repeated_pairs"):
+        named = [f"{_shown(odd)} ({_lines(odd)})" for odd in repeated]
+        rows = sum(len(odd["lines"]) - 1 for odd in repeated)
+        screen.print(f"{_rows(rows)} a pair: {io.some_of(named, 5)}", soft_wrap=True)
+    if several := facts.get("pairs_with_several_labels"):
+        have = "1 pair has" if len(several) == 1 else f"{len(several):,} pairs have"
+        named = [
+            f"{_shown(odd)} ({', '.join(f'{label} in line {line:,}' for label, line in _labels(odd))})"
+            for odd in several
+        ]
+        screen.print(f"[yellow]{have} several labels: {io.some_of(named, 5)}[/yellow]", soft_wrap=True)
+    if same := facts.get("same_word_twice"):
+        named = [f"{_shown(odd)} ({_lines(odd)})" for odd in same]
+        pairs = "1 pair is" if len(same) == 1 else f"{len(same):,} pairs are"
+        screen.print(f"[yellow]{pairs} one word twice: {io.some_of(named, 5)}[/yellow]", soft_wrap=True)
+    if reason := facts.get("not_for_evaluate"):
+        screen.print(f"[yellow]evaluate cannot use it: {io.literal(reason)}[/yellow]", soft_wrap=True)
+
+
+def _rows(count: int) -> str:
+    return "1 row repeats" if count == 1 else f"{count:,} rows repeat"
+
+
+def _shown(odd: dict[str, Any]) -> str:
+    return " – ".join(odd["pair"])
+
+
+def _lines(odd: dict[str, Any]) -> str:
+    lines = [f"{line:,}" for line in odd["lines"]]
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines)}"
+
+
+def _labels(odd: dict[str, Any]) -> Iterable[tuple[str, int]]:
+    return zip(odd["labels"], odd["lines"], strict=True)
 
 
 def _show_coverage(facts: dict[str, Any]) -> None:
@@ -296,8 +347,6 @@ def _show_coverage(facts: dict[str, Any]) -> None:
     screen.print(
         f"[bold]{io.literal(facts['path'])}[/bold]: {facts['rows']:,} rows, {facts['words']:,} words"
     )
-    if facts["duplicate_rows"]:
-        screen.print(f"{facts['duplicate_rows']:,} rows repeat a pair")
     table = Table(box=None, pad_edge=False)
     table.add_column("seen together")
     table.add_column("rows", justify="right")
@@ -327,6 +376,7 @@ def _show_coverage(facts: dict[str, Any]) -> None:
             screen.print(
                 f"{len(capped):,} {kind} are past the cap of {facts['limit']:,}: {io.some_of(named)}"
             )
+    _show_oddities(screen, facts)
 
 
 def register(app: typer.Typer) -> None:

@@ -155,7 +155,7 @@ def relation_rounds(
             side = "has" if positive.sum() == smaller else "is missing from"
             raise InputError(
                 f"the relation {relation!r} {side} {smaller} pairs, fewer than the {folds} folds; "
-                "take fewer folds, or name other relations (--relation)"
+                "take fewer folds (--folds), or name other relations (--relation)"
             )
         sampled[relation] = int(positive.sum()), 2 * smaller
         for _ in range(rounds):

@@ -76,7 +76,7 @@ def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Spli
     smallest = present[sizes[present].argmin()]
     if sizes[smallest] < folds:
         size, label = int(sizes[smallest]), targets.classes[smallest]
-        cure = f"use --folds {size}, or leave that label out" if size > 1 else "leave that label out"
+        cure = "remove its rows" + (f", or take fewer folds (--folds {size})" if size > 1 else "")
         raise InputError(
             f"the label {label!r} has {size} pair{'s' if size > 1 else ''}, fewer than the {folds} folds; {cure}"
         )

@@ -5,31 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bagpack.errors import InputError
+from bagpack.errors import BagpackError, InputError
 from bagpack.tasks.dataset import Dataset, Kind, read_dataset
-from bagpack.tasks.pairs import PairList, read_pairs
+from bagpack.tasks.pairs import PairList, find_pair_columns, read_pairs
 from bagpack.tasks.question_texts import text_format
 from bagpack.tasks.questions import QuestionSet, read_questions
+from bagpack.tasks.table import mapped_columns, read_header
 from bagpack.tasks.textfile import TextFile, read_text_file
 
 
 def read_any(
-    path: str | Path, task: Kind | None = None, columns: Mapping[str, str] | None = None
+    path: str | Path | TextFile, task: Kind | None = None, columns: Mapping[str, str] | None = None
 ) -> PairList | Dataset | QuestionSet:
     """Read questions, labelled or rated pairs, or bare pairs: whatever the file holds.
 
     Questions are told by their form. A table with a label or a score becomes a :class:`Dataset`, one without
     either (or with both and no ``task``) a :class:`PairList`: for counting pairs it is enough.
     """
-    file = read_text_file(path)
+    file = path if isinstance(path, TextFile) else read_text_file(path)
     words = {name: given for name, given in (columns or {}).items() if name in ("w1", "w2")}
-    try:
-        pairs = read_pairs(file, words)
-    except InputError:
-        if file.suffix not in (".tsv", ".csv") and _is_questions(file):
-            return read_questions(file)
-        raise
-    return with_labels_or_scores(file, pairs, task, columns)
+    if file.suffix not in (".tsv", ".csv") and not _has_pairs(file, words) and _is_questions(file):
+        return read_questions(file)
+    return with_labels_or_scores(file, read_pairs(file, words), task, columns)
 
 
 def with_labels_or_scores(
@@ -43,6 +40,16 @@ def with_labels_or_scores(
     if task is None and (both or not (has_label or has_score)):
         return pairs
     return read_dataset(file, task, columns)
+
+
+def _has_pairs(file: TextFile, words: Mapping[str, str]) -> bool:
+    """Whether the first line is a header that names the columns of the two words."""
+    try:
+        table = read_header(file)
+        find_pair_columns(table, mapped_columns(table, words))
+    except BagpackError:
+        return False
+    return True
 
 
 def _is_questions(file: TextFile) -> bool:

@@ -228,9 +228,8 @@ def _labels(table: Table, target: str) -> list[str]:
     labels = table.column(target)
     for number, label in zip(table.lines, labels, strict=True):
         if not label:
-            raise table.file.error(
-                number, f"the label in column {target!r} is empty; fill it in or remove the row"
-            )
+            empty = f"the label in column {target!r} is empty; fill it in or remove the row"
+            table.file.refuse(table.file.error(number, empty), number)
     return labels
 
 
@@ -256,5 +255,5 @@ def _number(table: Table, line: int, cell: str, target: str) -> float:
         shown = (
             f"{cell!r} in column {target!r} is not a finite number" if cell else f"column {target!r} is empty"
         )
-        raise table.file.error(line, f"{shown}; {cure}")
+        table.file.refuse(table.file.error(line, f"{shown}; {cure}"), line)
     return value

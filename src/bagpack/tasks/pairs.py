@@ -105,9 +105,8 @@ def take_pairs(table: Table, where: PairColumns) -> list[Pair]:
     for number, row in zip(table.lines, table.rows, strict=True):
         for at in (first, second):
             if not row[at]:
-                raise table.file.error(
-                    number, f"the word in column {table.header[at]!r} is empty; fill it in or remove the row"
-                )
+                empty = f"the word in column {table.header[at]!r} is empty; fill it in or remove the row"
+                table.file.refuse(table.file.error(number, empty), number)
         pair = (row[first], row[second])
         pairs.append(pair[::-1] if role is not None and is_subject(row[role]) else pair)
     return pairs

@@ -41,34 +41,50 @@ def read_table(source: str | Path | TextFile) -> Table:
     as the header.
     """
     file = source if isinstance(source, TextFile) else read_text_file(source)
+    table, comma = _read_header(file)
+    header, rows, lines = table.header, table.rows, table.lines
     numbered = [(number, line) for number, line in enumerate(file.lines, 1) if line.strip(" ")]
-    if not numbered:
+    for number, line in numbered[1:]:
+        try:
+            rows.append(_row(file, number, line, comma, len(header)))
+        except InputError as error:
+            file.refuse(error, number)
+            continue
+        lines.append(number)
+    if not rows:
+        file.raise_refused()
+        raise InputError(f"{file.name} has a header ({', '.join(header)}) but no rows; add one row per pair")
+    return table
+
+
+def read_header(file: TextFile) -> Table:
+    """The table without its rows."""
+    return _read_header(file)[0]
+
+
+def _read_header(file: TextFile) -> tuple[Table, bool]:
+    """The table without its rows, and whether commas divide its cells."""
+    numbered = ((number, line) for number, line in enumerate(file.lines, 1) if line.strip(" "))
+    number, line = next(numbered, (0, ""))
+    if not number:
         raise InputError(
             f"{file.name} is empty; it needs a header line such as w1<TAB>w2 and one row per pair"
         )
-    comma = file.suffix == ".csv" and "\t" not in numbered[0][1]
-    header_line, header_text = numbered[0]
-    header = [name.lower() for name in _cells(file, header_line, header_text, comma)]
+    comma = file.suffix == ".csv" and "\t" not in line
+    header = [name.lower() for name in _cells(file, number, line, comma)]
     for at, name in enumerate(header):
         if name and name in header[:at]:
-            raise file.error(header_line, f"the header names the column {name!r} twice; rename one of them")
+            raise file.error(number, f"the header names the column {name!r} twice; rename one of them")
+    return Table(file, header, [], []), comma
 
-    rows, lines = [], []
-    for number, line in numbered[1:]:
-        cells = _cells(file, number, line, comma)
-        if len(cells) != len(header):
-            many = len(cells) > len(header)
-            separator = "comma" if comma else "tab"
-            raise file.error(
-                number,
-                f"this row has {_columns(len(cells))} where the header has {len(header)}; "
-                + (f"remove the extra {separator}" if many else f"a {separator} is missing"),
-            )
-        rows.append(cells)
-        lines.append(number)
-    if not rows:
-        raise InputError(f"{file.name} has a header ({', '.join(header)}) but no rows; add one row per pair")
-    return Table(file, header, rows, lines)
+
+def _row(file: TextFile, number: int, line: str, comma: bool, width: int) -> list[str]:
+    cells = _cells(file, number, line, comma)
+    if len(cells) != width:
+        separator = "comma" if comma else "tab"
+        cure = f"remove the extra {separator}" if len(cells) > width else f"a {separator} is missing"
+        raise file.error(number, f"this row has {_columns(len(cells))} where the header has {width}; {cure}")
+    return cells
 
 
 def mapped_columns(table: Table, columns: Mapping[str, str] | None) -> dict[str, str]:

@@ -7,21 +7,28 @@ import gzip
 import lzma
 import sys
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bagpack.errors import InputError
 
 STDIN = "-"
+REFUSED_SHOWN = 10
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """The lines of a file without their line ends; line ``i`` of the file is ``lines[i - 1]``."""
+    """The lines of a file without their line ends; line ``i`` of the file is ``lines[i - 1]``.
+
+    A reader that can pass over a bad line hands it to ``refuse``, which raises; with ``lenient``, it keeps what is
+    wrong by line, so that all of it can be told at once (``raise_refused``).
+    """
 
     name: str
     lines: list[str]
+    lenient: bool = False
+    refused: dict[int, str] = field(default_factory=dict)
 
     @property
     def suffix(self) -> str:
@@ -35,8 +42,25 @@ class TextFile:
         """The error for something wrong in one line (counted from 1)."""
         return InputError(f"{self.name}:{line}: {problem}")
 
+    def refuse(self, error: InputError, line: int) -> None:
+        """Raise the error of a line, or keep the first one of each."""
+        if not self.lenient:
+            raise error
+        self.refused.setdefault(line, str(error))
 
-def read_text_file(path: str | Path) -> TextFile:
+    def raise_refused(self) -> None:
+        """One error with the first of the lines that were refused, if there are any."""
+        told = [self.refused[line] for line in sorted(self.refused)]
+        if len(told) > 1:
+            more = [f"and {len(told) - REFUSED_SHOWN:,} more"] if len(told) > REFUSED_SHOWN else []
+            raise InputError(
+                "\n  ".join([f"{self.name} has {len(told):,} bad rows", *told[:REFUSED_SHOWN], *more])
+            )
+        if told:
+            raise InputError(told[0])
+
+
+def read_text_file(path: str | Path, lenient: bool = False) -> TextFile:
     r"""Read a UTF-8 text file, or standard input for ``-``.
 
     Files ending in .gz, .bz2, .xz and .zst are decompressed. A byte-order mark is dropped; lines end with
@@ -44,9 +68,10 @@ def read_text_file(path: str | Path) -> TextFile:
     """
     name = "<stdin>" if str(path) == STDIN else str(path)
     data = sys.stdin.buffer.read() if str(path) == STDIN else _read_bytes(Path(path))
-    return decode_text(
+    file = decode_text(
         name, data, "convert the file first, for example: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
     )
+    return replace(file, lenient=lenient)
 
 
 def decode_text(name: str, data: bytes, cure: str) -> TextFile:

@@ -1,0 +1,62 @@
+"""What looks like a slip in a data set: pairs that stand there twice, a word beside itself, labels that contradict.
+
+None of it is an error: a pair may well have two labels. So it is told, and nothing is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bagpack.errors import InputError
+from bagpack.tasks.dataset import Dataset, read_dataset
+from bagpack.tasks.pairs import PairList
+from bagpack.tasks.textfile import TextFile
+from bagpack.tasks.words import Pair
+
+FOLDS = 10  # of an evaluation, unless told otherwise
+
+
+def oddities(listed: PairList) -> dict[str, list[dict[str, Any]]]:
+    """Pairs that are repeated, that have several labels, and that are one word twice, each with the file's lines."""
+    rows: dict[Pair, list[int]] = {}
+    for row, pair in enumerate(listed.pairs):
+        rows.setdefault(pair, []).append(row)
+    labels = listed.labels if isinstance(listed, Dataset) else []
+    repeated, several = [], []
+    for pair, of_pair in rows.items():
+        if len(of_pair) == 1:
+            continue
+        lines = [listed.lines[row] for row in of_pair]
+        named = [labels[row] for row in of_pair] if labels else []
+        if len(set(named)) > 1:
+            several.append({"pair": list(pair), "lines": lines, "labels": named})
+        else:
+            repeated.append({"pair": list(pair), "lines": lines})
+    same = [
+        {"pair": list(pair), "lines": [listed.lines[row] for row in of_pair]}
+        for pair, of_pair in rows.items()
+        if pair[0].casefold() == pair[1].casefold()
+    ]
+    return {"repeated_pairs": repeated, "pairs_with_several_labels": several, "same_word_twice": same}
+
+
+def why_not_evaluated(file: TextFile, listed: PairList, columns: Mapping[str, str] | None = None) -> str:
+    """What `bagpack evaluate`, as it is without options, would say of a set; nothing if it takes it."""
+    if not isinstance(listed, Dataset):
+        try:
+            listed = read_dataset(file, columns=columns)
+        except InputError as error:
+            return str(error)
+    counts = listed.label_counts
+    if listed.kind != "relations":
+        return ""
+    if len(counts) == 1:
+        return (
+            f"all {len(listed):,} pairs have the label {listed.labels[0]!r}; at least two labels are needed"
+        )
+    label, size = min(counts.items(), key=lambda item: item[1])
+    if size >= FOLDS:
+        return ""
+    fewer = f", or take fewer folds (--folds {size})" if size > 1 else ""
+    return f"the label {label!r} has {size:,} of the {FOLDS} pairs that {FOLDS} folds need; remove its rows{fewer}"
