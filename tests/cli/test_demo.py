@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import shlex
 import tarfile
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from bagpack import demo
 from bagpack.data import relations_path
 from bagpack.errors import BagpackError
+from bagpack.learn import load_model
+from bagpack.report import read_result
 from bagpack.tasks import read_dataset
 
 
@@ -52,8 +55,46 @@ def test_the_demo_goes_the_whole_way_and_again(small_demo, cli, tmp_path):
         assert "virus – infection" in done.out and "all other features together" in done.out
         assert "The report is demo/relations.html" in done.out
     names = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert names == {"enwik8.bp", "relations.bpm", "relations.html", "relations.model"}
+    assert names == {"enwik8.bp", "enwik8.xml", "relations.bpm", "relations.html", "relations.model"}
     assert "confusion" in (tmp_path / "demo" / "relations.html").read_text()
+
+
+def test_the_demo_prints_what_it_runs(small_demo, cli, tmp_path):
+    first = cli("demo").out
+    commands = [shlex.split(line)[1:] for line in first.splitlines() if line.startswith("bagpack ")]
+    assert [command[0] for command in commands] == [
+        "index", "contexts", "vectors", "train", "explain", "explain",
+    ]  # fmt: skip
+    for command in commands:
+        if command[0] in ("index", "vectors", "train"):
+            command.append("--overwrite")
+        again = cli(*command)
+        assert again.code == 0, again.err
+        assert again.out in first
+    report = read_result("demo/relations.html")
+    assert shlex.split(report["command"]) == ["bagpack", *commands[3]]
+    assert report["features"]["synonym"]
+    scores = load_model("demo/relations.model").manifest["scores"]
+    assert scores["v1v2v12"]["auc"]["mean"] == report["conditions"][-1]["metrics"]["auc"]["mean"]
+    labelled = read_dataset(relations_path()).pairs
+    suggested = [shlex.split(line) for line in first.splitlines() if line.startswith("  bagpack explain")]
+    assert [pair for *_, w1, w2 in suggested for pair in [(w1, w2)] if pair in labelled] == []
+
+
+def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch):
+    from bagpack.corpus import index
+
+    def interrupted(*args, **more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(index, "run", interrupted)
+        done = cli("demo")
+    assert done.code == 130
+    assert done.err == "bagpack: interrupted; what is finished is kept: the same command goes on\n"
+    done = cli("demo")
+    assert done.code == 0
+    assert "bagpack index demo/enwik8.xml --out demo/enwik8.bp --resume" in done.out
 
 
 def test_the_archive_is_checked_before_it_is_used(small_demo, monkeypatch, tmp_path):

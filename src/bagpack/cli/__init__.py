@@ -36,7 +36,7 @@ class Commands(TyperGroup):
         """Run the command that was named."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, InterruptedWork):  # the demo runs other commands, and its own word counts
             command = ctx.invoked_subcommand
             if command == "serve":  # it says how it is ended
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,7 @@ from bagpack.cli.vectors import (
     parse_columns,
     tell_unknown,
 )
+from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.experiments.counting import CountOptions
@@ -66,7 +68,6 @@ def counting_options(b: int, basis: str | None, limit: str, windows: str, jobs: 
 
 def conditions_of(condition: str) -> tuple[str, ...]:
     """`all`, or one condition."""
-    from bagpack.errors import UsageError
     from bagpack.names import CONDITIONS
 
     if condition == "all":
@@ -78,11 +79,7 @@ def conditions_of(condition: str) -> tuple[str, ...]:
 
 def show_result(result: EvaluationResult, json: bool, report: Path | None, quiet: bool) -> None:
     """On the terminal, as JSON, as a report."""
-    result["command"] = " ".join(["bagpack", *sys.argv[1:]])
-    if report is not None:
-        from bagpack.report import write_report
-
-        write_report(result, report)
+    _report(result, report)
     if json:
         io.print_json(result)
     elif not quiet:
@@ -90,7 +87,16 @@ def show_result(result: EvaluationResult, json: bool, report: Path | None, quiet
 
         print_result(result)
         if report is not None:
-            io.messages().print(f"report: {io.literal(report)}")
+            io.tell(f"report: {report}")
+
+
+def _report(result: EvaluationResult, report: Path | None) -> None:
+    """Write down how the result was made, and the report if one is wanted."""
+    result["command"] = shlex.join(["bagpack", *sys.argv[1:]])
+    if report is not None:
+        from bagpack.report import write_report
+
+        write_report(result, report)
 
 
 def evaluate(
@@ -196,6 +202,7 @@ def train(
     basis: BasisOption = None,
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
+    report: Report = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing model.")] = False,
     jobs: Jobs = -1,
     backend: Backend = None,
@@ -207,10 +214,12 @@ def train(
     from bagpack.experiments.evaluation import EvaluateOptions
     from bagpack.experiments.training import train_file
 
+    if no_scores and report is not None:
+        raise UsageError("--report shows scores, and --no-scores leaves them out; give one of the two")
     (only,) = conditions_of(condition) if condition != "all" else ("v1v2v12",)
     options = EvaluateOptions(
         preset=preset, folds=folds, seed=seed, C=cost, epsilon=epsilon, drop_unseen=drop_unseen,
-        label_sets=label_sets, task=task, columns=parse_columns(columns),
+        label_sets=label_sets, task=task, columns=parse_columns(columns), features=report is not None,
     )  # fmt: skip
     with workers(backend, address, jobs, out, store), io.work_progress(quiet or json) as tell:
         model, result = train_file(
@@ -226,16 +235,20 @@ def train(
         "features": len(model.feature_names()),
         "scores": model.manifest.get("scores", {}),
     }
+    if result:
+        _report(result, report)
     if json:
         io.print_json(facts)
     elif not quiet:
         if result:
             from bagpack.report.terminal import print_result
 
-            print_result(result)  # type: ignore[arg-type]
+            print_result(result)
         what = f"{len(model.classes)} labels" if model.classes else "ratings"
         place = io.literal(out)
         io.messages().print(f"[bold]{place}[/bold]: {what}, {model.condition}; its card is {place}/README.md")
+        if report is not None:
+            io.tell(f"report: {report}")
 
 
 def predict(

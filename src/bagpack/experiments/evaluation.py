@@ -20,12 +20,12 @@ from bagpack.experiments.counting import (
     matrix_of,
     versions,
 )
-from bagpack.learn import Targets, encode_targets, fit_counts
+from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
-from bagpack.report.model import EvaluationResult, without_nan
+from bagpack.report.model import EvaluationResult, Feature, without_nan
 from bagpack.tasks import Dataset, read_dataset
 from bagpack.vectors.matrix import PairMatrix
 
@@ -297,8 +297,8 @@ def finish_result(
     return cast(EvaluationResult, without_nan(result))
 
 
-def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[dict[str, Any]]]:
-    """What speaks most for each label, in a model of all rows."""
+def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[Feature]]:
+    """Those of a model of all rows."""
     condition = options.conditions[-1]
     model = fit_counts(
         rows.counts,
@@ -307,6 +307,11 @@ def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[d
         options.preset,
         Machine(options.cost(rows.data), options.epsilon),
     )
+    return features_of(model)
+
+
+def features_of(model: LinearModel) -> dict[str, list[Feature]]:
+    """What speaks most for each label in a model."""
     labels = model.classes or (None,)
     return {
         "rating" if label is None else str(label): [

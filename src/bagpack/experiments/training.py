@@ -13,18 +13,19 @@ from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import ContextSource, find_store, not_found, open_source
 from bagpack.errors import StoreError, UsageError
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
-from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
+from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, features_of, load_rows
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import Machine
 from bagpack.parallel import Progress
+from bagpack.report.model import EvaluationResult
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 
 def train_file(
     source: str, path: str, out: str, counting: CountOptions, options: EvaluateOptions, *,
     condition: str = "v1v2v12", evaluate: bool = True, overwrite: bool = False, progress: Progress | None = None,
-) -> tuple[LinearModel, dict[str, Any]]:  # fmt: skip
+) -> tuple[LinearModel, EvaluationResult | None]:  # fmt: skip
     """Train on all rows, write the model and its card; returns the model and what the cross-validation found."""
     check_not_read(Path(out), source, path, counting.basis)
     if Path(out).exists() and not overwrite:
@@ -37,14 +38,16 @@ def train_file(
             f"on that"
         )
     # Scores first: a data set that cannot be evaluated is found out before a model is written.
-    result: dict[str, Any] = {}
+    result: EvaluationResult | None = None
     if evaluate:
-        result = dict(evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs, progress))
+        result = evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs, progress)
     if progress:
         progress("model", 0, 0)
     ratings = rows.data.kind == "ratings"
     machine = Machine(options.cost(rows.data), options.epsilon)
     model = fit_counts(rows.counts, rows.targets, condition, options.preset, machine)
+    if result and options.features:
+        result["features"] = features_of(model)
     matrix = rows.matrix
     facts = data_facts(matrix, path)
     manifest = {
@@ -75,8 +78,8 @@ def train_file(
     return load_model(out), result
 
 
-def _scores(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    entries = [*result.get("conditions", []), *result.get("baselines", [])]
+def _scores(result: EvaluationResult | None) -> dict[str, dict[str, Any]]:
+    entries = [] if result is None else [*result["conditions"], *result.get("baselines", [])]
     return {
         entry["name"]: {
             metric: {bound: score.get(bound) for bound in ("mean", "low", "high")}
