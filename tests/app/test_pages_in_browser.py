@@ -135,7 +135,7 @@ def test_compare_model_and_every_page_as_json(visit):
     assert page.locator(".pairs section").count() == 2 and "Similarity" in page.locator("main").inner_text()
     page.get_by_role("link", name="Model", exact=True).click()
     page.wait_for_url("**/model")
-    assert page.locator(".cards article").count() == 3 and "accuracy" in page.locator("main").inner_text()
+    assert page.locator(".cards article").count() == 3 and "Accuracy" in page.locator("main").inner_text()
     for path in ("/", PAIR, "/word/kinda01", "/concordance?w1=the", "/model", "/dataset"):
         page.goto(path)
         twin = page.locator("link[rel=alternate]").get_attribute("href")
@@ -192,3 +192,55 @@ def test_without_javascript_everything_is_reached(visit):
     page.get_by_role("link", name="Show its lines").first.click()
     page.wait_for_url("**/lines?**")
     assert page.locator(".linelist li").count() >= 1
+
+
+def test_a_cut_line_says_so_and_is_read_whole_with_the_keyboard(visit):
+    page = visit("/concordance?w1=the", viewport={"width": 800, "height": 800})
+    # Lines of this little world are short, and are cut when they are written large.
+    page.locator(".kwic").evaluate("e => { e.style.fontSize = '3rem'; }")
+    row = page.locator(".kwic tbody tr").first
+    left = row.locator(".left div")
+    style = "e => [getComputedStyle(e).textOverflow, getComputedStyle(e).direction]"
+    assert left.evaluate(style) == ["ellipsis", "rtl"]
+    assert row.locator(".left bdi").evaluate("e => getComputedStyle(e).direction") == "ltr"
+    cut = "r => [...r.querySelectorAll('td, td.left div')].some(e => e.scrollWidth > e.clientWidth + 1)"
+    assert row.evaluate(cut)
+    page.locator(".tab").last.focus()
+    for _ in range(3):  # over the two downloads
+        page.keyboard.press("Tab")
+    assert row.evaluate("r => r === document.activeElement")
+    assert not row.locator(".right").evaluate("e => e.scrollWidth > e.clientWidth + 1")
+    assert left.evaluate(style)[1] == "ltr"
+    assert row.get_attribute("title") == " ".join(row.get_attribute("title").split())
+    assert "the" in row.get_attribute("title").split()
+
+
+def test_the_first_page_offers_pairs_of_the_data_set(visit, world):
+    page = visit("/")
+    offered = page.locator("main .pair").all_inner_texts()
+    rows = [line.split("\t")[:2] for line in (world / "wrong.tsv").read_text().splitlines()[1:]]
+    assert offered
+    assert all(text.split(" – ") in rows for text in offered)
+    assert not any("nosuchword" in text for text in offered)
+    page.click("main .pair >> nth=0")
+    page.wait_for_url("**/pair/**")
+    assert page.inner_text("h1") == offered[0]
+
+
+def test_an_upload_without_the_columns_is_told_what_a_browser_can_do(visit, tmp_path):
+    (tmp_path / "bad.tsv").write_text("left\tright\tx\ncat\tpurr\t1\n")
+    page = visit("/dataset")
+    assert "with --data" in page.inner_text("main table")
+    page.locator("input[type=file]").set_input_files(tmp_path / "bad.tsv")
+    page.get_by_role("button", name="Upload").click()
+    warning = page.get_by_role("alert").inner_text()
+    assert (
+        "bad.tsv has no columns w1 and w2 (found: left, right, x); call those that hold the words" in warning
+    )
+    assert "--" not in warning
+
+
+def test_the_model_page_has_words_for_every_feature(visit):
+    page = visit("/model")
+    for text in page.locator(".features .say").all_inner_texts():
+        assert not text.startswith(("pair:", "gap:", "cos(", "v1", "v2", "whole:", "wide"))

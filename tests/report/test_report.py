@@ -159,6 +159,15 @@ def test_missing_numbers_are_shown_as_missing(relations):
     json.loads(text.split('id="bagpack-result">')[1].split("</script>")[0])
 
 
+def test_paths_are_shown_by_their_last_part(relations):
+    relations["data"]["path"], relations["corpus"]["path"] = "/some/where/bless.tsv", "/else/where/wiki.bp"
+    text = render_report(relations)
+    assert (
+        '<b title="/some/where/bless.tsv">bless.tsv</b> on <b title="/else/where/wiki.bp">wiki.bp</b>' in text
+    )
+    assert "file /some/where/bless.tsv" in Page(text).words  # whole where it is told how it was made
+
+
 def test_numpy_numbers_are_fine(relations):
     relations["conditions"][0]["metrics"]["f1_macro"]["mean"] = np.float32(0.5)
     relations["data"]["rows"] = np.int64(6637)

@@ -103,6 +103,13 @@ class ModelFacts(BaseModel):
     features: int
 
 
+class ExamplePair(BaseModel):
+    """A pair of the first data set whose words the corpus knows."""
+
+    w1: str
+    w2: str
+
+
 class Home(BaseModel):
     """What is loaded."""
 
@@ -114,6 +121,7 @@ class Home(BaseModel):
     options: dict[str, Any]
     model: ModelFacts | None
     data: list[DataEntry]
+    examples: list[ExamplePair]
     frequent: list[Completion]
     version: str
 

@@ -92,7 +92,7 @@ def read_upload(name: str, content: bytes, limits: Limits) -> LoadedData:
     # Only for messages: a name may hold anything, and must not look like a path of this machine.
     shown = Path(name.replace("\\", "/")).name[:100] or "upload.tsv"
     file = decode_text(shown, content, "save the file as UTF-8 text, uncompressed")
-    return load_data(file, shown, limits, uploaded=True)
+    return load_data(replace(file, uploaded=True), shown, limits, uploaded=True)
 
 
 def load_data(file: TextFile, name: str, limits: Limits, uploaded: bool = False) -> LoadedData:
@@ -155,13 +155,41 @@ class Library:
         self.feature_lines(w1, w2, "v1:pre:the", 1)
 
     def frequent(self, most: int = 12) -> list[dict[str, Any]]:
-        """A few words to begin with: frequent, but none of the very commonest."""
+        """A few words to begin with: frequent, but none of the very commonest, and words of content if there are."""
+        return self._answers.get(("frequent", most), lambda: self._frequent(most))
+
+    def _frequent(self, most: int) -> list[dict[str, Any]]:
         lexicon = self.background.lexicon
-        order = self._answers.get(("order",), lambda: np.argsort(-lexicon.counts, kind="stable")[:2000])
-        step = max(1, min(60, len(order) // (2 * most)))
+        order = np.argsort(-lexicon.counts, kind="stable")[:2000]
+        step = max(1, min(25, len(order) // (4 * most)))
         words = [lexicon.keys[int(i)] for i in order[min(len(order) // 4, 300) :: step]]
-        chosen = [word for word in words if word.isalpha() and len(word) > 2][:most]
-        return [{"word": word, "count": self.background.count(word)} for word in chosen]
+        words = [word for word in words if word.isalpha() and len(word) > 2]
+        chosen = [word for word in words if self._is_inflected(word)] or words
+        return [{"word": word, "count": self.background.count(word)} for word in chosen[:most]]
+
+    def _is_inflected(self, word: str) -> bool:
+        """Whether the first shard has it in several forms, as words of content come and `throughout` does not."""
+        shard = self.background.shards[0]
+        key = int(shard.keys.find([word])[0])
+        if key < 0:
+            return False
+        return len({shard.forms[i].casefold() for i in np.flatnonzero(shard.key_of_type == key).tolist()}) > 1
+
+    def example_pairs(self, most: int = 8) -> list[dict[str, str]]:
+        """A few pairs to begin with, from all over the first data set; none without one."""
+        named = [item for item in self.data.values() if not item.uploaded]
+        if not named:
+            return []
+        pairs = list(dict.fromkeys(named[0].data.pairs))
+        step = max(1, len(pairs) // most)
+        chosen = [
+            next((pair for pair in pairs[start : start + step] if self._knows(pair)), None)
+            for start in range(0, len(pairs), step)
+        ]
+        return [{"w1": pair[0], "w2": pair[1]} for pair in chosen if pair is not None][:most]
+
+    def _knows(self, pair: tuple[str, str]) -> bool:
+        return all(self.background.count(word) > 0 for word in pair)
 
     # Words and pairs --------------------------------------------------------------------------------------------
 

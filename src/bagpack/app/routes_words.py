@@ -43,7 +43,7 @@ async def home_data(library: Lib) -> Json:
         "store": library.source.path.name, "tokens": corpus.tokens, "sentences": corpus.sentences,
         "documents": corpus.documents, "types": corpus.types, "options": corpus.manifest["options"],
         "model": model_facts(library), "data": [data_entry(item) for item in library.data.values()],
-        "frequent": library.frequent(), "version": __version__,
+        "examples": library.example_pairs(), "frequent": library.frequent(), "version": __version__,
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from bagpack.report.wording import describe_block, say_times, show_count, show_value
@@ -24,6 +25,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )
     made.filters |= {
+        "basename": show_name,
         "block_words": describe_block,
         "count": show_count,
         "signed": show_signed,
@@ -36,3 +38,8 @@ def environment() -> Environment:
 def show_signed(value: float) -> str:
     """+0.123, or −0.123."""
     return f"{value:+.3f}".replace("-", "−")
+
+
+def show_name(path: str) -> str:
+    """The last part of a path."""
+    return PurePath(path).name or path

@@ -211,10 +211,10 @@ def _find_target(
             f"name it with --columns score=NAME, or use --task relations"
         )
     if len(scores) > 1:
-        raise InputError(
-            f"{table.name} has both a score and a rating column; "
-            f"say which with --columns score=score or --columns score=rating"
-        )
+        cure = "say which with --columns score=score or --columns score=rating"
+        if table.file.uploaded:
+            cure = "leave one of them out"
+        raise InputError(f"{table.name} has both a score and a rating column; {cure}")
     return task, scores[0]
 
 

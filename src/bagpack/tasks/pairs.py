@@ -91,9 +91,12 @@ def find_pair_columns(table: Table, mapped: Mapping[str, str]) -> PairColumns:
             return PairColumns(head, dependent, role if role in table.header else None)
     found = [name or "(no name)" for name in table.header]
     a, b = (found[0], found[1]) if len(found) == 2 else ("NAME", "NAME")
+    cure = f"name them with --columns w1={a},w2={b}"
+    if table.file.uploaded:
+        cure = "call those that hold the words w1 and w2 in the first line"
     raise InputError(
         f"{table.name} has no columns w1 and w2 (found: {', '.join(found)}); "
-        f"name them with --columns w1={a},w2={b}, or add a header line if the first line is a pair"
+        f"{cure}, or add a header line if the first line is a pair"
     )
 
 

@@ -29,6 +29,7 @@ class TextFile:
     lines: list[str]
     lenient: bool = False
     refused: dict[int, str] = field(default_factory=dict)
+    uploaded: bool = False  # by someone who has no options to give
 
     @property
     def suffix(self) -> str:
