@@ -105,10 +105,15 @@ def test_train_then_predict(cli, store, relations, write, tmp_path):
     new = write("new.tsv", "w1\tw2\nkinda01\tkindb01\ntoola03\ttoolb03\nnosuchword\tkindb01\n")
     done = cli("predict", model, new, "-j", 1)
     header, first, second, third = (line.split("\t") for line in done.out.splitlines())
-    assert header == ["w1", "w2", "label", "kind", "part", "tool"]
+    assert header == ["w1", "w2", "label", "kind", "part", "tool", "together"]
     assert first[:3] == ["kinda01", "kindb01", "kind"] and second[2] == "tool"
-    assert float(first[3]) == max(map(float, first[3:]))
+    assert float(first[3]) == max(map(float, first[3:6]))
     assert third[0] == "nosuchword" and "nosuchword" in done.err
+    assert third[2] and third[6] == "", "it has a label, and says that it rests on nothing seen together"
+    together = cli("contexts", store, "kinda01", "kindb01", "--json").out
+    assert int(first[6]) == json.loads(together)["total"] > 0
+    rows = json.loads(cli("predict", model, new, "-j", 1, "--json").out)
+    assert [row["together"] for row in rows] == [int(first[6]), int(second[6]), None]
     facts = json.loads(cli("info", model, "--json").out)
     assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
 

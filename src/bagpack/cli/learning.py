@@ -265,8 +265,8 @@ def predict(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the label (or score) of new pairs as TSV, with a score per label."""
-    from bagpack.experiments.training import answer_rows, predict_pairs
+    """Write the label (or score) of new pairs as TSV, with a score per label and how often the pair was seen."""
+    from bagpack.experiments.training import TOGETHER, answer_rows, predict_pairs, seen_together
     from bagpack.tasks import read_pairs
 
     listed = read_pairs(pairs, parse_columns(columns))
@@ -274,12 +274,12 @@ def predict(
         found, matrix, answers, scores = predict_pairs(
             model, listed.pairs, store=store, any_store=any_store, n_jobs=jobs, progress=tell
         )
-    header, *rows = answer_rows(found, listed.pairs, answers, scores)
+    header, *rows = answer_rows(found, matrix, listed.pairs, answers, scores)
     if json:
         io.print_json(
             [
-                {**dict(zip(header, row, strict=True)), "seen": int(seen)}
-                for row, seen in zip(rows, matrix.seen, strict=True)
+                {**dict(zip(header, row, strict=True)), TOGETHER: seen}
+                for row, seen in zip(rows, seen_together(matrix, listed.pairs), strict=True)
             ]
         )
         return

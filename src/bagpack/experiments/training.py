@@ -21,6 +21,8 @@ from bagpack.parallel import Progress
 from bagpack.report.model import EvaluationResult
 from bagpack.vectors.matrix import Pair, PairMatrix
 
+TOGETHER = "together"  # the last column of answers
+
 
 def train_file(
     source: str, path: str, out: str, counting: CountOptions, options: EvaluateOptions, *,
@@ -129,15 +131,26 @@ def predict_pairs(
 
 
 def answer_rows(
-    model: LinearModel, pairs: Sequence[Pair], answers: Any, scores: np.ndarray
+    model: LinearModel, matrix: PairMatrix, pairs: Sequence[Pair], answers: Any, scores: np.ndarray
 ) -> Iterator[list[str]]:
-    """`w1 w2 label` and a score per label, or `w1 w2 score`, with a header."""
+    """`w1 w2 label`, a score per label and `together`, or `w1 w2 score together`, with a header."""
+    together = ["" if count is None else str(count) for count in seen_together(matrix, pairs)]
     if model.kind == "rating":
-        yield ["w1", "w2", "score"]
-        for (w1, w2), score in zip(pairs, np.asarray(answers, float).tolist(), strict=True):
-            yield [w1, w2, f"{score:.6g}"]
+        yield ["w1", "w2", "score", TOGETHER]
+        ratings = np.asarray(answers, float).tolist()
+        for (w1, w2), score, seen in zip(pairs, ratings, together, strict=True):
+            yield [w1, w2, f"{score:.6g}", seen]
         return
-    yield ["w1", "w2", "label", *map(str, model.classes)]
-    for (w1, w2), answer, row in zip(pairs, answers, scores.tolist(), strict=True):
+    yield ["w1", "w2", "label", *map(str, model.classes), TOGETHER]
+    for (w1, w2), answer, row, seen in zip(pairs, answers, scores.tolist(), together, strict=True):
         label = ",".join(sorted(map(str, answer))) if isinstance(answer, set | frozenset) else str(answer)
-        yield [w1, w2, label, *(f"{score:.6g}" for score in row)]
+        yield [w1, w2, label, *(f"{score:.6g}" for score in row), seen]
+
+
+def seen_together(matrix: PairMatrix, pairs: Sequence[Pair]) -> list[int | None]:
+    """How often each pair was seen; None where the corpus does not know a word, so that the answer rests on less."""
+    known = matrix.resolved
+    return [
+        int(seen) if known[w1] is not None and known[w2] is not None else None
+        for (w1, w2), seen in zip(pairs, matrix.seen, strict=True)
+    ]
