@@ -108,13 +108,6 @@ def test_a_form_that_is_mostly_another_lemma_is_told(tmp_path, times, own, told)
     ] * told
 
 
-def test_the_sentence_names_both_lemmas_and_what_to_ask(tmp_path):
-    [found] = find_elsewhere(store_of(tmp_path, saw(2000)), ["saw"])
-    assert found.sentence == (
-        "saw is looked up as a lemma (once); the form saw mostly counts as see (2,000 times): ask for see to have them"
-    )
-
-
 def test_with_forms_as_keys_there_is_nothing_to_tell(tmp_path):
     (tmp_path / "saw.txt").write_text("He saw it. He saw it. Two saws.\n" * 9)
     index_corpus([str(tmp_path / "saw.txt")], tmp_path / "form.bp", TextOptions(level="form"))

@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,7 +18,7 @@ from bagpack.basis import Basis
 from bagpack.beside.neighbours import Alternate, borrow
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.folding import fold
+from bagpack.corpus.nearby import complete, nearby
 from bagpack.corpus.store import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.explain.browse import SORTS, Browser, Lines
@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 KEPT = 256  # answers
 KEPT_BROWSERS = 24
+NEAR = 12  # words offered instead of an unknown one
 SLOW = 200_000  # occurrences of the rarer word
 LARGE = 300_000  # couples: a concordance of more is not kept open
 
@@ -195,22 +196,11 @@ class Library:
 
     def complete(self, start: str, most: int = 12) -> list[dict[str, Any]]:
         """The most frequent words that begin so."""
-        lexicon = self.background.lexicon
-        wanted = fold(start, self.background.options).encode()
-        if not wanted:
-            return []
-        low = _first_from(lexicon.keys.bytes_at, len(lexicon.keys), wanted)
-        high = _first_from(
-            lambda i: lexicon.keys.bytes_at(i)[: len(wanted)], len(lexicon.keys), wanted + b"\xff", low
-        )
-        counts = np.asarray(lexicon.counts[low:high])
-        best = (
-            np.argpartition(-counts, min(most, counts.size - 1))[:most]
-            if counts.size
-            else np.empty(0, np.int64)
-        )
-        best = best[np.lexsort((best, -counts[best]))]
-        return [{"word": lexicon.keys[low + int(i)], "count": int(counts[i])} for i in best.tolist()]
+        return [asdict(item) for item in complete(self.background, start, most)]
+
+    def nearby(self, word: str) -> list[dict[str, Any]]:
+        """Words that are written like one that is unknown."""
+        return [asdict(item) for item in nearby(self.background, word, NEAR)]
 
     def word(self, word: str, tick: Tick) -> WordSketch:
         """A word's sketch."""
@@ -332,18 +322,6 @@ class Library:
         return Path(str(trained.get("path", ""))).name == loaded.name and trained.get("rows") == len(
             loaded.data
         )
-
-
-def _first_from(get: Callable[[int], bytes], size: int, wanted: bytes, low: int = 0) -> int:
-    """The first index from `low` on whose string is not below `wanted`."""
-    high = size
-    while low < high:
-        middle = (low + high) // 2
-        if get(middle) < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def open_library(

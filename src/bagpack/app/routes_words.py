@@ -99,7 +99,7 @@ async def word_page(request: Request, data: WordData, library: Lib) -> Response:
     sketch = data["sketch"]
     if request.url.path == "/word" and (url := word_url(sketch["word"])) != _here(request):
         return RedirectResponse(url, 303)
-    near = library.complete(sketch["word"][:4]) if sketch["unknown"] else []
+    near = library.nearby(sketch["word"]) if sketch["unknown"] else []
     reach = Windows.parse(sketch["windows"]).between + 1
     return html("word.html.j2", 404 if sketch["unknown"] else 200, s=sketch, near=near, reach=reach)
 
@@ -149,7 +149,7 @@ async def find_pair(
 
 def _pair_html(data: Json, library: Library) -> HTMLResponse:
     sketch, why = data["sketch"], data["explanation"]
-    near = {word: library.complete(word[:4]) for word in sketch["unknown"]}
+    near = {word: library.nearby(word) for word in sketch["unknown"]}
     return html(
         "pair.html.j2", 404 if sketch["unknown"] else 200, s=sketch, e=why, near=near,
         largest=largest_share(why) if why else 1.0,

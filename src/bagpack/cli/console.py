@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.text import Text
 
+    from bagpack.contexts.source import ContextSource
+
+HINTS = 6  # words offered for an unknown one
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -221,6 +224,20 @@ def check_words(*words: str | None) -> None:
     """An empty word is a slip at the keyboard, not a word that the corpus lacks."""
     if any(word is not None and not word.strip() for word in words):
         raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")
+
+
+def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
+    """On standard error, for each word that a corpus does not know, some that are written like it."""
+    from bagpack.contexts.source import CorpusSource
+    from bagpack.corpus.nearby import nearby
+
+    if isinstance(source, CorpusSource):
+        for word in unknown:
+            if found := nearby(source.corpus, word, HINTS):
+                listed = ", ".join(item.word for item in found)
+                messages().print(
+                    f"some that are written like {literal(word)}: {literal(listed)}", style="dim"
+                )
 
 
 def page_place(path: Path | None) -> Path | None:

@@ -61,9 +61,10 @@ def explain(
     if unknown:
         known = ", ".join(map(str, opened.classes)) or "none, it predicts ratings"
         raise UsageError(f"the model has no label {unknown[0]!r}; it has {known}")
+    source = model_source(opened, store, any_store)
     found = explain_pair(
         opened,
-        model_source(opened, store, any_store),
+        source,
         w1,
         w2,
         labels=label,
@@ -81,6 +82,7 @@ def explain(
         io.print_json(found.to_dict())
     elif html is None:
         show_explanation(found)
+        io.hint_words(source, found.unknown)
 
 
 def times(count: int) -> str:
@@ -206,8 +208,9 @@ def similar(
         raise UsageError(f"--by {by} is unknown; choose every, all, v1, v2 or v12")
     if top < 1:
         raise UsageError(f"--top {top} shows nothing; give at least 1")
+    source = open_source(store)
     found = similar_pairs(
-        open_source(store), (w1, w2), None if among is None else read_pairs(among, parse_columns(columns)).pairs,
+        source, (w1, w2), None if among is None else read_pairs(among, parse_columns(columns)).pairs,
         side=side, top=top, b=b, basis=None if basis is None else Basis.open(basis),
         settings=CountSettings(Windows.parse(windows), parse_limit(limit)), n_jobs=jobs,
     )  # fmt: skip
@@ -215,6 +218,7 @@ def similar(
         io.print_json(found.to_dict())
     else:
         show_similar(found, by)
+        io.hint_words(source, found.unknown)
 
 
 KINDS = {"all": "all together", "v12": "by the two together (v12)", "v1": "by the first word (v1)",
@@ -272,7 +276,7 @@ def sketch(
     from bagpack.contexts.windows import Windows
     from bagpack.errors import UsageError
     from bagpack.experiments.training import model_source
-    from bagpack.explain import sketch_pair, sketch_word
+    from bagpack.explain import PairSketch, sketch_pair, sketch_word
     from bagpack.learn import load_model
 
     io.check_words(w1, w2)
@@ -290,8 +294,10 @@ def sketch(
         found = sketch_pair(source, w1, w2, windows=reach, model=loaded)
     if json:
         io.print_json(found.to_dict())
-    else:
-        show_sketch(found)
+        return
+    show_sketch(found)
+    unknown = found.unknown if isinstance(found, PairSketch) else (found.word,) if found.unknown else ()
+    io.hint_words(source, unknown)
 
 
 def show_sketch(found: PairSketch | WordSketch) -> None:
@@ -313,12 +319,25 @@ def _show_terms(screen: Console, title: str, terms: list[TellingTerm]) -> None:
         screen.print(f"  {title}: " + ", ".join(f"{item.term} {item.count:,}" for item in terms))
 
 
+def _show_elsewhere(screen: Console, found: PairSketch | WordSketch) -> None:
+    from dataclasses import asdict
+
+    from rich.text import Text
+
+    from bagpack.report.wording import say_elsewhere
+
+    for item in found.elsewhere:
+        io.hang(screen, Text("  "), Text(say_elsewhere(**asdict(item)), style="yellow"))
+
+
 def _show_word(screen: Console, found: WordSketch) -> None:
     if found.unknown:
         screen.print(f"the corpus does not know {found.word}")
         return
     screen.print(f"{found.known_as}: {times(found.count)}, {found.per_million:,.1f} in a million tokens")
-    screen.print("  written: " + ", ".join(f"{form.form} {form.count:,}" for form in found.forms))
+    if found.forms:
+        screen.print("  written: " + ", ".join(f"{form.form} {form.count:,}" for form in found.forms))
+    _show_elsewhere(screen, found)
     _show_terms(screen, "before", found.before)
     _show_terms(screen, "after", found.after)
     _show_terms(screen, "seen with", found.company)
@@ -330,6 +349,7 @@ def _show_pair(screen: Console, found: PairSketch) -> None:
     screen.print(
         f"{found.w1} {times(found.n_w1)}, {found.w2} {times(found.n_w2)}, together {times(found.together)}"
     )
+    _show_elsewhere(screen, found)
     screen.print(f"  by chance it would be {found.expected:,.1f} times")
     for sign, first, second, count, distances in (
         ("+", found.w1, found.w2, found.n_plus, found.distances_plus),

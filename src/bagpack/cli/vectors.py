@@ -58,20 +58,27 @@ def contexts(
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV to standard output.")] = False,
 ) -> None:
     """Show every place where a word stands or two words meet, as written, with the segments marked."""
-    from bagpack.contexts.source import open_source
+    from dataclasses import asdict
+
+    from bagpack.contexts.source import elsewhere, open_source
     from bagpack.contexts.windows import Windows, parse_limit
+    from bagpack.report.wording import say_elsewhere
 
     io.check_words(w1, w2)
     source = open_source(store)
     found = source.contexts(w1, w2, limit=parse_limit(limit), windows=Windows.parse(windows))
+    told = elsewhere(source, found.words)
     if json:
-        io.print_json(found.to_dict())
+        io.print_json({**found.to_dict(), "elsewhere": [asdict(item) for item in told]})
         return
     if csv:
         sys.stdout.write(found.to_csv())
     else:
         _show_lines(found)
     io.messages().print(io.literal(found.note), style="dim")
+    io.hint_words(source, found.unknown)
+    for item in told:
+        io.messages().print(io.literal(say_elsewhere(**asdict(item))), style="yellow")
 
 
 def _show_lines(found: Concordance) -> None:
@@ -370,6 +377,12 @@ def _show_coverage(facts: dict[str, Any]) -> None:
             f"[yellow]{len(facts['unknown_words']):,} unknown words in {facts['rows_with_unknown_words']:,} rows: "
             f"{io.some_of(facts['unknown_words'])}[/yellow]"
         )
+    if told := facts["elsewhere"]:
+        named = [f"{item['word']} ({item['key']})" for item in told]
+        many = f"{len(told):,} words are lemmas whose forms mostly count as another"
+        if len(told) == 1:
+            many = "1 word is a lemma whose form mostly counts as another"
+        screen.print(f"[yellow]{many}: {io.some_of(named)}[/yellow]")
     for kind in ("words", "pairs"):
         if capped := facts[f"capped_{kind}"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]

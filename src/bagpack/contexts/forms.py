@@ -79,18 +79,6 @@ class Elsewhere:
     key: str
     form_count: int  # of the form, under that other key
 
-    @property
-    def sentence(self) -> str:
-        """For people."""
-        return (
-            f"{self.word} is looked up as a lemma ({_times(self.count)}); the form {self.word} mostly counts as "
-            f"{self.key} ({_times(self.form_count)}): ask for {self.key} to have them"
-        )
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
-
 
 def find_elsewhere(corpus: Corpus, words: Sequence[str]) -> list[Elsewhere]:
     """Those of the words whose form as written stands mostly under another key than the one that is looked up."""

@@ -15,6 +15,7 @@ from bagpack.basis import Basis
 from bagpack.contexts import counting
 from bagpack.contexts.concordance import Concordance, find_contexts
 from bagpack.contexts.counting import Csr, PairCountsOf, WholeCounts
+from bagpack.contexts.forms import Elsewhere, find_elsewhere
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store import Corpus
@@ -111,6 +112,11 @@ class CorpusSource:
     ) -> Concordance:  # fmt: skip
         """From the corpus."""
         return find_contexts(self.corpus, w1, w2, limit=limit, windows=windows)
+
+
+def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
+    """Words whose form mostly counts as another lemma than theirs; snippets have each word under its own key."""
+    return find_elsewhere(source.corpus, words) if isinstance(source, CorpusSource) else []
 
 
 @lru_cache(maxsize=8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from bagpack.beside.annexes import count_annexes
 from bagpack.beside.neighbours import Alternate, borrow
 from bagpack.beside.recounting import count_for
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.explain.lines import FeatureLines, PairEvidence
 from bagpack.learn.annex import BORROWED, Annex
 from bagpack.learn.blocks import BLOCKS, is_over_terms, segments_of
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
-from bagpack.report.wording import describe_feature, say_evidence, say_feature
+from bagpack.report.wording import describe_feature, say_elsewhere, say_evidence, say_feature
 from bagpack.vectors.matrix import PairMatrix
 
 Sums = dict[str, float]
@@ -143,9 +143,11 @@ def explain_pair(
         How many corpus lines each feature shows; 0 shows none.
     """
     matrix = count_for(model, source, [(w1, w2)], n_jobs)
-    return explain_matrix(
+    found = explain_matrix(
         model, source, matrix, labels=labels, top=top, lines=lines, in_full=in_full, n_jobs=n_jobs
     )
+    told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, (w1, w2))]
+    return replace(found, notes=(*told, *found.notes))
 
 
 def explain_matrix(

@@ -10,7 +10,7 @@ measurement.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
-from bagpack.contexts.source import ContextSource, CorpusSource, as_source
+from bagpack.contexts.source import ContextSource, CorpusSource, as_source, elsewhere
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store import Corpus
 from bagpack.errors import InputError, UsageError
@@ -27,7 +27,7 @@ from bagpack.explain.sketch import background_of, discover_neighbours
 from bagpack.explain.telling import Tick, no_tick
 from bagpack.names import BLOCKS
 from bagpack.parallel import Progress
-from bagpack.report.wording import feature_words
+from bagpack.report.wording import feature_words, say_elsewhere
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 Floats = NDArray[np.float64]
@@ -113,7 +113,9 @@ def similar_pairs(
     basis = basis or source.pick_basis(b, n_jobs)
     matrix = PairMatrix.count(source, [pair, *candidates], basis, settings, n_jobs, progress)
     tick()
-    return rank_similar(matrix, background_of(source).tokens, origin, top, reasons)
+    found = rank_similar(matrix, background_of(source).tokens, origin, top, reasons)
+    told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, pair)]
+    return replace(found, notes=[*told, *found.notes])
 
 
 def offered_pairs(

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import Observation, show
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.forms import Elsewhere
+from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.columns import TYPE_MASK
@@ -71,6 +72,7 @@ class PairSketch:
     middles: list[Middle]
     examples: list[dict[str, Any]]
     windows: str
+    elsewhere: list[Elsewhere] = field(default_factory=list)
     explanation: dict[str, Any] | None = None  # a model's decisions with their reasons, if one was given
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,6 +105,7 @@ class WordSketch:
     company: list[TellingTerm] = field(default_factory=list)
     examples: list[dict[str, Any]] = field(default_factory=list)
     windows: str = ""
+    elsewhere: list[Elsewhere] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -167,7 +170,7 @@ def sketch_pair(
             w1=w1, w2=w2, known_as=(names[0], names[1]), unknown=unknown, n_w1=counts[0], n_w2=counts[1],
             together=0, n_plus=0, n_minus=0, expected=0.0, distances_plus=empty, distances_minus=empty,
             sampled=0, terms={place: [] for place in SEGMENTS}, middles=[], examples=[],
-            windows=str(windows), explanation=why,
+            windows=str(windows), elsewhere=elsewhere(source, (w1, w2)), explanation=why,
         )  # fmt: skip
     found = pair_observations(pairs, first, second, CountSettings(windows, limit=None), tick)
     lengths = (len(first.keys), len(second.keys))
@@ -192,7 +195,7 @@ def sketch_pair(
         distances_plus=tuple(plus.tolist()), distances_minus=tuple(minus.tolist()), sampled=len(flat),
         terms={place: telling.get(code, []) for code, place in enumerate(SEGMENTS)}, middles=middles,
         examples=[line_dict(show(pairs, item, lengths, windows)) for item in chosen],
-        windows=str(windows), explanation=why,
+        windows=str(windows), elsewhere=elsewhere(source, (w1, w2)), explanation=why,
     )  # fmt: skip
 
 
@@ -298,7 +301,7 @@ def sketch_word(
         sampled=len(flat), before=telling.get(BEFORE, []), after=telling.get(AFTER, []),
         company=neighbours_of(counter, target)[:top],
         examples=[line_dict(show(corpus, flat[i], [len(target.keys)], windows)) for i in chosen],
-        windows=str(windows),
+        windows=str(windows), elsewhere=elsewhere(source, [word]),
     )  # fmt: skip
 
 

@@ -223,6 +223,18 @@ def say_times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
 
+def say_elsewhere(word: str, count: int, key: str, form_count: int) -> str:
+    """That a word's form mostly is another lemma than the one looked up, and what to do; see `Elsewhere`.
+
+    >>> say_elsewhere("saw", 24, "see", 2279)
+    'saw is looked up as a lemma (24 times); the form saw mostly counts as see (2,279 times): ask for see to have them'
+    """
+    return (
+        f"{word} is looked up as a lemma ({say_times(count)}); the form {word} mostly counts as {key} "
+        f"({say_times(form_count)}): ask for {key} to have them"
+    )
+
+
 def describe_block(name: str, w1: str = "w1", w2: str = "w2") -> str:
     """A block of features in words.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.vectors.matrix import Pair, PairMatrix
 
@@ -42,6 +44,7 @@ def coverage(
         "duplicate_rows": len(pairs) - len(set(pairs)),
         "words": len(words),
         "unknown_words": matrix.unknown_words,
+        "elsewhere": [asdict(item) for item in elsewhere(source, list(dict.fromkeys(chain(*pairs))))],
         "rows_with_unknown_words": int((~known).sum()),
         "rows_never_together": int((seen == 0).sum()),
         "rows_together": int((seen > 0).sum()),

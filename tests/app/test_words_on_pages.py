@@ -1,0 +1,68 @@
+"""What pages say of a word whose form is mostly another lemma, of a run of words, and of a misspelt word."""
+
+import httpx
+import pytest
+
+from bagpack.app import create_app
+from bagpack.app.library import Library
+from bagpack.contexts.source import open_source
+from bagpack.corpus.index import index_corpus
+from tests.conftest import run_apart
+
+TEXT = (
+    "A hammer in the living room. They make livings. He saw it. She saw it. They saw it. Saws and a hammer.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "saw.txt").write_text(TEXT)
+    (folder / "pairs.tsv").write_text("w1\tw2\nhammer\tsaw\n")
+    index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
+    return Library(open_source(folder / "saw.bp"), data=[str(folder / "pairs.tsv")])
+
+
+@pytest.fixture
+def get(library):
+    """Ask the explorer, in this process."""
+
+    def ask(url):
+        async def asking():
+            transport = httpx.ASGITransport(create_app(library))
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                return await client.get(url)
+
+        return run_apart(asking())
+
+    return ask
+
+
+@pytest.mark.parametrize("url", ["/word/saw", "/pair/hammer/saw"])
+def test_a_page_leads_to_the_lemma_that_a_form_mostly_is(get, url):
+    page = get(url)
+    assert page.status_code == 200
+    assert 'The form saw mostly counts as <a href="/word/see">see</a> (3 times)' in page.text
+    [told] = get(f"{url}.json").json()["sketch"]["elsewhere"]
+    assert told == {"word": "saw", "count": 1, "key": "see", "form_count": 3}
+
+
+def test_nothing_is_said_of_other_words(get):
+    assert "mostly counts as" not in get("/pair/hammer/see").text
+
+
+def test_a_data_set_lists_such_words(get, library):
+    [key] = library.data
+    assert "saw (see)" in get(f"/dataset/{key}").text
+
+
+def test_a_run_of_words_is_found_by_its_forms(get):
+    assert get("/word/living%20room").status_code == 200
+    assert get("/pair/hammer/living%20room.json").json()["sketch"]["together"] == 1
+
+
+def test_words_like_a_misspelt_one_are_offered(get):
+    for url in ("/word/hamer", "/pair/hamer/saw"):
+        page = get(url)
+        assert page.status_code == 404
+        assert 'Some that are written like it: <a href="/word/hammer">hammer</a>' in page.text

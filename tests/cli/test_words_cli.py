@@ -1,0 +1,89 @@
+"""What commands say of a word that stands mostly elsewhere, and of one that is misspelt."""
+
+import json
+
+import pytest
+
+from bagpack.contexts.source import CorpusSource
+from bagpack.corpus.index import index_corpus
+from bagpack.corpus.store import Corpus
+from bagpack.explain import sketch_pair, sketch_word
+
+TEXT = """I keep a saw and a hammer. The saw is sharp. He saw it. Saws cut wood.
+The living room is warm. They make livings from wood. The hammer and the wood.
+"""
+SAW = "saw is looked up as a lemma (once); the form saw mostly counts as see (3 times): ask for see to have them"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("words")
+    (folder / "saw.txt").write_text(TEXT)
+    index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
+    return folder / "saw.bp"
+
+
+def flat(text):
+    """Without the line breaks of a narrow terminal."""
+    return " ".join(text.split())
+
+
+def test_contexts_say_where_a_form_is(cli, store):
+    result = cli("contexts", store, "hammer", "saw")
+    assert result.code == 0
+    assert flat(result.err) == f"0 of 0 shown {SAW}"
+    assert result.out == ""
+    [told] = json.loads(cli("contexts", store, "hammer", "saw", "--json").out)["elsewhere"]
+    assert told == {"word": "saw", "count": 1, "key": "see", "form_count": 3}
+    assert flat(cli("contexts", store, "hammer", "see").err) == "1 of 1 shown"
+
+
+def test_sketches_say_it(cli, store):
+    assert SAW in flat(cli("sketch", store, "saw").out)
+    assert SAW in flat(cli("sketch", store, "hammer", "saw").out)
+    assert "looked up" not in cli("sketch", store, "see", "hammer").out
+    assert json.loads(cli("sketch", store, "saw", "--json").out)["elsewhere"][0]["key"] == "see"
+
+
+def test_check_says_how_many_and_which(cli, store, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("w1\tw2\nhammer\tsaw\nsaw\tliving_room\nwood\thammer\n")
+    result = cli("check", store, tmp_path / "pairs.tsv")
+    assert "1 word is a lemma whose form mostly counts as another: saw (see)" in flat(result.out)
+    assert "unknown" not in result.out  # living room is found
+    facts = json.loads(cli("check", store, tmp_path / "pairs.tsv", "--json").out)
+    assert facts["elsewhere"] == [{"word": "saw", "count": 1, "key": "see", "form_count": 3}]
+
+
+def test_similar_says_it_too(cli, store, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("w1\tw2\nhammer\twood\n")
+    result = cli(
+        "similar", store, "hammer", "saw", "--among", tmp_path / "pairs.tsv", "-b", "5", "--jobs", "1"
+    )
+    assert SAW in flat(result.out)
+
+
+@pytest.mark.parametrize("command", [("contexts",), ("sketch",)])
+def test_a_misspelt_word_is_answered_with_words_like_it(cli, store, command):
+    result = cli(*command, store, "hamer", "woood")
+    assert result.code == 0
+    assert "some that are written like hamer: hammer" in flat(result.err)
+    assert "some that are written like woood: wood" in flat(result.err)
+    assert "some that" not in cli(*command, store, "xylophone").err
+    json.loads(cli(*command, store, "hamer", "--json").out)
+
+
+def test_similar_hints_as_well(cli, store, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("w1\tw2\nhammer\twood\n")
+    result = cli(
+        "similar", store, "hamer", "wood", "--among", tmp_path / "pairs.tsv", "-b", "5", "--jobs", "1"
+    )
+    assert "some that are written like hamer: hammer" in flat(result.err)
+
+
+def test_a_run_that_is_found_by_its_forms_has_a_sketch(cli, store):
+    result = cli("sketch", store, "living room")
+    assert result.out.startswith("live room: once")
+    assert "written" not in result.out  # a run of words has no list of forms
+    source = CorpusSource(Corpus.open(store))
+    assert sketch_word(source, "living room").known_as == "live room"
+    assert sketch_pair(source, "living_room", "hammer").n_w1 == 1
