@@ -1,6 +1,7 @@
 """What commands say of a word that stands mostly elsewhere, and of one that is misspelt."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from bagpack.corpus.index import index_corpus
 from bagpack.corpus.store import Corpus
 from bagpack.explain import sketch_pair, sketch_word
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 TEXT = """I keep a saw and a hammer. The saw is sharp. He saw it. Saws cut wood.
 The living room is warm. They make livings from wood. The hammer and the wood.
 """
@@ -78,6 +80,18 @@ def test_similar_hints_as_well(cli, store, tmp_path):
         "similar", store, "hamer", "wood", "--among", tmp_path / "pairs.tsv", "-b", "5", "--jobs", "1"
     )
     assert "some that are written like hamer: hammer" in flat(result.err)
+
+
+def test_explain_says_it_and_hints(cli, tmp_path):
+    store, model = tmp_path / "my.bp", tmp_path / "my.model"
+    index_corpus([str(EXAMPLES / "texts")], store)
+    trained = cli("train", store, EXAMPLES / "relations.tsv", "--out", model, "-b", "50", "--jobs", "1")
+    assert trained.code == 0
+    result = cli("explain", model, "carpenter", "saw", "--top", "1", "--lines", "0")
+    assert "the form saw mostly counts as see (4 times): ask for see to have them" in flat(result.out)
+    assert "some that" not in result.err
+    result = cli("explain", model, "carpnter", "saw", "--top", "1", "--lines", "0")
+    assert "some that are written like carpnter: carpenter" in flat(result.err)
 
 
 def test_a_run_that_is_found_by_its_forms_has_a_sketch(cli, store):
