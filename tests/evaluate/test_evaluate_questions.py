@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import question_rows, relation_rounds, solve_analogies, solve_synonyms
-from bagpack.evaluate.questions import best_choices, elect, two_point_decisions
+from bagpack.evaluate.questions import QuestionRows, best_choices, elect, two_point_decisions
 from bagpack.learn import PairCounts, get_preset
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.synthetic import make_counts
@@ -120,6 +121,26 @@ def test_synonyms_keep_a_question_in_one_fold():
     json.dumps(found.to_dict(), allow_nan=False)
     with pytest.raises(InputError, match="use --folds 4"):
         solve_synonyms(counts, questions[:4])
+
+
+def test_synonyms_without_an_answer_are_answered_by_the_others():
+    counts, y = make_counts(n_pairs=120, n_words=60, seed=5)
+    rows = [np.flatnonzero(y == label) for label in (0, 1)]
+    questions = [
+        QuestionRows(tuple(int(row) for row in (rows[1][i], rows[0][2 * i], rows[0][2 * i + 1])), 0)
+        for i in range(12)
+    ]
+    open_ones = [replace(q, answer=None) if i in (2, 7) else q for i, q in enumerate(questions)]
+    found = solve_synonyms(counts, open_ones, ("v12",), folds=5)
+    others = [q for q in open_ones if q.answer is not None]
+    alone = solve_synonyms(counts, others, ("v12",), folds=5)
+    kept = [i for i in range(12) if i not in (2, 7)]
+    assert found["v12"].picked[kept].tolist() == alone["v12"].picked.tolist()
+    assert found["v12"].metrics["accuracy"] == alone["v12"].metrics["accuracy"]
+    assert np.isnan(found["v12"].credit[[2, 7]]).all()
+    assert "2 questions have no answer to compare with" in found.notes[-1]
+    with pytest.raises(InputError, match="no synonym question says what its answer is"):
+        solve_synonyms(counts, [replace(q, answer=None) for q in questions], ("v12",), folds=5)
 
 
 def test_questions_that_cannot_be():

@@ -97,6 +97,45 @@ def test_solve_analogies(cli, store, questions):
     assert result["conditions"][1]["metrics"]["score"]["mean"] > 0.5
 
 
+def test_solve_shows_what_it_picks(cli, store, questions, tmp_path):
+    picks, report = tmp_path / "picks.tsv", tmp_path / "r.html"
+    done = cli("solve", store, questions, "-b", 50, "-j", 1, "--picks", picks, "--report", report)
+    assert done.code == 0, done.err
+    assert "What was picked" in done.out
+    assert done.out.count("✓") + done.out.count("✗") + done.out.count("?") >= 30
+    assert "10 of 12 questions; bagpack solve --picks FILE.tsv writes them all" in done.out
+    header, *rows = (line.split("\t") for line in picks.read_text().splitlines())
+    assert header == ["id", "stem", "answer", *(x for name in CONDITIONS for x in (name, f"{name} right"))]
+    assert len(rows) == 12
+    for row in rows:
+        for pick, right in zip(row[3::2], row[4::2], strict=True):
+            assert right == "guess" or (right == "yes") == (pick == row[2])
+    assert "What was picked" in report.read_text()
+    assert rows[-1][1] in report.read_text()
+
+
+def test_questions_without_an_answer_can_be_asked(cli, store, questions, write):
+    asked = [json.loads(line) for line in questions.read_text().splitlines()]
+    known = json.loads(cli("solve", store, questions, "-b", 50, "--json", "-j", 1).out)
+    for question in asked[:4]:
+        del question["answer"]
+    some = write("some.jsonl", "".join(json.dumps(question) + "\n" for question in asked))
+    found = json.loads(cli("solve", store, some, "-b", 50, "--json", "-j", 1).out)
+    assert [x["picked"] for x in found["answers"]] == [x["picked"] for x in known["answers"]]
+    assert [x["answer"] for x in found["answers"]][:5] == [None] * 4 + [asked[4]["answer"]]
+    right = [x["answer"] == x["picked"]["v12"] for x in known["answers"][4:]]
+    assert found["conditions"][1]["metrics"]["accuracy"]["mean"] == pytest.approx(sum(right) / 8)
+    shown = cli("solve", store, some, "-b", 50, "-j", 1).out
+    assert "4 questions have no answer to compare with; the scores are those of the" in shown
+    for question in asked:
+        question.pop("answer", None)
+    none = write("none.jsonl", "".join(json.dumps(question) + "\n" for question in asked))
+    done = cli("solve", store, none, "-b", 50, "-j", 1)
+    assert done.code == 0, done.err
+    assert "No question says what its answer is, so there is no score." in done.out
+    assert cli("ablate", store, none, "-b", 50, "-j", 1).code == 2
+
+
 def test_train_then_predict(cli, store, relations, write, tmp_path):
     model = tmp_path / "relations.model"
     done = cli("train", store, relations, "--out", model, "-b", 50, "--folds", 3, "-j", 1)
@@ -176,7 +215,6 @@ def test_bad_data_gets_a_sentence(cli, store, write, name):
 
 
 BAD_QUESTIONS = {
-    "no answer": '{"stem": ["a", "b"], "choices": [["c", "d"], ["e", "f"]]}\n',
     "one choice": '{"stem": ["a", "b"], "choices": [["c", "d"]], "answer": 0}\n',
     "answer out of range": '{"stem": ["a", "b"], "choices": [["c", "d"], ["e", "f"]], "answer": 2}\n',
 }

@@ -162,6 +162,9 @@ def solve(
     basis: BasisOption = None,
     limit: Limit = "5000",
     windows: WindowsOption = "4/2-5-2",
+    picks: Annotated[
+        Path | None, typer.Option("--picks", help="Write what was picked in every question, as TSV.")
+    ] = None,
     report: Report = None,
     jobs: Jobs = -1,
     backend: Backend = None,
@@ -169,7 +172,10 @@ def solve(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Answer multiple-choice questions: pairs (analogies) or words (synonyms)."""
+    """Answer multiple-choice questions: pairs (analogies) or words (synonyms).
+
+    A question in JSON lines may lack its answer; then it is answered, and has no part in the scores.
+    """
     from bagpack.experiments.questions import solve_file
 
     with workers(backend, address, jobs, report, store), io.work_progress(quiet or json) as tell:
@@ -178,7 +184,14 @@ def solve(
             conditions=conditions_of(condition), answers=answers, rounds=rounds, folds=folds, seed=seed,
             transductive=False if inductive else None, progress=tell,
         )  # fmt: skip
+    if picks is not None:
+        from bagpack.files import write_text
+        from bagpack.report.questions import picks_table
+
+        write_text(picks, "".join("\t".join(row) + "\n" for row in picks_table(result)))
     show_result(result, json, report, quiet)
+    if picks is not None and not (quiet or json):
+        io.tell(f"picks: {picks}")
 
 
 def train(

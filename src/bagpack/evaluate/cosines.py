@@ -21,6 +21,7 @@ from bagpack.evaluate.questions import (
     complete_questions,
     score_questions,
     stems_of,
+    unanswered_note,
 )
 from bagpack.learn.annex import BORROWED, WHOLE
 from bagpack.learn.blocks import WIDE
@@ -93,5 +94,8 @@ def solve_by_cosines(
         results.append(score_questions(condition, questions, best, values, complete, None))
     settings = {"preset": preset.name, "answered by": "centred cosines", "transductive": transductive}
     centred = "all pairs (transductive)" if transductive else "the stems"
-    notes = [f"Answered by cosines around the centre of {centred}; nothing was trained."]
+    notes = [
+        f"Answered by cosines around the centre of {centred}; nothing was trained.",
+        *unanswered_note(questions),
+    ]
     return QuestionEvaluation("analogies", list(questions), results, [], transductive, settings, notes)

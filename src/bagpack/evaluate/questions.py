@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QuestionRows:
-    """Where a question's pairs lie in the counts: the stem's row (analogies), the choices' rows."""
+    """Where a question's pairs lie in the counts: the stem's row (analogies), the choices' rows.
+
+    One whose answer is None is answered, but has no part in the scores.
+    """
 
     choices: tuple[int, ...]
-    answer: int
+    answer: int | None
     stem: int | None = None
 
     @property
@@ -42,7 +45,7 @@ class QuestionRows:
 
 
 def question_rows(
-    shapes: Sequence[tuple[int, int]], kind: Literal["analogies", "synonyms"]
+    shapes: Sequence[tuple[int, int | None]], kind: Literal["analogies", "synonyms"]
 ) -> list[QuestionRows]:
     """Rows of questions that lie one after the other, from (number of choices, answer) of each.
 
@@ -56,7 +59,7 @@ def question_rows(
     for choices, answer in shapes:
         if choices < 2:
             raise InputError(f"a question has {choices} choices; at least two are needed")
-        if not 0 <= answer < choices:
+        if answer is not None and not 0 <= answer < choices:
             raise InputError(
                 f"a question with {choices} choices has the answer {answer}; give 0 to {choices - 1}"
             )
@@ -71,8 +74,9 @@ def question_rows(
 class QuestionResult:
     """One condition's answers.
 
-    ``credit`` is 1 for the right choice and 0 for another, divided where choices tie to the last; ``picked``
-    is the first of the best. ``values`` has the decision value of every choice (analogies: summed).
+    ``credit`` is 1 for the right choice and 0 for another, divided where choices tie to the last, and NaN where
+    the right one is not known; ``picked`` is the first of the best. ``values`` has the decision value of every
+    choice (analogies: summed).
     """
 
     name: str
@@ -134,6 +138,17 @@ class QuestionEvaluation:
         }
 
 
+def unanswered_note(questions: Sequence[QuestionRows]) -> list[str]:
+    """A sentence about questions that nobody has the answer of, if there are any."""
+    n = sum(question.answer is None for question in questions)
+    if not n:
+        return []
+    if n == len(questions):
+        return ["No question says what its answer is, so there is no score."]
+    have = "question has" if n == 1 else "questions have"
+    return [f"{n} {have} no answer to compare with; the scores are those of the other {len(questions) - n}."]
+
+
 def stems_of(questions: Sequence[QuestionRows]) -> list[int]:
     """The row of each analogy question's stem."""
     stems = [question.stem for question in questions if question.stem is not None]
@@ -156,12 +171,18 @@ def score_questions(
     complete: Bools,
     folds: Sequence[Ints] | None,
 ) -> QuestionResult:
-    """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions."""
+    """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions.
+
+    Folds hold questions whose answer is known.
+    """
     guess = np.array([1 / len(question.choices) for question in questions])
     credit = np.array(
-        [float(q.answer in chosen) / len(chosen) for q, chosen in zip(questions, best, strict=True)]
+        [
+            np.nan if q.answer is None else float(q.answer in chosen) / len(chosen)
+            for q, chosen in zip(questions, best, strict=True)
+        ]
     )
-    worst = np.where(complete, credit, guess)
+    worst = np.where(complete | np.isnan(credit), credit, guess)
 
     def mean_over_questions(values: Floats) -> Score:
         return replace(interval(values.tolist()), folds=())
@@ -171,10 +192,12 @@ def score_questions(
             return mean_over_questions(values)
         return interval([float(values[fold].mean()) for fold in folds])
 
+    known = ~np.isnan(credit)
+
     metrics = {
         "score": mean(worst),
         "coverage": Score(float(complete.mean())),
-        "complete_accuracy": mean_over_questions(credit[complete]),
+        "complete_accuracy": mean_over_questions(credit[complete & known]),
         "accuracy": mean(credit),
     }
     picked = np.array([chosen[0] for chosen in best])
@@ -266,7 +289,8 @@ def solve_analogies(
         return solve_by_cosines(counts, questions, conditions, preset, transductive=transductive)
     if len(questions) < 2:
         raise InputError(
-            "there are fewer than two analogies; add some, since each takes the others' stems as negatives"
+            "there are fewer than two analogies; add some, since each takes the others' stems as negatives, "
+            "or use --preset modern, which needs no others"
         )
     stems = stems_of(questions)
     if rounds < 1:
@@ -313,7 +337,7 @@ def solve_analogies(
         results.append(score_questions(condition, questions, best, totals, complete, None))
     settings = {"preset": preset.name, "rounds": size, "seed": seed, "C": C, "transductive": transductive}
     fitted = "all rows (transductive)" if transductive else "each round's two rows"
-    notes = [f"Weighting and scaling were fitted on {fitted}."]
+    notes = [f"Weighting and scaling were fitted on {fitted}.", *unanswered_note(questions)]
     return QuestionEvaluation("analogies", list(questions), results, [], transductive, settings, notes)
 
 
@@ -337,17 +361,32 @@ def solve_synonyms(
     """
     check_folds(folds)
     n = len(questions)
-    if n < folds:
-        raise InputError(f"there are {n} questions, fewer than the {folds} folds; use --folds {max(n, 2)}")
+    answered = np.array([question.answer is not None for question in questions])
+    if not answered.any():
+        raise InputError(
+            "no synonym question says what its answer is, and others are what they are learned from; "
+            'give "answer" in some'
+        )
+    if answered.sum() < folds:
+        many = f"{answered.sum()} questions" + ("" if answered.all() else " with an answer")
+        raise InputError(
+            f"there are {many}, fewer than the {folds} folds; use --folds {max(int(answered.sum()), 2)}"
+        )
     preset = get_preset(preset)
     rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
     starts = np.cumsum([0] + [len(question.choices) for question in questions])
     owner = np.repeat(np.arange(n), np.diff(starts))
     y = np.zeros(len(rows), dtype=bool)
-    y[[starts[i] + question.answer for i, question in enumerate(questions)]] = True
-    fold_of = np.arange(n) % folds
-    generator_of(seed).shuffle(fold_of)
-    splits = folds_of(fold_of[owner], numbered(folds))
+    y[[starts[i] + q.answer for i, q in enumerate(questions) if q.answer is not None]] = True
+    dealt = np.arange(answered.sum()) % folds
+    generator_of(seed).shuffle(dealt)
+    fold_of = np.full(n, folds)
+    fold_of[answered] = dealt
+    splits = folds_of(fold_of[owner], [*numbered(folds), "asked"])
+    # Questions without an answer train nobody; all others train who answers them.
+    splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
+    if answered.all():
+        splits.pop()
     found = cross_validate(
         counts[rows],
         y,
@@ -373,5 +412,5 @@ def solve_synonyms(
     ]
     baselines = [answer("words-only", np.ones(n, dtype=bool))]
     settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": transductive}
-    notes = [found.notes[0]]
+    notes = [found.notes[0], *unanswered_note(questions)]
     return QuestionEvaluation("synonyms", list(questions), results, baselines, transductive, settings, notes)

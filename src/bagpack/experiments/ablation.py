@@ -162,9 +162,12 @@ def question_answerer(
         raise UsageError(
             "bagpack ablate takes relations, ratings and analogies, and this file holds synonyms"
         )
-    pairs = [pair for question in questions for pair in question.pairs]
+    known = [question for question in questions if question.answer is not None]
+    if len(known) < 2:
+        raise UsageError("bagpack ablate compares scores, and needs at least two questions with an answer")
+    pairs = [pair for question in known for pair in question.pairs]
     counts = counts_for(matrix_of(source, pairs, counting, progress), preset, counting, progress)
-    rows = question_rows([(len(q.choices), q.answer) for q in questions], "analogies")
+    rows = question_rows([(len(q.choices), q.answer) for q in known], "analogies")
 
     def answer(preset: str) -> Outcome:
         found = solve_analogies(counts, rows, (CONDITION,), preset, C=get_preset(preset).C)[CONDITION]

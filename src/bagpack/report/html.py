@@ -22,6 +22,7 @@ from bagpack.report.model import (
     without_nan,
 )
 from bagpack.report.page import write_page
+from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.rendering import environment
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def render_report(result: EvaluationResult) -> str:
         comparisons=_comparisons(result),
         folds=_folds(result),
         confusion=_confusion(result),
+        questions=answered_questions(result),
+        marks=MARKS,
         buckets=_breakdown(result.get("buckets"), result),
         groups=_breakdown(result.get("groups"), result),
         coverage=_coverage(result),

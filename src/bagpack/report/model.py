@@ -91,6 +91,17 @@ class Reference(TypedDict):
     scores: dict[str, dict[str, float]]
 
 
+class QuestionAnswer(TypedDict):
+    """A multiple-choice question, its answer (None where nobody says), and what each condition picked."""
+
+    id: str
+    stem: str | list[str]
+    choices: list[Any]
+    answer: int | None
+    picked: dict[str, int]
+    complete: dict[str, bool]
+
+
 class CorpusFacts(TypedDict, total=False):
     """The corpus that was counted."""
 
@@ -140,6 +151,7 @@ class EvaluationResult(TypedDict, total=False):
     buckets: Breakdown
     groups: Breakdown
     features: dict[str, list[Feature]]
+    answers: list[QuestionAnswer]
     notes: list[str]
     settings: dict[str, Any]
     versions: dict[str, str]

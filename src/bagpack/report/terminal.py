@@ -18,6 +18,7 @@ from bagpack.report.model import (
     metric_names,
     without_nan,
 )
+from bagpack.report.questions import GUESSED, MARKS, RIGHT, WRONG, AnsweredQuestion, answered_questions
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -27,6 +28,7 @@ _EDGES, _BETWEEN = (
     4,
     3,
 )  # columns of a terminal that a table takes at its edges, and before each further column
+_QUESTIONS = 10  # that are shown
 _LISTED = 8  # words or pairs of a list that are shown
 _MANY_ROWS = 40  # of a breakdown, which are left to the report
 
@@ -47,6 +49,9 @@ def result_tables(result: EvaluationResult) -> list[RenderableType]:
 
     result = check_result(without_nan(result), "the result")
     parts: list[RenderableType] = [_headline(result), ScoreTables(result)]
+    questions = answered_questions(result)
+    if questions:
+        parts += _picks(questions)
     if result.get("comparisons"):
         parts.append(_comparisons(result))
     for breakdown, title in (
@@ -164,6 +169,30 @@ class _ScoreColumn:
             for score in scores
         ]
         self.width = max(cell_len(text) for text in chain(self.head.split(), *self.cells))
+
+
+def _picks(questions: list[AnsweredQuestion]) -> list[RenderableType]:
+    from rich.text import Text
+
+    table = _table("What was picked", questions[0].picks, "question")
+    styles = {RIGHT: "green", WRONG: "red", GUESSED: "yellow"}
+    for question in questions[:_QUESTIONS]:
+        cells = [
+            Text.assemble(pick.choice, (f" {pick.mark}".rstrip(), styles.get(pick.mark, "")))
+            for pick in question.picks.values()
+        ]
+        table.add_row(Text(question.stem), *cells)
+    parts: list[RenderableType] = [table]
+    notes = []
+    if any(pick.mark == GUESSED for question in questions[:_QUESTIONS] for pick in question.picks.values()):
+        notes.append(MARKS)
+    if len(questions) > _QUESTIONS:
+        notes.append(
+            f"{_QUESTIONS} of {len(questions):,} questions; bagpack solve --picks FILE.tsv writes them all"
+        )
+    if notes:
+        parts.append(Text("\n".join(notes), style="dim"))
+    return parts
 
 
 def _comparisons(result: EvaluationResult) -> Table:

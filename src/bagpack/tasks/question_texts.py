@@ -34,6 +34,7 @@ class RawQuestion:
     answer: int | None
     answer_text: str = ""
     answer_cure: str = ""
+    may_lack_answer: bool = False  # a question that is asked, not one of a test whose key is incomplete
     id: str = ""
     group: str = ""
 

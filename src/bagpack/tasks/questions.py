@@ -24,7 +24,7 @@ class Question:
 
     stem: Pair | str
     choices: tuple[Pair, ...] | tuple[str, ...]
-    answer: int
+    answer: int | None  # None where nobody says
     line: int
     id: str = ""
     group: str = ""
@@ -83,8 +83,8 @@ def read_questions(path: str | Path | TextFile, answers: str | Path | None = Non
     Parameters
     ----------
     path
-        JSON lines (``stem``, ``choice`` or ``choices``, ``answer`` from 0); the SAT package's text; TOEFL's
-        text; or lines of the form ``word | right choice | other | other``.
+        JSON lines (``stem``, ``choice`` or ``choices``, ``answer`` from 0 if it is known); the SAT package's text;
+        TOEFL's text; or lines of the form ``word | right choice | other | other``.
     answers
         The file with TOEFL's answers. Without it, a file of the same name ending in .ans, .key or
         .answers is looked for.
@@ -132,9 +132,9 @@ def _checked(file: TextFile, raw: RawQuestion, choices: list[Any], answer: int |
     if len(choices) < 2:
         count = "one choice" if choices else "no choices"
         raise file.error(raw.line, f"the question has {count}; it needs at least two")
-    if answer is None:
+    if answer is None and not raw.may_lack_answer:
         raise file.error(raw.line, f"the question has no answer; {raw.answer_cure}")
-    if not 0 <= answer < len(choices):
+    if answer is not None and not 0 <= answer < len(choices):
         raise file.error(
             raw.line, f"the answer {raw.answer_text} is none of the {len(choices)} choices; {raw.answer_cure}"
         )
@@ -192,6 +192,7 @@ def _from_record(file: TextFile, number: int, record: dict[str, Any]) -> RawQues
         answer=answer,
         answer_text=json.dumps(answer),
         answer_cure='give "answer", counted from 0',
+        may_lack_answer=True,
         id=str(record.get("id", "")),
         group=str(record.get("group", record.get("prefix", ""))),
     )
