@@ -78,8 +78,10 @@ def _page(command: Any, name: str) -> CommandPage:
 
 
 def _value(flag: str) -> str:
-    name = flag.lstrip("-").upper().rpartition("-")[2]
-    return "N" if name in ("B", "JOBS", "TOP", "LINES", "FOLDS") else name
+    name = flag.lstrip("-").upper()
+    if name in ("B", "JOBS", "TOP", "LINES", "FOLDS"):
+        return "N"
+    return "HOW" if name in ("BAD-LINES", "ENCODING-ERRORS") else name.rpartition("-")[2]
 
 
 def _argument(parameter: Any) -> Parameter:

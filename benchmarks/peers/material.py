@@ -24,7 +24,7 @@ ZIPF_TOKENS = 22_000_000
 PAIRS = 1000
 B = 1500
 ROUNDS, LONG = 3, 10.0  # short measurements are repeated, since other work may share the cores
-BETWEEN, SIDE = 5, 2  # SPEC's windows of a pair
+BETWEEN, SIDE = 5, 2  # the method's windows of a pair
 
 Pair = tuple[str, str]
 Answer = TypeVar("Answer")

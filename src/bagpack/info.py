@@ -9,17 +9,23 @@ from bagpack.errors import StoreError
 from bagpack.files import read_json, unfinished_or
 
 MODEL = "model"
+BASIS = "basis"
+FIRST_TERMS = 10
+HEAD = 1 << 12  # characters of a file that tell whether it is a basis
 
 
 def kind_of(path: Path) -> str:
-    """corpus, snippets, pair-matrix or model; a sentence for anything else."""
+    """corpus, snippets, pair-matrix, model or basis; a sentence for anything else."""
     if not path.exists():
         raise StoreError(f"there is nothing at {path}; {unfinished_or(path, 'check the name')}")
     if (path / "model.json").exists():
         return MODEL
+    if path.is_file() and _is_basis(path):
+        return BASIS
     if not (path / "manifest.json").exists():
+        lacking = "" if path.is_file() else " (it has no manifest.json)"
         raise StoreError(
-            f"{path} is not a BagPack artefact (it has no manifest.json); name a store, snippets, a matrix or a model"
+            f"{path} is not a BagPack artefact{lacking}; name a store, snippets, a matrix, a model or a basis"
         )
     manifest = read_json(path / "manifest.json")
     kind = str(manifest.get("kind")) if isinstance(manifest, dict) else "none"
@@ -28,9 +34,19 @@ def kind_of(path: Path) -> str:
     return kind
 
 
+def _is_basis(path: Path) -> bool:
+    """Whether a file begins as a basis does, whoever wrote it."""
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        lines = file.read(HEAD).split("\n")
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return first.startswith(("kind\tterm", "unigram\t", "bigram\t"))
+
+
 def describe(path: Path) -> dict[str, Any]:
     """Facts about an artefact."""
     kind = kind_of(path)
+    if kind == BASIS:
+        return _describe_basis(path)
     if kind == MODEL:
         return _describe_model(path)
     if kind == "pair-matrix":
@@ -49,6 +65,11 @@ def describe(path: Path) -> dict[str, Any]:
 def damages(path: Path) -> list[str]:
     """Sentences about an artefact's damaged files; none if it is whole."""
     kind = kind_of(path)
+    if kind == BASIS:
+        from bagpack.basis import Basis
+
+        Basis.open(path)  # every line is looked at; a table carries no checksum
+        return []
     if kind == MODEL:
         from bagpack.learn import load_model
 
@@ -65,6 +86,27 @@ def damages(path: Path) -> list[str]:
     from bagpack.corpus.store import Corpus, read_manifest
 
     return Corpus(path, read_manifest(path)).verify()
+
+
+def _describe_basis(path: Path) -> dict[str, Any]:
+    from bagpack.basis import Basis
+
+    basis = Basis.open(path)
+    bigrams = [f"{first} {second}" for first, second in basis.bigrams]
+    return {
+        "kind": BASIS,
+        "path": str(path),
+        "terms": len(basis),
+        "unigrams": len(basis.unigrams),
+        "bigrams": len(basis.bigrams),
+        "most_frequent_unigrams": dict(
+            zip(basis.unigrams[:FIRST_TERMS], basis.unigram_counts[:FIRST_TERMS], strict=True)
+        ),
+        "most_frequent_bigrams": dict(
+            zip(bigrams[:FIRST_TERMS], basis.bigram_counts[:FIRST_TERMS], strict=True)
+        ),
+        "basis_hash": basis.hash,
+    }
 
 
 def _describe_model(path: Path) -> dict[str, Any]:

@@ -186,7 +186,7 @@ def test_messages_are_broken_between_words_on_a_terminal(tmp_path, write):
     assert code == 1
     lines = shown.splitlines()
     assert len(lines) > 2
-    assert " ".join(lines).startswith(f"bagpack: {place} is not a BagPack artefact (it has no manifest.json)")
+    assert " ".join(lines).startswith(f"bagpack: {place} is not a BagPack artefact; name a store")
 
 
 def interrupt(args, ready):

@@ -139,6 +139,28 @@ def test_info_and_verify_know_a_matrix(cli, store, pairs, tmp_path):
     assert json.loads(cli("verify", out, "--json").out)["whole"] is False
 
 
+def test_info_and_verify_know_a_basis(cli, store, write, tmp_path):
+    basis = tmp_path / "basis.tsv"
+    basis.write_text(cli("basis", store, "-b", 12).out)
+    facts = json.loads(cli("info", basis, "--json").out)
+    assert (facts["kind"], facts["terms"], facts["unigrams"], facts["bigrams"]) == ("basis", 24, 12, 12)
+    assert len(facts["most_frequent_unigrams"]) == len(facts["most_frequent_bigrams"]) == 10
+    _, term, count = basis.read_text().splitlines()[1].split("\t")
+    assert facts["most_frequent_unigrams"][term] == int(count)
+    assert "unigrams" in cli("info", basis).out
+    assert cli("verify", basis).code == 0
+    by_hand = write("mine.tsv", "# my own\nunigram\tonly\nbigram\tof the\n")
+    assert json.loads(cli("info", by_hand, "--json").out)["most_frequent_unigrams"] == {"only": 0}
+    assert "is not a basis line" in cli("verify", write("bad.tsv", "unigram\tonly\nunigrm\tx\n")).err
+    report = cli("info", write("report.html", "<!doctype html>\n"))
+    assert report.code == 1
+    assert (
+        "report.html is not a BagPack artefact; name a store, snippets, a matrix, a model or a basis"
+        in report.err
+    )
+    assert cli("info", write("data.bin", bytes(range(256)))).code == 1
+
+
 def test_check_tells_what_the_corpus_knows(cli, store, write):
     data = write(
         "relations.tsv", "w1\tw2\tlabel\ncat\tlion\thyper\ncat\tnail\trandom\nunicorn\tcat\trandom\n"

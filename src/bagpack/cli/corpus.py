@@ -160,10 +160,10 @@ def tell_passed_over(told: dict[str, int], left_out: list[LeftOut], all_in: str 
 
 
 def info(
-    artefact: Annotated[Path, typer.Argument(help="A store or another artefact.")],
+    artefact: Annotated[Path, typer.Argument(help="A store, snippets, a matrix, a model or a basis.")],
     json: Json = False,
 ) -> None:
-    """Describe an artefact."""
+    """Describe an artefact: a store, snippets, a matrix, a model or a basis."""
     from bagpack.info import describe
 
     facts = describe(artefact)
