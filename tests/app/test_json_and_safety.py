@@ -22,6 +22,9 @@ from bagpack.app.safety import host_name, own_names
 from bagpack.app.server import create_app
 from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.experiments.counting import CountOptions
+from bagpack.experiments.evaluation import EvaluateOptions
+from bagpack.experiments.training import train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.telling import no_tick
 from bagpack.learn import load_model
@@ -67,6 +70,42 @@ def test_words_pairs_and_lines_have_the_windows_of_the_model(world):
     library.settings = CountSettings(Windows.parse("3/1-2-1"))
     assert library.word("the", no_tick).windows == library.pair("the", "a", no_tick).windows == "3/1-2-1"
     assert library.browser(["the", "a"], no_tick).windows == library.settings.windows
+
+
+def test_pages_of_a_model_with_every_kind_of_feature(world, tmp_path):
+    place = str(tmp_path / "all.model")
+    recipe = EvaluateOptions(preset="modern:content=20,whole=20,gaps=yes,difference=yes,minimum=yes")
+    train_file(str(world / "c.bp"), str(world / "train.tsv"), place, CountOptions(40), recipe, evaluate=False)
+    library = open_library(str(world / "c.bp"), place)
+
+    async def scene():
+        async with in_process(library) as client:
+            pair = await client.get("/pair/kinda01/kindb01.json")
+            model = await client.get("/model.json?top=200")
+            pages = [await client.get(path) for path in ("/pair/kinda01/kindb01", "/model")]
+            names = {f["name"] for d in pair.json()["explanation"]["decisions"] for f in d["features"]}
+            names |= {f["name"] for rows in model.json()["strongest"].values() for f in rows}
+            by_block = {name.partition(":")[0]: name for name in sorted(names) if not name.startswith("cos(")}
+            lines = {}
+            for name in by_block.values():
+                query = {"w1": "kinda01", "w2": "kindb01", "feature": name}
+                lines[name] = [await client.get(path, params=query) for path in ("/lines", "/lines.json")]
+            return model.json(), pages, by_block, lines
+
+    model, pages, by_block, lines = asyncio.run(scene())
+    assert {"v12", "whole", "wide1", "wide2", "v1·v2", "v1−v2", "pair"} <= by_block.keys()
+    assert [page.status_code for page in pages] == [200, 200]
+    for rows in (*model["strongest"].values(), *model["weakest"].values()):
+        for row in rows:
+            assert row["pattern"] != row["name"], row
+            assert row["place"] or row["name"].startswith(("pair:", "gap:", "cos(")), row
+    for name, (page, twin) in lines.items():
+        assert page.status_code == twin.status_code == 200, name
+        found = twin.json()
+        assert found["shown"] == len(found["lines"]) == min(found["total"], 100)
+        assert f"{found['shown']} of {found['total']} lines for" in page.text
+        if found["count"] != found["total"] and found["place"]:
+            assert found["evidence"] in page.text
 
 
 def test_data_set_and_its_errors(web):

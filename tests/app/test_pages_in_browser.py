@@ -244,3 +244,13 @@ def test_the_model_page_has_words_for_every_feature(visit):
     page = visit("/model")
     for text in page.locator(".features .say").all_inner_texts():
         assert not text.startswith(("pair:", "gap:", "cos(", "v1", "v2", "whole:", "wide"))
+
+
+def test_a_word_with_itself_is_told_once(visit):
+    page = visit("/pair/the/the")
+    tiles = page.locator(".tiles dt").all_inner_texts()
+    assert tiles == ["the", "the … the"]
+    assert page.get_by_role("link", name="Turn around").count() == 0
+    text = page.locator(".decision .sum").first.inner_text()
+    assert "the alone, as the first" in text
+    assert "the alone, as the second" in text

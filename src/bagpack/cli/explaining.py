@@ -94,14 +94,11 @@ def times(count: int) -> str:
 
 def show_explanation(found: Explanation) -> None:
     """On the terminal: the answer, then each label's sum; labels without features in a line each."""
+    from bagpack.report.wording import say_counts
+
     screen = io.screen()
-    counts = found.counts
     screen.print(f"{found.w1} – {found.w2}: {found.answer}", style="bold")
-    screen.print(
-        f"{found.w1} {times(counts['n_w1'])}, {found.w2} {times(counts['n_w2'])}; together "
-        f"{times(counts['n_plus'])} with {found.w1} first, {times(counts['n_minus'])} with {found.w2} first",
-        style="dim",
-    )
+    screen.print(say_counts(found.w1, found.w2, found.counts), style="dim")
     for word in found.unknown:
         screen.print(f"the corpus does not know {word}: its contexts add nothing", style="yellow")
     for note in found.notes:

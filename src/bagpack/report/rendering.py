@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from bagpack.report.wording import describe_block, say_times, show_count, show_value
+from bagpack.report.wording import describe_block, say_counts, show_count, show_value
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,9 +29,9 @@ def environment() -> Environment:
         "block_words": describe_block,
         "count": show_count,
         "signed": show_signed,
-        "times": say_times,
         "value": show_value,
     }
+    made.globals["say_counts"] = say_counts
     return made
 
 

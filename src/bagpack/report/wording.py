@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
@@ -233,6 +233,20 @@ def say_elsewhere(word: str, count: int, key: str, form_count: int) -> str:
         f"{word} is looked up as a lemma ({say_times(count)}); the form {word} mostly counts as {key} "
         f"({say_times(form_count)}): ask for {key} to have them"
     )
+
+
+def say_counts(w1: str, w2: str, counts: Mapping[str, int]) -> str:
+    """How often two words are seen, and how often together.
+
+    >>> say_counts("leaf", "tree", {"n_w1": 2, "n_w2": 5, "n_plus": 1, "n_minus": 0})
+    'leaf 2 times, tree 5 times; together once with leaf first, never with tree first'
+    >>> say_counts("leaf", "leaf", {"n_w1": 2, "n_w2": 2, "n_plus": 1, "n_minus": 1})
+    'leaf 2 times; with itself once'
+    """
+    one, two, plus, minus = (say_times(counts[name]) for name in ("n_w1", "n_w2", "n_plus", "n_minus"))
+    if w1 == w2:  # both orders are the same couples
+        return f"{w1} {one}; with itself {plus}"
+    return f"{w1} {one}, {w2} {two}; together {plus} with {w1} first, {minus} with {w2} first"
 
 
 def describe_block(name: str, w1: str = "w1", w2: str = "w2") -> str:
