@@ -74,6 +74,9 @@ def test_it_is_told_before_the_work(cli, report, tmp_path):
     nowhere = tmp_path / "none" / "r.html"
     assert refuses(cli(*report(nowhere)), f"there is no directory {nowhere.parent}; make it")
     assert not nowhere.parent.exists()
+    link = tmp_path / "link.html"
+    link.symlink_to(nowhere)
+    assert refuses(cli(*report(link)), f"there is no directory {nowhere.parent}; make it")
 
 
 def test_a_page_of_ours_and_an_empty_file_are_replaced(cli, report, model, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from bagpack.errors import UsageError
@@ -25,10 +26,13 @@ def check_page(path: Path) -> None:
             f"{path} exists already and is no page that BagPack made, so it is left alone; choose another name, or "
             f"remove it first"
         )
-    if not path.parent.is_dir():
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
         raise UsageError(
-            f"{path} cannot be written: there is no directory {path.parent}; make it, or choose another place"
+            f"{path} cannot be written: there is no directory {folder}; make it, or choose another place"
         )
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{path} cannot be written: {folder} is read-only; choose another place")
 
 
 def write_page(path: Path, text: str) -> None:
