@@ -189,6 +189,18 @@ def test_messages_are_broken_between_words_on_a_terminal(tmp_path, write):
     assert " ".join(lines).startswith(f"bagpack: {place} is not a BagPack artefact; name a store")
 
 
+def test_a_list_of_bad_rows_stays_one_on_a_terminal(write):
+    data = write("p.tsv", "w1\tw2\tlabel\ncat\tlion\ncat\tlion\tx\n\tlion\tx\n")
+    code, shown = on_terminal("check", "nothing.bp", data, columns=len(str(data)) + 40)
+    assert code == 1
+    lines = shown.replace("\r", "").splitlines()
+    assert lines[0] == f"bagpack: {data} has 2 bad rows"
+    assert [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "] == [
+        f"{data}:2:",
+        f"{data}:4:",
+    ]
+
+
 def interrupt(args, ready):
     """Begin `bagpack ARGS`, press Ctrl-C as soon as it is at work; its exit code and what it says."""
     run = subprocess.Popen(

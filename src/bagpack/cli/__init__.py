@@ -127,12 +127,18 @@ def _drop_output() -> None:
 
 
 def _complain(message: str) -> None:
-    """A sentence on standard error; a terminal would break it within words."""
+    """A sentence on standard error, or a list below one; a terminal would break it within words."""
     text = f"bagpack: {message}"
     if sys.stderr.isatty():
         import shutil
         import textwrap
 
         width = shutil.get_terminal_size().columns
-        text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+        text = "\n".join(
+            textwrap.fill(
+                line, width, break_long_words=False, break_on_hyphens=False,
+                subsequent_indent="    " if line.startswith("  ") else "",
+            )
+            for line in text.split("\n")
+        )  # fmt: skip
     print(text, file=sys.stderr)

@@ -219,7 +219,7 @@ def fetch(
     elif quiet:
         return
     elif nothing_to_do:
-        io.messages().print(io.literal(nothing_to_do[0]), soft_wrap=True)
+        io.tell(nothing_to_do[0])
     else:
         _summarise(facts, asked, seconds)
 

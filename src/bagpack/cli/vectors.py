@@ -308,25 +308,32 @@ def check(
 
 def _show_oddities(screen: Console, facts: dict[str, Any]) -> None:
     """What looks like a slip, with the first few and their lines."""
+    one_line = not screen.is_terminal
     if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
         screen.print(f"{_rows(facts['duplicate_rows'])} a pair")
     if repeated := facts.get("repeated_pairs"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in repeated]
         rows = sum(len(odd["lines"]) - 1 for odd in repeated)
-        screen.print(f"{_rows(rows)} a pair: {io.some_of(named, 5)}", soft_wrap=True)
+        screen.print(f"{_rows(rows)} a pair: {io.some_of(named, 5)}", soft_wrap=one_line)
     if several := facts.get("pairs_with_several_labels"):
         have = "1 pair has" if len(several) == 1 else f"{len(several):,} pairs have"
         named = [
             f"{_shown(odd)} ({', '.join(f'{label} in line {line:,}' for label, line in _labels(odd))})"
             for odd in several
         ]
-        screen.print(f"[yellow]{have} several labels: {io.some_of(named, 5)}[/yellow]", soft_wrap=True)
+        screen.print(
+            f"[yellow]{have} several labels: {io.some_of(named, 5)}[/yellow]",
+            soft_wrap=one_line,
+        )
     if same := facts.get("same_word_twice"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in same]
         pairs = "1 pair is" if len(same) == 1 else f"{len(same):,} pairs are"
-        screen.print(f"[yellow]{pairs} one word twice: {io.some_of(named, 5)}[/yellow]", soft_wrap=True)
+        screen.print(
+            f"[yellow]{pairs} one word twice: {io.some_of(named, 5)}[/yellow]",
+            soft_wrap=one_line,
+        )
     if reason := facts.get("not_for_evaluate"):
-        screen.print(f"[yellow]evaluate cannot use it: {io.literal(reason)}[/yellow]", soft_wrap=True)
+        screen.print(f"[yellow]evaluate cannot use it: {io.literal(reason)}[/yellow]", soft_wrap=one_line)
 
 
 def _rows(count: int) -> str:
