@@ -62,7 +62,15 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     assert both["evidence"] == f"{product.count}× with both"
     assert product.note(w1, w2) == f"{both['evidence']}; 2 of {both['total']} lines for {product.name}"
     summary = f"{both['evidence']}, {both['total']:,} lines"
-    assert summary in found.to_html()
+    page = found.to_html()
+    assert summary in page
+    # What has no lines, as a cosine, is nothing to open.
+    assert page.count("<details>") == sum(f.lines is not None for d in found.decisions for f in d.features)
+    assert (
+        page.count('<div class="closed">')
+        == sum(f.lines is None for d in found.decisions for f in d.features)
+        > 0
+    )
     for decision in found.decisions:
         assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
 
