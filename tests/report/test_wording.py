@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.report import wording
+from bagpack import wording
 from bagpack.report.charts import make_axis, make_whisker
-from bagpack.report.wording import describe_feature, feature_words
+from bagpack.wording import describe_feature, feature_words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from bagpack.report.rendering import show_signed
-from bagpack.report.wording import (
+from bagpack.wording import (
     describe_block,
     metric_label,
     say_times,

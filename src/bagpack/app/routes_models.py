@@ -24,7 +24,7 @@ from bagpack.app.rendering import ASSETS, asset
 from bagpack.errors import BagpackError, UsageError
 from bagpack.explain.telling import Tick
 from bagpack.report.explanation import largest_share
-from bagpack.report.wording import describe_feature, say_feature
+from bagpack.wording import describe_feature, say_feature
 
 router = APIRouter()
 

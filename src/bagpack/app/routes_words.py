@@ -28,7 +28,7 @@ from bagpack.app.library import Library
 from bagpack.app.rendering import pair_url, word_url
 from bagpack.contexts.windows import Windows
 from bagpack.report.explanation import largest_share
-from bagpack.report.wording import describe_feature, say_evidence, say_feature
+from bagpack.wording import describe_feature, say_evidence, say_feature
 
 router = APIRouter()
 

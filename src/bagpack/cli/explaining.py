@@ -87,14 +87,14 @@ def explain(
 
 def times(count: int) -> str:
     """How often, in words."""
-    from bagpack.report.wording import say_times
+    from bagpack.wording import say_times
 
     return say_times(count)
 
 
 def show_explanation(found: Explanation) -> None:
     """On the terminal: the answer, then each label's sum; labels without features in a line each."""
-    from bagpack.report.wording import say_counts
+    from bagpack.wording import say_counts
 
     screen = io.screen()
     screen.print(f"{found.w1} – {found.w2}: {found.answer}", style="bold")
@@ -116,7 +116,7 @@ def show_explanation(found: Explanation) -> None:
 def _show_decision(screen: Console, decision: Decision, w1: str, w2: str) -> None:
     from rich.text import Text
 
-    from bagpack.report.wording import describe_block
+    from bagpack.wording import describe_block
 
     screen.print()
     parts = [f"{decision.bias:+.3f} bias"]
@@ -146,7 +146,7 @@ def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> No
     """What a feature adds, in words, and the lines that were counted."""
     from rich.text import Text
 
-    from bagpack.report.wording import say_feature
+    from bagpack.wording import say_feature
 
     said = say_feature(feature.name, w1, w2)
     where = f"{said.place}; " if said.place else ""
@@ -321,7 +321,7 @@ def _show_elsewhere(screen: Console, found: PairSketch | WordSketch) -> None:
 
     from rich.text import Text
 
-    from bagpack.report.wording import say_elsewhere
+    from bagpack.wording import say_elsewhere
 
     for item in found.elsewhere:
         io.hang(screen, Text("  "), Text(say_elsewhere(**asdict(item)), style="yellow"))

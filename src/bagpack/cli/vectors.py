@@ -62,7 +62,7 @@ def contexts(
 
     from bagpack.contexts.source import elsewhere, open_source
     from bagpack.contexts.windows import Windows, parse_limit
-    from bagpack.report.wording import say_elsewhere
+    from bagpack.wording import say_elsewhere
 
     io.check_words(w1, w2)
     source = open_source(store)

@@ -19,8 +19,8 @@ from bagpack.learn.blocks import BLOCKS, is_over_terms, segments_of
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
-from bagpack.report.wording import describe_feature, say_elsewhere, say_evidence, say_feature
 from bagpack.vectors.matrix import PairMatrix
+from bagpack.wording import describe_feature, say_elsewhere, say_evidence, say_feature
 
 Sums = dict[str, float]
 LENDERS_NAMED = 5

@@ -27,8 +27,8 @@ from bagpack.explain.sketch import background_of, discover_neighbours
 from bagpack.explain.telling import Tick, no_tick
 from bagpack.names import BLOCKS
 from bagpack.parallel import Progress
-from bagpack.report.wording import feature_words, say_elsewhere
 from bagpack.vectors.matrix import Pair, PairMatrix
+from bagpack.wording import feature_words, say_elsewhere
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack._version import __version__
 from bagpack.learn.model import LinearModel
-from bagpack.report.wording import metric_info, metric_label, show_interval, show_score
+from bagpack.wording import metric_info, metric_label, show_interval, show_score
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Json

@@ -4,4 +4,4 @@ from bagpack.report.html import render_report as render_report
 from bagpack.report.html import write_report as write_report
 from bagpack.report.model import EvaluationResult as EvaluationResult
 from bagpack.report.model import read_result as read_result
-from bagpack.report.wording import describe_feature as describe_feature
+from bagpack.wording import describe_feature as describe_feature

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bagpack.report.wording import is_number, metric_info
+from bagpack.wording import is_number, metric_info
 
 
 class Tick(NamedTuple):

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bagpack import wording
 from bagpack._version import __version__
-from bagpack.report import wording
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.report.model import (
     Breakdown,

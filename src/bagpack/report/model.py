@@ -15,8 +15,8 @@ from typing import Any, Literal, NotRequired, Required, TypedDict, cast
 
 import numpy as np
 
+from bagpack import wording
 from bagpack.errors import InputError
-from bagpack.report import wording
 
 RESULT_FORMAT = 1
 Kind = Literal["relations", "ratings", "analogies", "synonyms"]

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from bagpack.report.wording import describe_block, say_counts, show_count, show_value
+from bagpack.wording import describe_block, say_counts, show_count, show_value
 
 if TYPE_CHECKING:
     from jinja2 import Environment

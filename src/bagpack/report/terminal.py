@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
-from bagpack.report import wording
+from bagpack import wording
 from bagpack.report.model import (
     Breakdown,
     EvaluationResult,
