@@ -8,8 +8,9 @@ import bagpack
 SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
-    "_version", "errors", "files", "names", "wording", "parallel", "backends", "corpus", "basis", "contexts", "vectors",
-    "learn", "beside", "tasks", "evaluate", "report", "explain", "engines", "experiments", "data", "demo", "info", "app", "cli",
+    "_version", "errors", "files", "names", "wording", "parallel", "backends",
+    "corpus", "basis", "contexts", "vectors", "learn", "beside", "tasks", "evaluate", "report", "explain", "engines",
+    "experiments", "data", "demo", "info", "app", "cli",
 )  # fmt: skip
 # Conveniences that reach the other way, inside a function: from, to.
 BACKWARDS = {
