@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from bagpack.cli import app
+from bagpack.cli.shape import named
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def program_help() -> str:
 
 def program_options() -> list[Parameter]:
     """The options that stand before a command; those of typer are worded here, as its versions word them otherwise."""
-    own = [p for p in typer.main.get_command(app).params if "completion" not in p.name]
+    own = [p for p in named(typer.main.get_command(app).params) if "completion" not in p.name]
     return [
         *map(_option, own),
         Parameter(
@@ -68,40 +69,31 @@ def _pages(group: Any, path: str) -> Iterator[CommandPage]:
 
 def _page(command: Any, name: str) -> CommandPage:
     summary, _, more = plain(command.help or "").partition("\n\n")
-    arguments = [_argument(p) for p in command.params if p.param_type_name == "argument"]
-    options = [_option(p) for p in command.params if p.param_type_name == "option"]
-    needed = [option.names.split(",")[0].split(" ")[0] for option in options if option.required]
-    usage = " ".join(
-        [name, *(p.names for p in arguments), *(f"{flag} {_value(flag)}" for flag in needed), "[OPTIONS]"]
-    )
+    params = [p for p in named(command.params) if not getattr(p, "hidden", False)]
+    arguments = [_argument(p) for p in params if p.param_type_name == "argument"]
+    options = [_option(p) for p in params if p.param_type_name == "option"]
+    needed = [
+        f"{max(p.opts, key=len)} {p.metavar}" for p in params if p.param_type_name == "option" and p.required
+    ]
+    usage = " ".join([name, *(p.names for p in arguments), *needed, "[OPTIONS]"])
     return CommandPage(name, summary, more, usage, arguments, options)
 
 
-def _value(flag: str) -> str:
-    name = flag.lstrip("-").upper()
-    if name in ("B", "JOBS", "TOP", "LINES", "FOLDS"):
-        return "N"
-    return "HOW" if name in ("BAD-LINES", "ENCODING-ERRORS") else name.rpartition("-")[2]
-
-
 def _argument(parameter: Any) -> Parameter:
-    name = (parameter.metavar or parameter.name).upper()
-    name = f"{name}..." if parameter.nargs == -1 else name
+    name = f"{parameter.metavar}..." if parameter.nargs == -1 else parameter.metavar
     shown = name if parameter.required else f"[{name}]"
     return Parameter(shown, plain(parameter.help or ""), "", parameter.required)
 
 
 def _option(parameter: Any) -> Parameter:
     names = sorted(parameter.opts, key=len, reverse=True)
-    flag = parameter.is_flag
-    # Named after the option, because typer's versions differ in how they tell an option's type.
-    metavar = "" if flag else " " + _value(names[0])
     default = parameter.default
-    told = "" if flag or default in (None, "", [], ()) or callable(default) else str(default)
+    nothing = parameter.is_flag or default in (None, "", [], ()) or callable(default)
     help_text = plain(parameter.help or "")
     if parameter.envvar:
         help_text += f" Environment: {parameter.envvar}."
-    return Parameter(", ".join(names) + metavar, help_text, told, parameter.required)
+    shown = f"{', '.join(names)} {parameter.metavar}".rstrip()
+    return Parameter(shown, help_text, "" if nothing else str(default), parameter.required)
 
 
 def plain(text: str) -> str:

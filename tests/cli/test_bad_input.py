@@ -119,7 +119,7 @@ def test_bytes_that_are_not_the_encoding_in_vertical(fails, builds, write):
     source = write("a.vert", VERTICAL.encode() + b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n")
     assert "a.vert:14 is not utf-8 (byte 0xe9)" in fails(source)
     assert "10 tokens" in builds(source, "--encoding-errors", "replace")
-    assert "1 places with bytes" in builds(source, "--encoding-errors", "skip")
+    assert "1 place with bytes" in builds(source, "--encoding-errors", "skip")
     assert "9 tokens" in builds(source, "--encoding-errors", "skip")
     assert "10 tokens" in builds(source, "--encoding", "latin-1")
 
@@ -133,7 +133,7 @@ def test_bytes_that_are_not_the_encoding_in_the_first_of_several_files(fails, wr
 def test_bytes_that_are_not_the_encoding_in_a_document_tag(fails, builds, write):
     source = write("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n")
     assert "a.vert:13 is not utf-8" in fails(source)
-    assert "1 places" in builds(source, "--encoding-errors", "skip")
+    assert "1 place " in builds(source, "--encoding-errors", "skip")
 
 
 COMPRESS = {
@@ -188,7 +188,7 @@ def test_a_vertical_line_with_too_few_columns(fails, builds, write):
     sentence = fails(source)
     assert "a.vert:14 has too few columns (2, where word,tag,lemma are expected): 'broken\\tNN'" in sentence
     assert "--bad-lines skip" in sentence
-    assert "1 lines that did not fit the format were left out" in builds(source, "--bad-lines", "skip")
+    assert "1 line that did not fit the format was left out" in builds(source, "--bad-lines", "skip")
 
 
 def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write, monkeypatch):
@@ -204,7 +204,7 @@ def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write,
 def test_an_empty_word(fails, builds, write):
     source = write("a.vert", VERTICAL + "<s>\n\tNN\tx\n</s>\n")
     assert "a.vert:14 has an empty word" in fails(source)
-    assert "1 lines" in builds(source, "--bad-lines", "skip")
+    assert "1 line " in builds(source, "--bad-lines", "skip")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_malformed_conllu(line, told, fails, builds, write):
     sentence = fails(source)
     assert told in sentence
     assert "--bad-lines skip leaves such lines out and counts them" in sentence
-    assert "1 lines that did not fit" in builds(source, "--bad-lines", "skip")
+    assert "1 line that did not fit" in builds(source, "--bad-lines", "skip")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_malformed_conllu(line, told, fails, builds, write):
 def test_json_lines_without_the_field(line, told, fails, builds, write):
     source = write("a.jsonl", '{"text": "Lions sleep."}\n' + line + "\n")
     assert told in fails(source)
-    assert "1 lines that did not fit" in builds(source, "--bad-lines", "skip")
+    assert "1 line that did not fit" in builds(source, "--bad-lines", "skip")
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.vert", "a.jsonl", "a.conllu", "a.txt.gz"])
@@ -262,7 +262,7 @@ def test_a_sentence_of_a_million_tokens_in_vertical(fails, builds, write):
     sentence = fails(source)
     assert "a.vert:100,002 is past 100,000 tokens of one sentence" in sentence
     assert "raise --max-sentence" in sentence
-    assert "1,000,000 tokens, 1 sentences" in builds(source, "--max-sentence", 1_000_000)
+    assert "1,000,000 tokens, 1 sentence" in builds(source, "--max-sentence", 1_000_000)
 
 
 def test_a_sentence_of_a_million_tokens_in_text(fails, write):

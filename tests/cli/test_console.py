@@ -68,6 +68,8 @@ def test_help_is_quick_and_imports_nothing_heavy():
         ["index", "x", "--out", "y", "--encoding-errors", "ignore"],
         ["plan", "-"],
         ["plan", "x", "--memory", "1X"],
+        ["plan", "x", "--memory", "1"],
+        ["index", "x", "--out", "y", "--memory", "100M"],
     ],
 )
 def test_wrong_usage_exits_with_2(args, cli, tmp_path, write, monkeypatch):
@@ -105,7 +107,7 @@ def test_json_quiet_and_the_summary(cli, tmp_path, write):
     }  # fmt: skip
     plain = cli("index", source, "--out", tmp_path / "p", "-j", 1)
     assert plain.out == ""
-    assert "6 tokens, 2 sentences, 1 documents, 5 types" in " ".join(plain.err.split())
+    assert "6 tokens, 2 sentences, 1 document, 5 types" in " ".join(plain.err.split())
     facts = json.loads(cli("info", tmp_path / "p", "--json").out)
     assert facts["kind"] == "corpus"
     assert facts["tokens"] == 6
@@ -128,6 +130,50 @@ def test_plan_estimates_what_indexing_then_does(cli, tmp_path, write):
     assert (guessed["files"], guessed["formats"]) == (1, ["text"])
     assert guessed["sample_bytes"] <= len(text)
     assert "tokens   about" in cli("plan", source).out
+
+
+def test_plan_takes_what_index_takes(cli, tmp_path, write):
+    source = write("a.jsonl", '{"text": "Lions sleep.", "key": "a"}\n')
+    options = ["--case", "keep", "--punctuation", "drop", "--id-field", "key", "--max-sentence", 500, "-j", 1]
+    options += ["--out", tmp_path / "s", "--overwrite", "--quiet", "--memory", "1G"]
+    planned = cli("plan", source, *options)
+    assert planned.code == 0, planned.err
+    assert "are free there" in planned.out
+    assert "for 1 worker\n" in planned.out
+    assert not (tmp_path / "s").exists()
+    assert cli("index", source, *options).code == 0
+
+
+def test_help_names_values_and_groups_commands(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = cli("--help").out
+    assert "<" not in shown
+    panels = [
+        "To begin with",
+        "Corpora",
+        "Words, pairs and their counts",
+        "Learning",
+        "Explaining and exploring",
+    ]
+    places = [shown.index(f"─ {panel} ─") for panel in panels]
+    assert places == sorted(places)
+    for command in re.findall(r"^│ ([a-z]+) ", shown, re.MULTILINE):
+        told = cli(command, "--help").out
+        assert not re.search(r"<(?:bool|str|int|float|path|list)", told), command
+    for command in ("vectors", "evaluate", "train"):
+        assert "those of the two together" in " ".join(cli(command, "--help").out.split())
+
+
+def test_a_model_is_described_in_tables(cli, tmp_path, write):
+    pairs = [(f"a{i}", f"b{i}", "x" if i % 2 else "y") for i in range(12)]
+    source = write("a.txt", "".join(f"The {w1} {label} the {w2} here.\n" for w1, w2, label in pairs))
+    data = write("d.tsv", "w1\tw2\tlabel\n" + "".join("\t".join(row) + "\n" for row in pairs))
+    cli("index", source, "--out", tmp_path / "s.bp", "-j", 1)
+    cli("train", tmp_path / "s.bp", data, "--folds", 3, "--out", tmp_path / "m", "-j", 1)
+    shown = cli("info", tmp_path / "m").out
+    assert not set("{}") & set(shown)
+    assert "F1 macro %" in shown
+    assert "windows (before 4, after 4" in " ".join(shown.split())
 
 
 def on_terminal(*args, columns=150):
@@ -230,7 +276,10 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, job
     assert said == (
         "bagpack: interrupted; what is finished is kept: the same command with --resume goes on\n"
     )
-    assert process(*args, "--resume").code == 0
+    resumed = process(*args, "--resume")
+    assert resumed.code == 0
+    whole, read = re.search(r": ([\d,]+) tokens", resumed.err)[1], resumed.err.splitlines()[-1].split()[0]
+    assert int(read.replace(",", "")) <= int(whole.replace(",", ""))
 
 
 def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, process):

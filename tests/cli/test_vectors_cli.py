@@ -61,8 +61,8 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
     assert done.code == 0, done.err
     told = " ".join(done.err.split())
     assert "4 pairs of 4 words, 80 features; 3 seen together, 1 never" in told
-    assert "1 rows repeat a pair; each pair was counted once" in told
-    assert "1 unknown words, zero vectors: unicorn" in told
+    assert "1 row repeats a pair; each pair was counted once" in told
+    assert "1 unknown word, a zero vector: unicorn" in told
     assert "2 pairs occur more often than 2 times; only that many of each were counted: cat lion (9)" in told
     matrix = PairMatrix.open(out)
     assert len(matrix) == 4
@@ -173,7 +173,7 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     assert facts["capped_words"] == {"cat": 18, "lion": 6}
     assert facts["capped_pairs"] == {"cat lion": 9}
     shown = cli("check", store, data).out
-    assert "1 unknown words in 1 rows: unicorn" in shown
+    assert "1 unknown word in 1 row: unicorn" in shown
 
 
 def test_check_says_what_evaluate_would(cli, store, write):
@@ -448,7 +448,10 @@ def files_below(folder):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--limit", "many"), "--limit many is not a whole number; give one, or none"),
+        (
+            ("--limit", "many"),
+            "--limit many is not a whole number; give 1 or more, or the word none for no limit",
+        ),
         (("--limit", "5²"), "--limit 5² is not a whole number"),
         (("--limit", "0"), "--limit 0 leaves nothing to count"),
         (("--limit", "none", "--sample", "1"), "--limit none leaves it nothing"),

@@ -220,3 +220,16 @@ def test_a_real_process_with_workers(sources, tmp_path):
             subprocess.run([*command, "resume", *sources], check=True, timeout=120)
         assert files_of(out) == expected
     assert killed
+
+
+def test_tokens_of_an_earlier_run_do_not_count_as_read(sources, tmp_path):
+    out = tmp_path / "s"
+    whole = index_corpus(sources, tmp_path / "whole", **BUILD)
+    assert whole.read_tokens == whole.new_tokens == whole.corpus.tokens
+    step = 40
+    while not (dying(step, sources, out, **BUILD) and any(tmp_path.glob("s.partial/shards/parts/*.json"))):
+        step += 20
+        assert step < 1000
+    resumed = index_corpus(sources, out, resume=True, **BUILD)
+    assert resumed.new_tokens == whole.new_tokens
+    assert 0 < resumed.read_tokens < whole.read_tokens

@@ -101,7 +101,7 @@ def test_brackets_are_shown_as_they_are_written(cli, corpus, write, tmp_path):
     assert "snippets[/v2]: " in fetched.err
     told = cli("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5)
     assert told.code == 0
-    assert "1 unknown words, zero vectors: [/b]" in told.err
+    assert "1 unknown word, a zero vector: [/b]" in told.err
 
 
 def test_fetch_needs_a_place(cli, pairs, corpus, tmp_path):

@@ -11,9 +11,9 @@ import sys
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from bagpack.cli import ablating, corpus, demo, engines, explaining, learning, serving, vectors
+from bagpack.cli.shape import Group
 from bagpack.errors import BagpackError
 
 KEPT = {
@@ -29,7 +29,7 @@ class InterruptedWork(BagpackError):  # noqa: N818
     exit_code = 130
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The commands; typer by itself would end an interrupted one without a word."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -72,6 +72,7 @@ def options(
     """Options that stand before the command."""
 
 
+demo.register(app)
 corpus.register(app)
 vectors.register(app)
 learning.register(app)
@@ -79,7 +80,6 @@ ablating.register(app)
 explaining.register(app)
 serving.register(app)
 engines.register(app)
-demo.register(app)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 from bagpack.cli.learning import (
     BasisOption,
     BOption,
@@ -101,7 +102,7 @@ def _print(lines: list[Line]) -> None:
         less = line.difference
         clear = less is not None and (less["low"] > 0 or less["high"] < 0)
         table.add_row(
-            line.variant.name,
+            f"{line.variant.name}{' *' if clear else ''}",
             f"{line.score['mean']:.3f}",
             _interval(line.score),
             "" if less is None else f"{less['mean']:+.3f}".replace("-", "−"),
@@ -109,9 +110,9 @@ def _print(lines: list[Line]) -> None:
             style="bold" if clear else None,
         )
     Console(highlight=False).print(table)
-    io.messages().print(
-        "Bold: the interval of the difference (the same rows drawn again and again for both) leaves out 0.",
-        style="dim",
+    io.tell(
+        "* the interval of the difference (the same rows drawn again and again for both) leaves out 0",
+        "dim",
     )
 
 
@@ -122,4 +123,4 @@ def _interval(score: dict[str, Any], signed: bool = False) -> str:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(no_args_is_help=True)(ablate)
+    shape.add(app, shape.LEARNING, ablate)

@@ -91,17 +91,17 @@ def hang_parts(console: Console, first: Text, parts: Sequence[str]) -> None:
     hang(console, first, Text("\n".join(lines)))
 
 
-def tell(text: str, style: str | None = None, console: Console | None = None) -> None:
+def tell(text: str | Text, style: str | None = None, console: Console | None = None) -> None:
     """A message as it is: broken between words on a terminal, elsewhere in one line."""
     console = console or messages()
     console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
 
-def literal(value: object) -> str:
-    """A path or a word for `messages`, whose markup would otherwise swallow `[v2]` and break at `[/b]`."""
-    from rich.markup import escape
+def tell_of(path: object, text: str) -> None:
+    """A message about a path, which stands out."""
+    from rich.text import Text
 
-    return escape(str(value))
+    tell(Text.assemble((str(path), "bold"), f": {text}"))
 
 
 def print_json(value: Any) -> None:
@@ -214,10 +214,15 @@ def work_progress(quiet: bool) -> Iterator[Work]:
         yield Work(bar)
 
 
+def many(count: int, one: str, more: str = "") -> str:
+    """`1 document`, `2 documents`; a plural that is not made with -s is named."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
 def some_of(names: list[str], shown: int = 20) -> str:
-    """The first names, for `messages`, and how many more there are."""
+    """The first names, and how many more there are."""
     more = len(names) - shown
-    return literal(", ".join(names[:shown])) + (f" and {more:,} more (--json lists all)" if more > 0 else "")
+    return ", ".join(names[:shown]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")
 
 
 def check_words(*words: str | None) -> None:
@@ -235,9 +240,7 @@ def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
         for word in unknown:
             if found := nearby(source.corpus, word, HINTS):
                 listed = ", ".join(item.word for item in found)
-                messages().print(
-                    f"some that are written like {literal(word)}: {literal(listed)}", style="dim"
-                )
+                tell(f"some that are written like {word}: {listed}", "dim")
 
 
 def page_place(path: Path | None) -> Path | None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 from bagpack.cli.scaling import Address, Backend, workers
 
 if TYPE_CHECKING:
     from bagpack.corpus.plan import Plan
     from bagpack.corpus.suitability import LeftOut
+    from bagpack.report.model import Condition
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
@@ -42,6 +44,7 @@ TextField = Annotated[
     str, typer.Option("--text-field", help="Field or column with the text (jsonl, parquet).")
 ]
 IdField = Annotated[str, typer.Option("--id-field", help="Field or column with the document's id.")]
+Memory = Annotated[str, typer.Option(help="Bound on the memory of all workers together.")]
 MaxSentence = Annotated[int, typer.Option("--max-sentence", help="Longest sentence, in tokens.")]
 
 
@@ -66,7 +69,7 @@ def index(
     id_field: IdField = "id",
     max_sentence: MaxSentence = 100_000,
     jobs: Jobs = -1,
-    memory: Annotated[str, typer.Option(help="Bound on the memory of all workers together.")] = "2G",
+    memory: Memory = "2G",
     backend: Backend = None,
     address: Address = None,
     append: Annotated[bool, typer.Option("--append", help="Add the sources to an existing store.")] = False,
@@ -76,7 +79,7 @@ def index(
     quiet: Quiet = False,
 ) -> None:
     """Turn text into an indexed corpus: [bold]bagpack index ukwac.xml.gz --out ukwac.bp[/bold]."""
-    size = io.parse_size(memory, "--memory")
+    size = _memory(memory)
     options = _chosen(context)
     from bagpack.corpus.index import index_corpus
 
@@ -90,7 +93,7 @@ def index(
     if json:
         io.print_json({**facts, "seconds": round(summary.seconds, 3), "new_tokens": summary.new_tokens})
     elif not quiet:
-        _summarise(facts, summary.seconds, summary.new_tokens)
+        _summarise(facts, summary.seconds, summary.read_tokens)
         tell_passed_over(summary.told, summary.left_out, f"bagpack info {out} --json")
 
 
@@ -108,6 +111,17 @@ def _chosen(context: typer.Context) -> dict[str, Any]:
     return given
 
 
+def _memory(text: str) -> int:
+    """`--memory` in bytes; less than a single worker takes is no bound that could be kept."""
+    from bagpack.corpus.index import WORKER_BASE
+    from bagpack.errors import UsageError
+
+    size = io.parse_size(text, "--memory")
+    if size < WORKER_BASE:
+        raise UsageError(f"--memory {text} is less than one worker takes; give {WORKER_BASE >> 20}M or more")
+    return size
+
+
 class _Progress:
     """Tokens a second and time left, from what the workers report."""
 
@@ -122,8 +136,7 @@ class _Progress:
 
     def start(self, plan: Plan) -> None:
         if self.bar:
-            files = len(plan.sources)
-            label = f"indexing {files:,} file{'s' if files != 1 else ''}"
+            label = f"indexing {io.many(len(plan.sources), 'file')}"
             self.task = self.bar.add_task(label, total=plan.weight, note="")
 
     def update(self, tokens: int, size: int) -> None:
@@ -131,17 +144,12 @@ class _Progress:
         self.bar.update(self.task, completed=size, note=f"{tokens:,} tokens, {rate / 1e6:.2f} M/s")
 
 
-def _summarise(facts: dict[str, Any], seconds: float, new: int) -> None:
-    from rich.markup import escape
-
-    screen = io.messages()
-    screen.print(
-        f"[bold]{escape(facts['path'])}[/bold]: {facts['tokens']:,} tokens, {facts['sentences']:,} sentences, "
-        f"{facts['documents']:,} documents, {facts['types']:,} types; {io.show_size(facts['bytes'])} on disk",
-        soft_wrap=True,
-    )
-    if new:
-        screen.print(f"{new:,} tokens in {io.show_time(seconds)} ({new / max(seconds, 1e-9):,.0f} a second)")
+def _summarise(facts: dict[str, Any], seconds: float, read: int) -> None:
+    counts = ", ".join(io.many(facts[f"{name}s"], name) for name in ("token", "sentence", "document", "type"))
+    io.tell_of(facts["path"], f"{counts}; {io.show_size(facts['bytes'])} on disk")
+    if read:
+        rate = f"{read / max(seconds, 1e-9):,.0f} a second"
+        io.tell(f"{io.many(read, 'token')} in {io.show_time(seconds)} ({rate})")
 
 
 def tell_passed_over(told: dict[str, int], left_out: list[LeftOut], all_in: str = "") -> None:
@@ -149,12 +157,27 @@ def tell_passed_over(told: dict[str, int], left_out: list[LeftOut], all_in: str 
     from bagpack.corpus.suitability import tell_left_out
 
     for name, words in (
-        ("skipped_lines", "lines that did not fit the format were left out"),
-        ("ignored_markup", "lines of unknown markup were passed over"),
-        ("undecodable", "places with bytes that are not the encoding were mended or left out"),
+        (
+            "skipped_lines",
+            (
+                "line that did not fit the format was left out",
+                "lines that did not fit the format were left out",
+            ),
+        ),
+        (
+            "ignored_markup",
+            ("line of unknown markup was passed over", "lines of unknown markup were passed over"),
+        ),
+        (
+            "undecodable",
+            (
+                "place with bytes that are not the encoding was mended or left out",
+                "places with bytes that are not the encoding were mended or left out",
+            ),
+        ),
     ):
         if told.get(name):
-            io.tell(f"{told[name]:,} {words}", "yellow")
+            io.tell(io.many(told[name], *words), "yellow")
     if left_out:
         io.tell(tell_left_out(left_out, all_in), "yellow")
 
@@ -163,34 +186,47 @@ def info(
     artefact: Annotated[Path, typer.Argument(help="A store, snippets, a matrix, a model or a basis.")],
     json: Json = False,
 ) -> None:
-    """Describe an artefact: a store, snippets, a matrix, a model or a basis."""
+    """Describe a store, snippets, a matrix, a model or a basis."""
     from bagpack.info import describe
 
     facts = describe(artefact)
     if json:
         io.print_json(facts)
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from bagpack.report.terminal import ScoreTables
+
+    scores = facts.pop("scores", None)
+    facts.pop("basis_counts", None)  # for machines: --json has them
+    if "labels" in facts:
+        facts["labels"] = ", ".join(facts["labels"])
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        if value == []:
-            continue
-        table.add_row(name.replace("_", " "), Text(_cell(value)))
-    Console(highlight=False).print(table)
+        if value not in ([], {}, ""):
+            table.add_row(name.replace("_", " "), Text(_cell(value)))
+    screen = io.screen()
+    screen.print(table)
+    if scores:
+        conditions: list[Condition] = [{"name": name, "metrics": scores[name]} for name in scores]
+        screen.print(ScoreTables({"kind": "relations", "conditions": conditions}))
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, dict):
-        shown = [f"{name} {inner}" for name, inner in list(value.items())[:20]]
+        shown = [
+            f"{name} ({_cell(inner)})" if isinstance(inner, dict) else f"{name} {_cell(inner)}"
+            for name, inner in list(value.items())[:20]
+        ]
         return ", ".join([*shown, *([f"and {len(value) - 20:,} more"] if len(value) > 20 else [])])
     if isinstance(value, list):
         shown = [_cell(inner) for inner in value[:5]]
@@ -220,6 +256,8 @@ def plan(
     sources: Sources,
     format: Format = "auto",
     level: Level = "lemma",
+    case: Case = "fold",
+    punctuation: Punctuation = "keep",
     annotator: Annotator = "simplemma",
     lang: Lang = "en",
     encoding: Encoding = "utf-8",
@@ -228,43 +266,64 @@ def plan(
     paragraphs: Paragraphs = "auto",
     columns: Columns = "auto",
     text_field: TextField = "text",
+    id_field: IdField = "id",
+    max_sentence: MaxSentence = 100_000,
     jobs: Jobs = -1,
-    memory: Annotated[str, typer.Option(help="Bound on the memory of all workers together.")] = "2G",
+    memory: Memory = "2G",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where the store would be: the room there is told.")
+    ] = None,
+    backend: Annotated[str | None, typer.Option("--backend", hidden=True)] = None,
+    address: Annotated[str | None, typer.Option("--address", hidden=True)] = None,
+    append: Annotated[bool, typer.Option("--append", hidden=True)] = False,
+    resume: Annotated[bool, typer.Option("--resume", hidden=True)] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", hidden=True)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", hidden=True)] = False,
     json: Json = False,
 ) -> None:
-    """Estimate tokens, disk, memory and time from a sample, before anything long starts."""
+    """Estimate tokens, disk, memory and time from a sample, before anything long starts.
+
+    It takes the options of bagpack index, so that one word of a command is exchanged.
+    """
     from bagpack.corpus.estimate import estimate
     from bagpack.corpus.options import TextOptions
 
     options = TextOptions(**_chosen(context))
-    facts = estimate(sources, options, jobs, io.parse_size(memory, "--memory"))
+    facts = estimate(sources, options, jobs, _memory(memory))
     if json:
         io.print_json(facts)
         return
-    from rich.console import Console
-
     from bagpack.corpus.suitability import LeftOut, tell_left_out
 
-    screen = Console(highlight=False)
+    screen = io.screen()
     screen.print(
         f"files    {facts['files']:,} ({io.show_size(facts['input_bytes'])}), {', '.join(facts['formats'])}"
     )
     screen.print(f"tokens   about {facts['tokens']:,}")
-    screen.print(f"disk     about {io.show_size(facts['disk_bytes'])}")
-    screen.print(f"memory   at most {io.show_size(facts['memory_bytes'])} for {facts['workers']} worker(s)")
+    room = "" if out is None else f"; {io.show_size(_free(out))} are free there"
+    screen.print(f"disk     about {io.show_size(facts['disk_bytes'])}{room}")
+    many = io.many(facts["workers"], "worker")
+    screen.print(f"memory   at most {io.show_size(facts['memory_bytes'])} for {many}")
     screen.print(f"time     about {io.show_time(facts['seconds'])} to index")
     screen.print(
         f"counting about {io.show_time(facts['seconds_per_1000_pairs'])} per 1,000 pairs at most, "
         f"{io.show_size(facts['matrix_bytes_per_1000_pairs'])} each"
     )
-    screen.print(f"[dim]from a sample of {io.show_size(facts['sample_bytes'])}[/dim]")
+    screen.print(f"from a sample of {io.show_size(facts['sample_bytes'])}", style="dim")
     if facts["left_out"]:
         io.tell(tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow")
 
 
+def _free(out: Path) -> int:
+    """Bytes that are free where a store would be made."""
+    import shutil
+
+    place = out.absolute()
+    while not place.exists():
+        place = place.parent
+    return shutil.disk_usage(place).free
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command(no_args_is_help=True)(index)
-    app.command(no_args_is_help=True)(plan)
-    app.command(no_args_is_help=True)(info)
-    app.command(no_args_is_help=True)(verify)
+    shape.add(app, shape.CORPUS, index, plan, info, verify)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 
 MEETING = ("cat", "lion")
 EXPLAINED = (("virus", "infection"), ("surgeon", "hospital"))  # not among the labelled pairs
@@ -116,4 +117,4 @@ def _train(matrix: Path, model: Path, report: Path) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the command of this file."""
-    app.command()(demo)
+    shape.add(app, shape.FIRST, demo, bare=True)

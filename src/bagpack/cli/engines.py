@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 from bagpack.cli.corpus import tell_passed_over
 from bagpack.cli.vectors import Jobs, Json, Quiet, parse_columns
 from bagpack.errors import UsageError
@@ -131,8 +132,8 @@ def build(
         facts["left_out"] = [file._asdict() for file in summary.left_out]
         io.print_json({**facts, "seconds": round(seconds, 3)})
     elif not quiet:
-        told = f"{summary.sentences:,} sentences, {summary.tokens:,} tokens in {io.show_time(seconds)}"
-        io.messages().print(f"[bold]{io.literal(shown)}[/bold]: {told}", soft_wrap=True)
+        counts = f"{io.many(summary.sentences, 'sentence')}, {io.many(summary.tokens, 'token')}"
+        io.tell_of(shown, f"{counts} in {io.show_time(seconds)}")
         tell_passed_over(summary.told, summary.left_out)
 
 
@@ -237,40 +238,33 @@ def _show_plan(plan: QueryPlan, engine: str, json: bool) -> None:
     if json:
         io.print_json(facts)
         return
-    typer.echo(
-        f"{facts['queries']:,} queries for {facts['words']:,} words and {facts['pairs']:,} unordered pairs, such as"
-    )
+    counts = f"{io.many(facts['words'], 'word')} and {io.many(facts['pairs'], 'unordered pair')}"
+    typer.echo(f"{io.many(facts['queries'], 'query', 'queries')} for {counts}, such as")
     for entry in facts["examples"]:
         typer.echo(f"{entry['query']}\n    {entry['native']}")
 
 
 def _summarise(facts: dict[str, Any], asked: int, seconds: float) -> None:
-    screen = io.messages()
-    screen.print(
-        f"[bold]{io.literal(facts['path'])}[/bold]: {facts['single_contexts']:,} single and "
-        f"{facts['pair_contexts']:,} pair contexts from {facts['sentences']:,} distinct sentences",
-        soft_wrap=True,
+    io.tell_of(
+        facts["path"],
+        f"{facts['single_contexts']:,} single and {io.many(facts['pair_contexts'], 'pair context')} from "
+        f"{io.many(facts['sentences'], 'distinct sentence')}",
     )
-    screen.print(
-        f"{facts['queries']:,} queries, {asked:,} of them asked now, the others known; {io.show_time(seconds)}"
-    )
+    queries = io.many(facts["queries"], "query", "queries")
+    io.tell(f"{queries}, {asked:,} of them asked now, the others known; {io.show_time(seconds)}")
     if capped := facts["queries_capped"]:
-        have = "query has" if capped == 1 else "queries have"
-        screen.print(
-            f"[yellow]{capped:,} {have} reached the limit of {facts['snippets_per_query']:,} snippets[/yellow]"
-        )
+        have = io.many(capped, "query has", "queries have")
+        io.tell(f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow")
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command(no_args_is_help=True)(forms)
-    app.command(no_args_is_help=True)(queries)
-    app.command(no_args_is_help=True)(fetch)
-    engine = typer.Typer(help="Search indices that BagPack fills.", no_args_is_help=True)
-    engine.command(no_args_is_help=True)(build)
+    shape.add(app, shape.ENGINES, forms, queries, fetch)
+    engine = typer.Typer(cls=shape.Group, help="Search indices that BagPack fills.", no_args_is_help=True)
+    engine.command(cls=shape.Command, no_args_is_help=True)(build)
 
     @engine.callback()
     def group() -> None:
         """Keep `build` a command of its own name, although it is the only one."""
 
-    app.add_typer(engine, name="engine")
+    app.add_typer(engine, name="engine", rich_help_panel=shape.ENGINES)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 from bagpack.cli.learning import AnyStore, BasisOption, BOption, Model
 from bagpack.cli.vectors import ColumnsOption, Jobs, Json, Limit, Store, WindowsOption, parse_columns
 
@@ -77,7 +78,7 @@ def explain(
         from bagpack.report.explanation import render_explanation_page
 
         write_page(html, render_explanation_page(found.to_dict()))
-        io.messages().print(f"page: {io.literal(html)}")
+        io.tell(f"page: {html}")
     if json:
         io.print_json(found.to_dict())
     elif html is None:
@@ -231,7 +232,8 @@ def show_similar(found: Similar, by: str) -> None:
     screen.print(
         Text.assemble(
             (f"{found.w1} – {found.w2}", "bold"),
-            f", seen together {times(found.together)}, against {found.candidates:,} pairs from {found.origin}",
+            f", seen together {times(found.together)}, against {io.many(found.candidates, 'pair')} from "
+            f"{found.origin}",
         )
     )
     for word in found.unknown:
@@ -347,7 +349,8 @@ def _show_pair(screen: Console, found: PairSketch) -> None:
         f"{found.w1} {times(found.n_w1)}, {found.w2} {times(found.n_w2)}, together {times(found.together)}"
     )
     _show_elsewhere(screen, found)
-    screen.print(f"  by chance it would be {found.expected:,.1f} times")
+    if found.expected <= min(found.n_w1, found.n_w2):  # in a few sentences chance is no measure
+        screen.print(f"  by chance it would be {found.expected:,.1f} times")
     for sign, first, second, count, distances in (
         ("+", found.w1, found.w2, found.n_plus, found.distances_plus),
         ("-", found.w2, found.w1, found.n_minus, found.distances_minus),
@@ -366,6 +369,4 @@ def _show_pair(screen: Console, found: PairSketch) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command(no_args_is_help=True)(explain)
-    app.command(no_args_is_help=True)(similar)
-    app.command(no_args_is_help=True)(sketch)
+    shape.add(app, shape.REASONS, explain, similar, sketch)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 from bagpack.cli.scaling import Address, Backend, workers
 from bagpack.cli.vectors import (
     ColumnsOption,
@@ -41,7 +42,10 @@ Preset = Annotated[str, typer.Option("--preset", help="How counts become feature
 Condition = Annotated[str, typer.Option("--condition", help="all, or one of v1v2, v12, v1v2v12.")]
 Folds = Annotated[int | None, typer.Option("--folds", help="How many folds (10; one per group).")]
 Seed = Annotated[int, typer.Option("--seed", help="For every random choice.")]
-Cost = Annotated[float | None, typer.Option("-C", help="The cost of the SVM; the preset's own if not given.")]
+Cost = Annotated[
+    float | None,
+    typer.Option("-C", metavar="COST", help="The cost of the SVM; the preset's own if not given."),
+]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The width of the regression's tube.")]
 Transductive = Annotated[
     bool, typer.Option("--transductive", help="Fit weighting and scaling on all rows, as the paper seems to.")
@@ -113,7 +117,9 @@ def evaluate(
     epsilon: Epsilon = 0.2,
     leave_out: Annotated[
         list[str] | None,
-        typer.Option("--leave-out", help="A label that the averaged F1 leaves out; repeatable."),
+        typer.Option(
+            "--leave-out", metavar="LABEL", help="A label that the averaged F1 leaves out; repeatable."
+        ),
     ] = None,
     drop_unseen: DropUnseen = False,
     label_sets: LabelSets = False,
@@ -130,7 +136,10 @@ def evaluate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cross-validate v1v2, v12 and v1v2v12 on a data set, with intervals and baselines."""
+    """Cross-validate v1v2, v12 and v1v2v12 on a data set, with intervals and baselines.
+
+    v1v2 knows each word's own contexts, v12 those of the two together, v1v2v12 both.
+    """
     from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
 
     options = EvaluateOptions(
@@ -223,7 +232,10 @@ def train(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a model on all rows, and write it with a card that says how well it does."""
+    """Train a model on all rows, and write it with a card that says how well it does.
+
+    v1v2 knows each word's own contexts, v12 those of the two together, v1v2v12 both.
+    """
     from bagpack.experiments.evaluation import EvaluateOptions
     from bagpack.experiments.training import train_file
 
@@ -258,8 +270,7 @@ def train(
 
             print_result(result)
         what = f"{len(model.classes)} labels" if model.classes else "ratings"
-        place = io.literal(out)
-        io.messages().print(f"[bold]{place}[/bold]: {what}, {model.condition}; its card is {place}/README.md")
+        io.tell_of(out, f"{what}, {model.condition}; its card is {out}/README.md")
         if report is not None:
             io.tell(f"report: {report}")
 
@@ -336,5 +347,4 @@ def reproduce(
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    for command in (evaluate, solve, train, predict, reproduce):
-        app.command(no_args_is_help=True)(command)
+    shape.add(app, shape.LEARNING, evaluate, solve, train, predict, reproduce)

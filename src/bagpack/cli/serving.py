@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 from bagpack.errors import UsageError
 
 
@@ -74,4 +75,4 @@ def _check_free(host: str, port: int) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command(no_args_is_help=True)(serve)
+    shape.add(app, shape.REASONS, serve)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack.cli import console as io
+from bagpack.cli import shape
 from bagpack.cli.scaling import Address, Backend, workers
 from bagpack.errors import UsageError
 
@@ -26,7 +27,13 @@ Store = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; -1: one per core.")]
-Limit = Annotated[str, typer.Option("--limit", help="At most so many observations, or none.")]
+Limit = Annotated[
+    str,
+    typer.Option(
+        "--limit",
+        help="At most so many observations of a word or a pair: a number, or the word none for no limit.",
+    ),
+]
 WindowsOption = Annotated[
     str, typer.Option("--windows", help="Tokens around a word / left-between-right of a pair.")
 ]
@@ -75,10 +82,10 @@ def contexts(
         sys.stdout.write(found.to_csv())
     else:
         _show_lines(found)
-    io.messages().print(io.literal(found.note), style="dim")
+    io.tell(found.note, "dim")
     io.hint_words(source, found.unknown)
     for item in told:
-        io.messages().print(io.literal(say_elsewhere(**asdict(item))), style="yellow")
+        io.tell(say_elsewhere(**asdict(item)), "yellow")
 
 
 def _show_lines(found: Concordance) -> None:
@@ -140,7 +147,10 @@ def vectors(
     ] = None,
     limit: Limit = "5000",
     sample: Annotated[
-        int | None, typer.Option("--sample", help="A seed: draw --limit observations instead of the first.")
+        int | None,
+        typer.Option(
+            "--sample", metavar="SEED", help="A seed: draw --limit observations instead of the first."
+        ),
     ] = None,
     windows: WindowsOption = "4/2-5-2",
     count: Annotated[
@@ -155,7 +165,10 @@ def vectors(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Count v1, v2 and v12 of all pairs, once, for every task."""
+    """Count v1, v2 and v12 of all pairs, once, for every task.
+
+    v1 holds the contexts of a pair's first word, v2 those of its second, v12 those of the two together.
+    """
     from bagpack.basis import Basis
     from bagpack.contexts.source import open_source
     from bagpack.contexts.warmup import warm_up
@@ -237,14 +250,13 @@ def _matrix_facts(matrix: PairMatrix, out: Path, duplicates: int) -> dict[str, A
 
 
 def _tell_matrix(facts: dict[str, Any]) -> None:
-    screen = io.messages()
-    screen.print(
-        f"[bold]{io.literal(facts['path'])}[/bold]: {facts['pairs']:,} pairs of {facts['words']:,} words, "
-        f"{facts['features']:,} features; {facts['pairs_seen_together']:,} seen together, "
-        f"{facts['pairs_never_together']:,} never"
+    io.tell_of(
+        facts["path"],
+        f"{io.many(facts['pairs'], 'pair')} of {io.many(facts['words'], 'word')}, {facts['features']:,} features; "
+        f"{facts['pairs_seen_together']:,} seen together, {facts['pairs_never_together']:,} never",
     )
     if facts["duplicate_rows"]:
-        screen.print(f"{facts['duplicate_rows']:,} rows repeat a pair; each pair was counted once")
+        io.tell(f"{_rows(facts['duplicate_rows'])} a pair; each pair was counted once")
     tell_unknown(facts["unknown_words"])
     _tell_capped(facts)
 
@@ -252,19 +264,20 @@ def _tell_matrix(facts: dict[str, Any]) -> None:
 def tell_unknown(words: list[str]) -> None:
     """On standard error, which words the corpus does not know, if any."""
     if words:
-        io.messages().print(
-            f"{len(words):,} unknown words, zero vectors: {io.some_of(words)}", style="yellow"
-        )
+        zero = "a zero vector" if len(words) == 1 else "zero vectors"
+        io.tell(f"{io.many(len(words), 'unknown word')}, {zero}: {io.some_of(words)}", "yellow")
 
 
 def _tell_capped(facts: dict[str, Any]) -> None:
-    screen = io.messages()
-    for kind in ("words", "pairs"):
-        if capped := facts[f"capped_{kind}"]:
+    for kind in ("word", "pair"):
+        if capped := facts[f"capped_{kind}s"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
-            screen.print(
-                f"[yellow]{len(capped):,} {kind} occur more often than {facts['limit']:,} times; only that many of "
-                f"each were counted: {io.some_of(named)}[/yellow]"
+            occur = io.many(len(capped), f"{kind} occurs", f"{kind}s occur")
+            each = "" if len(capped) == 1 else " of each"
+            io.tell(
+                f"{occur} more often than {facts['limit']:,} times; only that many{each} were counted: "
+                f"{io.some_of(named)}",
+                "yellow",
             )
 
 
@@ -308,36 +321,29 @@ def check(
 
 def _show_oddities(screen: Console, facts: dict[str, Any]) -> None:
     """What looks like a slip, with the first few and their lines."""
-    one_line = not screen.is_terminal
     if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
-        screen.print(f"{_rows(facts['duplicate_rows'])} a pair")
+        io.tell(f"{_rows(facts['duplicate_rows'])} a pair", None, screen)
     if repeated := facts.get("repeated_pairs"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in repeated]
         rows = sum(len(odd["lines"]) - 1 for odd in repeated)
-        screen.print(f"{_rows(rows)} a pair: {io.some_of(named, 5)}", soft_wrap=one_line)
+        io.tell(f"{_rows(rows)} a pair: {io.some_of(named, 5)}", None, screen)
     if several := facts.get("pairs_with_several_labels"):
-        have = "1 pair has" if len(several) == 1 else f"{len(several):,} pairs have"
+        have = io.many(len(several), "pair has", "pairs have")
         named = [
             f"{_shown(odd)} ({', '.join(f'{label} in line {line:,}' for label, line in _labels(odd))})"
             for odd in several
         ]
-        screen.print(
-            f"[yellow]{have} several labels: {io.some_of(named, 5)}[/yellow]",
-            soft_wrap=one_line,
-        )
+        io.tell(f"{have} several labels: {io.some_of(named, 5)}", "yellow", screen)
     if same := facts.get("same_word_twice"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in same]
-        pairs = "1 pair is" if len(same) == 1 else f"{len(same):,} pairs are"
-        screen.print(
-            f"[yellow]{pairs} one word twice: {io.some_of(named, 5)}[/yellow]",
-            soft_wrap=one_line,
-        )
+        pairs = io.many(len(same), "pair is", "pairs are")
+        io.tell(f"{pairs} one word twice: {io.some_of(named, 5)}", "yellow", screen)
     if reason := facts.get("not_for_evaluate"):
-        screen.print(f"[yellow]evaluate cannot use it: {io.literal(reason)}[/yellow]", soft_wrap=one_line)
+        io.tell(f"evaluate cannot use it: {reason}", "yellow", screen)
 
 
 def _rows(count: int) -> str:
-    return "1 row repeats" if count == 1 else f"{count:,} rows repeat"
+    return io.many(count, "row repeats", "rows repeat")
 
 
 def _shown(odd: dict[str, Any]) -> str:
@@ -354,13 +360,12 @@ def _labels(odd: dict[str, Any]) -> Iterable[tuple[str, int]]:
 
 
 def _show_coverage(facts: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    screen = Console(highlight=False)
-    screen.print(
-        f"[bold]{io.literal(facts['path'])}[/bold]: {facts['rows']:,} rows, {facts['words']:,} words"
-    )
+    screen = io.screen()
+    counts = f"{io.many(facts['rows'], 'row')}, {io.many(facts['words'], 'word')}"
+    io.tell(Text.assemble((facts["path"], "bold"), f": {counts}"), None, screen)
     table = Table(box=None, pad_edge=False)
     table.add_column("seen together")
     table.add_column("rows", justify="right")
@@ -375,31 +380,31 @@ def _show_coverage(facts: dict[str, Any]) -> None:
         by_label.add_column("seen together", justify="right")
         for label, values in facts["labels"].items():
             share = 100 * values["together"] / values["rows"]
-            by_label.add_row(
-                io.literal(label), f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)"
-            )
+            by_label.add_row(Text(label), f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)")
         screen.print(by_label)
     if facts["unknown_words"]:
-        screen.print(
-            f"[yellow]{len(facts['unknown_words']):,} unknown words in {facts['rows_with_unknown_words']:,} rows: "
-            f"{io.some_of(facts['unknown_words'])}[/yellow]"
+        words, rows = len(facts["unknown_words"]), facts["rows_with_unknown_words"]
+        io.tell(
+            f"{io.many(words, 'unknown word')} in {io.many(rows, 'row')}: {io.some_of(facts['unknown_words'])}",
+            "yellow",
+            screen,
         )
     if told := facts["elsewhere"]:
         named = [f"{item['word']} ({item['key']})" for item in told]
-        many = f"{len(told):,} words are lemmas whose forms mostly count as another"
-        if len(told) == 1:
-            many = "1 word is a lemma whose form mostly counts as another"
-        screen.print(f"[yellow]{many}: {io.some_of(named)}[/yellow]")
-    for kind in ("words", "pairs"):
-        if capped := facts[f"capped_{kind}"]:
+        many = io.many(
+            len(told),
+            "word is a lemma whose form mostly counts as another",
+            "words are lemmas whose forms mostly count as another",
+        )
+        io.tell(f"{many}: {io.some_of(named)}", "yellow", screen)
+    for kind in ("word", "pair"):
+        if capped := facts[f"capped_{kind}s"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
-            screen.print(
-                f"{len(capped):,} {kind} are past the cap of {facts['limit']:,}: {io.some_of(named)}"
-            )
+            past = io.many(len(capped), f"{kind} is", f"{kind}s are")
+            io.tell(f"{past} past the cap of {facts['limit']:,}: {io.some_of(named)}", None, screen)
     _show_oddities(screen, facts)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    for command in (contexts, basis, vectors, check):
-        app.command(no_args_is_help=True)(command)
+    shape.add(app, shape.COUNTING, contexts, basis, vectors, check)

@@ -91,5 +91,9 @@ def parse_limit(text: str) -> int | None:
     if text.lower() == "none":
         return None
     if not text.isdecimal():
-        raise UsageError(f"--limit {text} is not a whole number; give one, or none")
+        below = text[:1] == "-" and text[1:].isdecimal()
+        raise UsageError(
+            f"--limit {text} is {'below 0' if below else 'not a whole number'}; give 1 or more, or the word none "
+            f"for no limit"
+        )
     return int(text)

@@ -55,7 +55,8 @@ class IndexSummary:
 
     corpus: Corpus
     seconds: float
-    new_tokens: int
+    new_tokens: int  # that the store has more than before
+    read_tokens: int  # those of them that this run read: an interrupted one, gone on with, had read others
     told: dict[str, int]
     left_out: list[LeftOut]  # files of directories that hold no text, of this build or append
 
@@ -163,8 +164,9 @@ def index_corpus(
                 f"{out} is finished: nothing is left to resume (bagpack verify {out} checks that it is whole)"
             )
         corpus = Corpus.open(out)
-        return IndexSummary(corpus, time.monotonic() - begun, 0, corpus.manifest["told"], corpus.left_out)
+        return IndexSummary(corpus, time.monotonic() - begun, 0, 0, corpus.manifest["told"], corpus.left_out)
     check_free(out, append=append, overwrite=overwrite)
+    read = 0
     with owned(work, resume=resume, overwrite=overwrite) as fresh:
         if base is not None and _was_appended(work, base):
             sweep(out, base)
@@ -175,11 +177,12 @@ def index_corpus(
             allowed = workers_within(memory, jobs) if on_one_machine() else jobs
             build = _Build(work, out, base, allowed, fresh)
             build.run(names, options, part_bytes, progress, planned, notice)
+            read = build.read_tokens
     corpus = Corpus.open(out)
     before = base["tokens"] if base else 0
     already = len(base.get("left_out", ())) if base else 0
     return IndexSummary(
-        corpus, time.monotonic() - begun, corpus.tokens - before, corpus.manifest["told"],
+        corpus, time.monotonic() - begun, corpus.tokens - before, read, corpus.manifest["told"],
         corpus.left_out[already:],
     )  # fmt: skip
 
@@ -211,6 +214,7 @@ class _Build:
         self.base = base
         self.jobs = jobs
         self.fresh = fresh
+        self.read_tokens = 0
 
     def run(
         self, names: list[str], options: TextOptions, part_bytes: int | None, progress: Progress | None,
@@ -253,7 +257,9 @@ class _Build:
         with _watched(shards / "progress", weight, finished, progress):
             for _ in run(tasks, jobs):
                 pass
-        return [read_json(report) for report in reports.values()]
+        done = {number: read_json(report) for number, report in reports.items()}
+        self.read_tokens = sum(entry["tokens"] for number, entry in done.items() if number not in finished)
+        return list(done.values())
 
     def _finish(self, plan: Plan, done: list[dict[str, Any]]) -> None:
         tally = Tally()
@@ -333,6 +339,8 @@ def _watched(
         while not stop.wait(0.2):
             tokens = size = 0
             for trace in directory.glob("[0-9]*"):
+                if int(trace.name) in finished:
+                    continue  # left by the run that is gone on with
                 try:
                     seen, consumed = map(int, trace.read_text().split())
                 except (OSError, ValueError):

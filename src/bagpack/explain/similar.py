@@ -197,10 +197,12 @@ def _notes(matrix: PairMatrix, seen: NDArray[np.int64], unweighted: bool) -> lis
         notes.append("the pair itself is never seen together, so v12 says nothing of it")
     never = int((seen[1:] == 0).sum())
     if never:
-        notes.append(f"{never:,} of {len(matrix) - 1:,} pairs are never seen together: their v12 counts as 0")
+        of = f"{never:,} of {len(matrix) - 1:,} pairs {'is' if never == 1 else 'are'}"
+        notes.append(f"{of} never seen together: {'its' if never == 1 else 'their'} v12 counts as 0")
     unknown = [word for word in matrix.unknown_words if word not in matrix.pairs[0]]
     if unknown:
-        notes.append(f"{len(unknown):,} words are unknown to the corpus: {', '.join(unknown[:5])}"
+        many = "1 word is" if len(unknown) == 1 else f"{len(unknown):,} words are"
+        notes.append(f"{many} unknown to the corpus: {', '.join(unknown[:5])}"
                      + (" …" if len(unknown) > 5 else ""))  # fmt: skip
     return notes
 
