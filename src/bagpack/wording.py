@@ -294,7 +294,7 @@ def show_score(value: float | None, metric: str, signed: bool = False) -> str:
         return "–"
     sign = "+" if signed else ""
     text = f"{100 * value:{sign}.1f}" if metric_info(metric).percent else f"{value:{sign}.3f}"
-    return ("0" + text[2:] if float(text) == 0 and text.startswith("-0") else text).replace("-", "−")
+    return (text.lstrip("+-") if float(text) == 0 else text).replace("-", "−")
 
 
 def inside(low: float | None, high: float | None, metric: str) -> tuple[float, float] | None:

@@ -85,6 +85,7 @@ def test_numbers():
     assert wording.show_score(0.03, "accuracy", signed=True) == "+3.0"
     assert wording.show_score(-0.00001, "spearman") == "0.000"
     assert wording.show_score(-0.00001, "accuracy", signed=True) == "0.0"
+    assert wording.show_score(0.0, "accuracy", signed=True) == "0.0"
     assert wording.show_score(math.nan, "accuracy") == wording.show_score(None, "accuracy") == "–"
     assert wording.show_interval(None, 1.0, "accuracy") == ""
     assert wording.show_share(1, 100_000) == "< 0.1 %"
