@@ -247,3 +247,16 @@ def test_no_worker_at_all_is_told(cli, store, relations, tmp_path, command):
     done = cli(name, store, *(relations for _ in rest), *out, "-j", 0)
     assert done.code == 2
     assert "--jobs 0 leaves nobody to work" in done.err
+
+
+def test_predictions_as_json_are_numbers_and_a_model_has_one_condition(cli, store, relations, tmp_path):
+    out = tmp_path / "m.model"
+    refused = cli("train", store, relations, "-b", 40, "--no-scores", "--out", out, "--condition", "all")
+    assert refused.code == 2 and "a model has one condition" in refused.err
+    assert cli("train", store, relations, "-b", 40, "--no-scores", "--out", out).code == 0
+    rows = json.loads(cli("predict", out, relations, "--json").out)
+    labels = [name for name in rows[0] if name not in ("w1", "w2", "label", "together")]
+    assert labels and all(isinstance(row[name], float) for row in rows for name in labels)
+    assert all(row["label"] == max(labels, key=lambda name: row[name]) for row in rows)
+    table = [line.split("\t") for line in cli("predict", out, relations).out.splitlines()]
+    assert table[0] == list(rows[0]) and table[1][3] == f"{rows[0][labels[0]]:.6g}"

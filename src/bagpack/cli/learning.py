@@ -241,7 +241,9 @@ def train(
 
     if no_scores and report is not None:
         raise UsageError("--report shows scores, and --no-scores leaves them out; give one of the two")
-    (only,) = conditions_of(condition) if condition != "all" else ("v1v2v12",)
+    if condition == "all":
+        raise UsageError("a model has one condition, not all; give --condition v1v2, v12 or v1v2v12")
+    (only,) = conditions_of(condition)
     options = EvaluateOptions(
         preset=preset, folds=folds, seed=seed, C=cost, epsilon=epsilon, drop_unseen=drop_unseen,
         label_sets=label_sets, task=task, columns=parse_columns(columns), features=report is not None,
@@ -290,7 +292,7 @@ def predict(
     quiet: Quiet = False,
 ) -> None:
     """Write the label (or score) of new pairs as TSV, with a score per label and how often the pair was seen."""
-    from bagpack.experiments.training import TOGETHER, answer_rows, predict_pairs, seen_together
+    from bagpack.experiments.training import answer_rows, predict_pairs
     from bagpack.tasks import read_pairs
 
     listed = read_pairs(pairs, parse_columns(columns))
@@ -300,17 +302,18 @@ def predict(
         )
     header, *rows = answer_rows(found, matrix, listed.pairs, answers, scores)
     if json:
-        io.print_json(
-            [
-                {**dict(zip(header, row, strict=True)), TOGETHER: seen}
-                for row, seen in zip(rows, seen_together(matrix, listed.pairs), strict=True)
-            ]
-        )
+        io.print_json([dict(zip(map(str, header), row, strict=True)) for row in rows])
         return
     for row in (header, *rows):
-        sys.stdout.write("\t".join(row) + "\n")
+        sys.stdout.write("\t".join(map(_cell, row)) + "\n")
     if not quiet:
         tell_unknown(matrix.unknown_words)
+
+
+def _cell(value: str | float | int | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def reproduce(

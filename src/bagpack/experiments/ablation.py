@@ -207,7 +207,7 @@ def _part(
     ratings = rows.data.kind == "ratings"
     found = cross_validate(
         rows.counts, rows.answers, splits_of(rows, options), (condition,), options.preset,
-        kind="rating" if ratings else "labels", C=options.cost(rows.data), epsilon=options.epsilon,
+        kind="rating" if ratings else "labels", C=options.cost, epsilon=options.epsilon,
         transductive=options.transductive, baselines=False, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip

@@ -54,8 +54,9 @@ class EvaluateOptions:
     columns: dict[str, str] | None = None
     features: bool = True
 
-    def cost(self, data: Dataset) -> float:
-        """C as given, or the preset's for this kind of data."""
+    @property
+    def cost(self) -> float:
+        """C as given, or the preset's."""
         return self.C if self.C is not None else get_preset(self.preset).C
 
 
@@ -191,7 +192,7 @@ def _evaluate(
     groups = rows.data.column(column) if ratings and column else None
     found: Evaluation = cross_validate(
         rows.counts, rows.answers, splits_of(rows, options), options.conditions, options.preset,
-        kind="rating" if ratings else "labels", C=options.cost(rows.data), epsilon=options.epsilon,
+        kind="rating" if ratings else "labels", C=options.cost, epsilon=options.epsilon,
         transductive=options.transductive, left_out=options.left_out, groups=groups, group_column=column or "",
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
@@ -305,7 +306,7 @@ def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[F
         rows.targets,
         condition,
         options.preset,
-        Machine(options.cost(rows.data), options.epsilon),
+        Machine(options.cost, options.epsilon),
     )
     return features_of(model)
 

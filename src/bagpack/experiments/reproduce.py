@@ -90,7 +90,7 @@ def _relations(
         chosen,
         preset=preset,
         seed=seed,
-        C=options.cost(rows.data),
+        C=options.cost,
         n_jobs=counting.n_jobs,
         progress=progress,
     ).to_dict()

@@ -46,7 +46,7 @@ def train_file(
     if progress:
         progress("model", 0, 0)
     ratings = rows.data.kind == "ratings"
-    machine = Machine(options.cost(rows.data), options.epsilon)
+    machine = Machine(options.cost, options.epsilon)
     model = fit_counts(rows.counts, rows.targets, condition, options.preset, machine)
     if result and options.features:
         result["features"] = features_of(model)
@@ -132,19 +132,19 @@ def predict_pairs(
 
 def answer_rows(
     model: LinearModel, matrix: PairMatrix, pairs: Sequence[Pair], answers: Any, scores: np.ndarray
-) -> Iterator[list[str]]:
+) -> Iterator[list[str | float | int | None]]:
     """`w1 w2 label`, a score per label and `together`, or `w1 w2 score together`, with a header."""
-    together = ["" if count is None else str(count) for count in seen_together(matrix, pairs)]
+    together = seen_together(matrix, pairs)
     if model.kind == "rating":
         yield ["w1", "w2", "score", TOGETHER]
         ratings = np.asarray(answers, float).tolist()
         for (w1, w2), score, seen in zip(pairs, ratings, together, strict=True):
-            yield [w1, w2, f"{score:.6g}", seen]
+            yield [w1, w2, score, seen]
         return
     yield ["w1", "w2", "label", *map(str, model.classes), TOGETHER]
     for (w1, w2), answer, row, seen in zip(pairs, answers, scores.tolist(), together, strict=True):
         label = ",".join(sorted(map(str, answer))) if isinstance(answer, set | frozenset) else str(answer)
-        yield [w1, w2, label, *(f"{score:.6g}" for score in row), seen]
+        yield [w1, w2, label, *row, seen]
 
 
 def seen_together(matrix: PairMatrix, pairs: Sequence[Pair]) -> list[int | None]:
