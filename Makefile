@@ -7,15 +7,20 @@ TEST_ARGS ?=
 
 setup: .venv/.ready
 
-.venv/.ready: pyproject.toml
+.venv/.installed: pyproject.toml  # what a user has: enough for the demo, and for what it suggests to try next
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "BagPack needs Python 3.11 or newer: make PYTHON=python3.12 setup")'
-	@echo "Setting up .venv (a minute, once) ..."
+	@echo "Setting up .venv (half a minute, once) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[serve]"
+	@touch $@
+
+.venv/.ready: .venv/.installed
+	@echo "Adding what tests and documentation need (a minute, once) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
-demo: setup
+demo: .venv/.installed
 	@$(BIN)/bagpack demo
 
 test: setup lint tools
