@@ -3,6 +3,7 @@
 import html
 import re
 from pathlib import Path
+from unicodedata import normalize
 
 from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.index import index_corpus
@@ -14,6 +15,11 @@ KNOWN_TAGS = [
     *DOCUMENT_TAGS,
     *("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--"),
 ]
+
+
+def fold(text):
+    """Letters composed, case folded; some letters are taken apart by folding."""
+    return normalize("NFC", normalize("NFC", text).casefold())
 
 
 def build(source, out, *, jobs=1, part_bytes=None, **options) -> Corpus:
@@ -86,7 +92,7 @@ def read_vertical(text: str, source: str, form=0, lemma=2) -> list[tuple[str, li
                 glue = False
             word = unescape(columns[form])
             key = unescape(columns[lemma]) or word
-            found[-1][1].append((word, (word if key == "<unknown>" else key).casefold(), glue))
+            found[-1][1].append((word, fold(word if key == "<unknown>" else key), glue))
             opened = glue = False
     return found
 
@@ -120,7 +126,7 @@ def read_conllu(text: str, source: str) -> list[tuple[str, list[tuple[str, str, 
                 if number not in inside and "SpaceAfter=No" in row[9]:
                     glued[number + 1] = True
                 lemma = row[1] if row[2] in ("_", "") else row[2]
-                tokens.append((row[1], lemma.casefold(), glued.get(number, False)))
+                tokens.append((row[1], fold(lemma), glued.get(number, False)))
         if tokens:
             found.append((document, tokens))
     return found

@@ -2,7 +2,7 @@
 
 import pytest
 from corpus_oracle import build, read_vertical, sentences, words
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bagpack.corpus.interning import InternTable
@@ -170,6 +170,7 @@ pieces = st.one_of(
 
 @settings(max_examples=150)
 @given(st.lists(pieces, max_size=40), st.sampled_from(["\n", "\r\n"]))
+@example(["0\t0\t\uf900"], "\n")  # a letter that is another one once it is composed
 def test_any_lines_are_read_as_the_oracle_reads_them(tmp_path_factory, lines, newline):
     lines = [line for line in lines if line != "<"]  # alone it is a line with too few columns
     text = newline.join(["<s>", "first\tN\tfirst", *lines, ""])
