@@ -82,6 +82,11 @@ def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
     return list(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks))
 
 
+def counter(progress: Progress | None, what: str, total: int) -> Callable[[int], None] | None:
+    """What is told how many more are done, of one thing."""
+    return None if progress is None else lambda done: progress(what, done, total)
+
+
 def told(results: Iterable[Any], what: str, total: int, progress: Progress | None) -> Iterator[Any]:
     """The same results; each is reported, and before the first that they begin."""
     if progress is None:

@@ -101,3 +101,19 @@ def test_on_the_terminal(cli, trained):
     assert done.code == 0, done.err
     said = " ".join(done.out.split())
     assert "all that stands between" in said and "in a wider window" in said
+
+
+def test_where_no_stretch_is_shared_and_no_content_word_there_is_nothing_to_add(cli, write, tmp_path):
+    said = "\n".join(f"The cat{i} sees{i} the dog{i} near home ." for i in range(12))
+    text = write("t.txt", said + "\n")
+    forms = ("--annotator", "none", "--level", "form")
+    assert cli("index", text, "--out", tmp_path / "s.bp", *forms).code == 0
+    rows = "".join(f"cat{i}\tdog{i}\t{'even' if i % 2 == 0 else 'odd'}\n" for i in range(12))
+    data = write("r.tsv", "w1\tw2\tlabel\n" + rows)
+    out = tmp_path / "m.model"
+    preset = "modern:whole=5,content=3"
+    done = cli("train", tmp_path / "s.bp", data, "--preset", preset, "-b", 20, "--folds", 2, "--out", out)
+    assert done.code == 0, done.err
+    assert load_model(out).beside.whole == ()
+    assert cli("predict", out, data).out.count("\n") == 13
+    assert cli("explain", out, "cat1", "dog1").code == 0

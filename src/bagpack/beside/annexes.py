@@ -9,10 +9,12 @@ import numpy as np
 
 from bagpack.basis import Basis, corpus_counts
 from bagpack.beside.neighbours import borrow, frequent_targets
+from bagpack.contexts.counting import no_rows
 from bagpack.contexts.source import ContextSource, CorpusSource, find_store, not_found, open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.annex import BORROWED, CONTENT, WHOLE, Annex, Beside
+from bagpack.parallel import counter
 from bagpack.vectors.assemble import Part, assemble
 
 if TYPE_CHECKING:
@@ -31,9 +33,9 @@ def count_annexes(
     found: dict[str, Annex] = {}
     if beside.neighbours:
         found[BORROWED] = Annex(borrow(source, matrix, beside.neighbours, n_jobs, progress).rows)
-    if beside.content:
+    if beside.content != 0:
         found[CONTENT] = _content(source, matrix, beside.content, n_jobs, progress)
-    if beside.whole:
+    if beside.whole != 0:
         found[WHOLE] = _whole(source, matrix, beside.whole, n_jobs, progress)
     return found
 
@@ -65,15 +67,18 @@ def _content(
         )
     if isinstance(wanted, int):
         wanted = tuple(str(target) for target in frequent_targets(source.corpus, wanted))
+    size = len(matrix.words.keys) + len(matrix.unknown_words)
+    if not wanted:
+        return Annex(no_rows(size, 0), (), np.zeros(0), of_words=True)
     frequencies = corpus_counts(source.corpus, wanted)
     basis = Basis(wanted, (), tuple(frequencies))
     used = np.unique(np.concatenate(matrix.word_rows))
     used = used[used >= 0]
     targets = [matrix.words.targets[i] for i in used.tolist()]
-    tell = None if progress is None else lambda done: progress("content words", done, len(targets))
+    tell = counter(progress, "content words", len(targets))
     counted, _ = source.count_words(targets, basis, wide_settings(matrix.settings), n_jobs, tell)
     # Row by row as in the table of words of `PairMatrix.counts`, where unknown words come last.
-    rows = np.full(len(matrix.words.keys) + len(matrix.unknown_words), -1, np.int64)
+    rows = np.full(size, -1, np.int64)
     rows[used] = np.arange(used.size)
     return Annex(assemble([Part(counted, rows)]), wanted, np.array(frequencies, np.float64), of_words=True)
 
@@ -86,7 +91,7 @@ def _whole(
     used, index = np.unique(couples[couples >= 0], return_inverse=True)
     targets = matrix.words.targets
     pairs = [(targets[one], targets[two]) for one, two in matrix.couples.members[used].tolist()]
-    tell = None if progress is None else lambda done: progress("stretches between", done, len(pairs))
+    tell = counter(progress, "stretches between", len(pairs))
     counted = source.count_wholes(pairs, wanted, matrix.settings, n_jobs, tell)
     rows = np.full(len(matrix), -1, np.int64)
     rows[couples >= 0] = index

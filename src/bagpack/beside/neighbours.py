@@ -27,7 +27,7 @@ from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
 from bagpack.learn.annex import turned
 from bagpack.learn.association import LogPpmi, unit_length
-from bagpack.parallel import delayed, run_threads
+from bagpack.parallel import counter, delayed, run_threads
 from bagpack.vectors.tables import pair_codes
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def vocabulary_of(
     key = (source.content_hash, basis.hash, settings)
     if key not in _KEPT:
         targets = frequent_targets(source.corpus)
-        tell = None if progress is None else lambda done: progress("neighbours", done, len(targets))
+        tell = counter(progress, "neighbours", len(targets))
         made = Vocabulary(targets, source.count_words(targets, basis, settings, n_jobs, tell)[0])
         _KEPT.clear()
         _KEPT[key] = made
@@ -222,7 +222,7 @@ def borrow(
     smaller_first = members[:, 0] <= members[:, 1]
     for part in _parts(len(codes)):
         asked = [(targets[code >> 32], targets[code & 0xFFFFFFFF]) for code in codes[part].tolist()]
-        tell = None if progress is None else lambda done: progress("similar pairs", done, len(codes))
+        tell = counter(progress, "similar pairs", len(codes))
         counted = source.count_pairs(asked, matrix.basis, matrix.settings, n_jobs, tell)
         seen[part] = counted.found.sum(axis=1)
         mine = (distinct >= part.start) & (distinct < part.stop)

@@ -29,6 +29,8 @@ class Beside:
         How many content words are looked for in a wider window around each word; or those words.
     whole
         How many whole stretches between the words are counted, those that most pairs share; or those stretches.
+
+    0 is nothing; no words at all are what a corpus or a set had to offer, and still a table, without columns.
     """
 
     neighbours: int = 0
@@ -36,7 +38,7 @@ class Beside:
     whole: int | tuple[str, ...] = 0
 
     def __bool__(self) -> bool:
-        return bool(self.neighbours or self.content or self.whole)
+        return any(wanted != 0 for wanted in (self.neighbours, self.content, self.whole))
 
     def over(self, vocabularies: Mapping[str, tuple[str, ...]]) -> Beside:
         """The same, over terms that were chosen before."""

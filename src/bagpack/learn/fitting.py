@@ -91,7 +91,8 @@ class WeightedBlock:
 def fit_weighting(block: Block, preset: Preset) -> BlockWeighting:
     """Fit the preset's steps on the pairs of ``block``."""
     block = block.compact()
-    steps = preset.steps(block.name)
+    # A block over terms that a corpus or a set does not have is without columns: there is nothing to weigh.
+    steps = preset.steps(block.name) if block.rows.shape[1] else []
     for position, step in enumerate(steps):
         step.fit_block(block)
         if position + 1 < len(steps):

@@ -181,20 +181,18 @@ class Recipe:
         """Fresh steps of a block."""
         if block in (STATISTICS, GAPS):
             return []
+        unit: list[Step] = [UnitLength()] if self.unit else []
+        trust: list[Step] = [Trust(self.trust)] if self.trust else []
         if block == BORROWED:
-            return [LogCounts(), *([UnitLength()] if self.unit else []), Fading()]
+            return [LogCounts(), *unit, Fading()]
         if block == WHOLE:
-            return [LogCounts(), *([UnitLength()] if self.unit else []), Trust(self.trust or 1.0)]
+            return [LogCounts(), *unit, *trust]
         weighting = WEIGHTINGS[self.pairs if block == "v12" else self.weighting]
-        steps: list[Step] = [weighting()] if weighting is not None else []
-        unit = [UnitLength()] if self.unit else []
-        steps += unit
-        if block == "v12" and self.trust:
-            steps.append(Trust(self.trust))
+        steps: list[Step] = [*([weighting()] if weighting is not None else []), *unit]
+        if block == "v12":
+            steps += trust
         if block in JOININGS:
-            steps.append(JOININGS[block]())
-            if block != COSINES:
-                steps += [UnitLength()] if self.unit else []
+            steps += [JOININGS[block](), *(unit if block != COSINES else [])]
         return steps
 
 

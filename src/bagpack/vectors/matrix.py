@@ -6,7 +6,7 @@ are rows of one word table, and a swapped pair is the same row with its order se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.names import DISTANCES, blocks_of, feature_names
-from bagpack.parallel import Progress
+from bagpack.parallel import Progress, counter
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.tables import KEY_SEPARATOR, PairTable, WordTable, pair_codes
 
@@ -88,7 +88,7 @@ class PairMatrix:
 
         targets = sorted({target for target in resolved if target} - self.words.number.keys())
         rows, found = source.count_words(
-            targets, self.basis, self.settings, n_jobs, _tell(progress, "words", targets)
+            targets, self.basis, self.settings, n_jobs, counter(progress, "words", len(targets))
         )
         all_targets = [*self.words.targets, *targets]
         number: dict[Target | None, int] = {target: i for i, target in enumerate(all_targets)}
@@ -104,7 +104,7 @@ class PairMatrix:
         couples = self._new_couples(all_targets, name_targets[new_rows])
         asked = [(all_targets[one], all_targets[two]) for one, two in couples.tolist()]
         counted = source.count_pairs(
-            asked, self.basis, self.settings, n_jobs, _tell(progress, "pairs", asked)
+            asked, self.basis, self.settings, n_jobs, counter(progress, "pairs", len(asked))
         )
         gaps = self.couples.gaps
         table = PairTable(
@@ -385,7 +385,3 @@ def _stack(first: Csr, second: Csr) -> Csr:
     if not second.shape[0]:
         return first
     return second if not first.shape[0] else sparse.vstack([first, second], format="csr")
-
-
-def _tell(progress: Progress | None, what: str, items: Sequence[Any]) -> Callable[[int], None] | None:
-    return None if progress is None else lambda done: progress(what, done, len(items))
