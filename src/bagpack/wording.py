@@ -164,10 +164,23 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     >>> describe_feature("gap:-2")
     'how often 2 words stand between, w2 first'
     """
+    return _described(name, w1, w2, "*")
+
+
+def feature_in_words(name: str, w1: str = "w1", w2: str = "w2") -> str:
+    """As `describe_feature`, with nothing around the term.
+
+    >>> feature_in_words("v12:-betw:* *")
+    '* * between, w2 first'
+    """
+    return _described(name, w1, w2, "")
+
+
+def _described(name: str, w1: str, w2: str, mark: str) -> str:
     if name in _STATISTICS:
         return _STATISTICS[name].format(w1=w1, w2=w2)
     words = feature_words(name, w1, w2)
-    return name if words is None else f"*{words.term}* {words.place}"
+    return name if words is None else f"{mark}{words.term}{mark} {words.place}"
 
 
 class FeatureSaid(NamedTuple):

@@ -24,7 +24,7 @@ from bagpack.app.rendering import ASSETS, asset
 from bagpack.errors import BagpackError, UsageError
 from bagpack.explain.telling import Tick
 from bagpack.report.explanation import largest_share
-from bagpack.wording import describe_feature, say_feature
+from bagpack.wording import feature_in_words, say_feature
 
 router = APIRouter()
 
@@ -69,7 +69,7 @@ def _counting(manifest: Mapping[str, Any]) -> Json:
 def _weighted(feature: str, weight: float) -> Json:
     said = say_feature(feature)
     return {
-        "name": feature, "words": describe_feature(feature).replace("*", ""),
+        "name": feature, "words": feature_in_words(feature),
         "pattern": said.pattern, "place": said.place, "weight": weight,
     }  # fmt: skip
 

@@ -28,7 +28,7 @@ from bagpack.app.library import Library
 from bagpack.app.rendering import pair_url, word_url
 from bagpack.contexts.windows import Windows
 from bagpack.report.explanation import largest_share
-from bagpack.wording import describe_feature, say_evidence, say_feature
+from bagpack.wording import feature_in_words, say_evidence, say_feature
 
 router = APIRouter()
 
@@ -173,7 +173,7 @@ async def lines_data(
     said = say_feature(feature, first, second)
     return {
         "w1": first, "w2": second, "feature": feature,
-        "words": describe_feature(feature, first, second).replace("*", ""),
+        "words": feature_in_words(feature, first, second),
         "pattern": said.pattern, "place": said.place,
         "count": found.count, "evidence": say_evidence(feature, found.count, first, second),
         "total": found.total, "shown": len(found.lines),

@@ -20,7 +20,7 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
 from bagpack.vectors.matrix import PairMatrix
-from bagpack.wording import describe_feature, say_elsewhere, say_evidence, say_feature
+from bagpack.wording import feature_in_words, say_elsewhere, say_evidence, say_feature
 
 Sums = dict[str, float]
 LENDERS_NAMED = 5
@@ -49,7 +49,7 @@ class FeaturePart:
         said = say_feature(self.name, w1, w2)
         entry: dict[str, Any] = {
             "name": self.name,
-            "words": describe_feature(self.name, w1, w2).replace("*", ""),
+            "words": feature_in_words(self.name, w1, w2),
             "pattern": said.pattern,
             "place": said.place,
             "count": self.count,
