@@ -6,26 +6,22 @@ import pytest
 
 from bagpack.beside.neighbours import borrow
 from bagpack.beside.recounting import count_for
-from bagpack.contexts.windows import CountSettings
-from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
-from bagpack.experiments.training import model_source, predict_pairs, train_file
+from bagpack.experiments.training import model_source, predict_pairs
 from bagpack.explain import explain_pair
 from bagpack.explain.judge import judge
 from bagpack.learn import Beside, RelationClassifier, load_model
 from bagpack.tasks import read_dataset
 from bagpack.vectors.matrix import PairMatrix
 from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+from tests.explain.models import COUNTING, train
 
 PRESET = "modern:neighbours=4"
-COUNTING = CountOptions(40, None, CountSettings())
 
 
 @pytest.fixture
 def trained(store, relations, tmp_path):  # noqa: F811
-    out = tmp_path / "m.model"
-    train_file(str(store), str(relations), str(out), COUNTING, EvaluateOptions(PRESET), evaluate=False)
-    return out
+    return train(store, relations, tmp_path / "m.model", PRESET)
 
 
 def test_decisions_are_sums_and_borrowed_lines_name_their_pair(trained):
