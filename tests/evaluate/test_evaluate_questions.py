@@ -7,7 +7,8 @@ from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import question_rows, relation_rounds, solve_analogies, solve_synonyms
-from bagpack.evaluate.questions import QuestionRows, best_choices, elect, two_point_decisions
+from bagpack.evaluate.answering import elect, two_point_decisions
+from bagpack.evaluate.questions import QuestionRows, best_choices
 from bagpack.learn import PairCounts, get_preset
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.synthetic import make_counts

@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bagpack.evaluate.answering import solve_analogies as solve_analogies
+    from bagpack.evaluate.answering import solve_synonyms as solve_synonyms
     from bagpack.evaluate.crossval import cross_validate as cross_validate
     from bagpack.evaluate.questions import QuestionRows as QuestionRows
     from bagpack.evaluate.questions import question_rows as question_rows
-    from bagpack.evaluate.questions import solve_analogies as solve_analogies
-    from bagpack.evaluate.questions import solve_synonyms as solve_synonyms
     from bagpack.evaluate.relations import relation_rounds as relation_rounds
     from bagpack.evaluate.results import Evaluation as Evaluation
     from bagpack.evaluate.scores import Score as Score
@@ -27,8 +27,8 @@ _HOMES = {
     "cross_validate": "crossval",
     "QuestionRows": "questions",
     "question_rows": "questions",
-    "solve_analogies": "questions",
-    "solve_synonyms": "questions",
+    "solve_analogies": "answering",
+    "solve_synonyms": "answering",
     "relation_rounds": "relations",
     "Evaluation": "results",
     "Score": "scores",
