@@ -121,8 +121,8 @@ def observations(
             total += positions.size
             found += [Observation(number, position, -1, 0) for position in positions[:room].tolist()]
             continue
-        starts, seconds, orders, count = couples(shard, places, windows.between, targets[0] == targets[1])
-        total += count
+        starts, seconds, orders = couples(shard, places, windows.between, targets[0] == targets[1])
+        total += starts.size
         found += [
             Observation(number, *triple)
             for triple in zip(
@@ -134,8 +134,8 @@ def observations(
 
 def couples(
     shard: Shard, places: Occurrences, between: int, equal: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
-    """All couples of the two targets in a shard: starts, second starts, orders, and how many."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """All couples of the two targets in a shard: starts, second starts, orders."""
     room = int(2 * places.counts.min())
     starts, seconds, orders = (np.empty(room, np.int64) for _ in range(3))
     found = np.zeros(2, np.int64)
@@ -150,7 +150,7 @@ def couples(
             shard.tokens, sources[0], lows[0], highs[0], lengths[0], sources[1], lows[1], highs[1], lengths[1],
             between, starts, seconds, orders, found,
         )  # fmt: skip
-    return starts[:written], seconds[:written], orders[:written], int(written)
+    return starts[:written], seconds[:written], orders[:written]
 
 
 def show(

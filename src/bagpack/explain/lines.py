@@ -22,6 +22,7 @@ from bagpack.corpus.columns import TYPE_MASK
 from bagpack.corpus.shard import Shard
 from bagpack.corpus.store import Corpus
 from bagpack.errors import UsageError
+from bagpack.explain.telling import reach
 from bagpack.learn.annex import BORROWED, GAPS, WHOLE
 from bagpack.learn.blocks import WIDE
 from bagpack.learn.interactions import BY_TERM, DIFFERENCE
@@ -48,18 +49,6 @@ def _hits(tokens, key_of_type, starts, ends, first, second, out):  # type: ignor
                 position + 1 < ends[i] and key_of_type[tokens[position + 1] & TYPE_MASK] == second
             ):
                 out[i] += 1
-
-
-@nb.njit(cache=True, nogil=True)
-def _bounds(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
-    """Windows before (backwards) or from each position on."""
-    for i in range(positions.size):
-        if backwards:
-            starts[i] = kernels.window_start(tokens, positions[i], reach)
-            ends[i] = positions[i]
-        else:
-            starts[i] = positions[i]
-            ends[i] = kernels.window_end(tokens, positions[i], reach)
 
 
 @dataclass(frozen=True)
@@ -250,20 +239,18 @@ class PairEvidence:
         if segment[0] in "+-":
             keep = np.flatnonzero(np.isin(item.orders, ORDERS[segment[0]]))
         firsts, seconds, orders = item.firsts[keep], item.seconds[keep], item.orders[keep]
-        starts, ends = np.empty(keep.size, np.int64), np.empty(keep.size, np.int64)
         windows = self.settings.windows
-        second_length = np.where(orders == kernels.MINUS, lengths[0], lengths[-1])
-        first_length = np.where(orders == kernels.MINUS, lengths[-1], lengths[0])
         place = segment.lstrip("+-")
         single = segment[0] not in "+-"
         if place == "pre":
-            _bounds(shard.tokens, firsts, windows.before if single else windows.left, True, starts, ends)
+            starts, ends = reach(shard, firsts, windows.before if single else windows.left, True)
         elif place == "betw":
-            starts, ends = firsts + first_length, seconds.copy()
+            starts, ends = (bound[keep] for bound in self._bounds_between(item))
         elif single:
-            _bounds(shard.tokens, firsts + lengths[0], windows.after, False, starts, ends)
+            starts, ends = reach(shard, firsts + lengths[0], windows.after, False)
         else:
-            _bounds(shard.tokens, seconds + second_length, windows.right, False, starts, ends)
+            second_length = np.where(orders == kernels.MINUS, lengths[0], lengths[-1])
+            starts, ends = reach(shard, seconds + second_length, windows.right, False)
         hits = np.empty(keep.size, np.int64)
         first, second = term_keys(shard, term)
         if first == -1 or second == -1:
@@ -328,7 +315,7 @@ def pair_observations(
     for number, shard in enumerate(corpus.shards):
         tick()
         places = find_occurrences(shard, [w1, w2])
-        starts, seconds, orders, _ = couples(shard, places, settings.windows.between, w1 == w2)
+        starts, seconds, orders = couples(shard, places, settings.windows.between, w1 == w2)
         found.append(ShardObservations(number, starts, seconds, orders))
     return _chosen(found, "\t".join(sorted((str(w1), str(w2)))), settings)
 
