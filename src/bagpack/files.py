@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -186,6 +186,40 @@ def _own_output(found: os.stat_result) -> int | None:
             if os.path.samestat(found, os.fstat(number)):
                 return number
     return None
+
+
+HEAD = 2000  # bytes by which a file of ours is told
+
+
+def check_file(path: Path, what: str, is_ours: Callable[[bytes], bool], example: str) -> None:
+    """Whether a file that someone named can be written: what stands there is ours by its first bytes, or empty."""
+    if is_stream(path):
+        return
+    if path.is_dir():
+        raise UsageError(
+            f"{path} is a directory, so no {what} can be written there; name a file, such as {path / example}"
+        )
+    if path.exists() and not _may_go(path, is_ours):
+        raise UsageError(
+            f"{path} exists already and is no {what} that BagPack made, so it is left alone; choose another name, or "
+            f"remove it first"
+        )
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
+        raise UsageError(
+            f"{path} cannot be written: there is no directory {folder}; make it, or choose another place"
+        )
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{path} cannot be written: {folder} is read-only; choose another place")
+
+
+def _may_go(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
+    try:
+        with open(path, "rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return False
+    return not head or is_ours(head)
 
 
 def check_not_read(out: Path, *inputs: str | Path | None) -> None:

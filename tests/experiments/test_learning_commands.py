@@ -260,3 +260,13 @@ def test_predictions_as_json_are_numbers_and_a_model_has_one_condition(cli, stor
     assert all(row["label"] == max(labels, key=lambda name: row[name]) for row in rows)
     table = [line.split("\t") for line in cli("predict", out, relations).out.splitlines()]
     assert table[0] == list(rows[0]) and table[1][3] == f"{rows[0][labels[0]]:.6g}"
+
+
+def test_picks_are_written_over_picks_alone(cli, store, questions, relations, tmp_path):
+    before = relations.read_bytes()
+    done = cli("solve", store, questions, "-b", 50, "-j", 1, "--picks", relations)
+    assert done.code == 2 and "no table of picks that BagPack made, so it is left alone" in done.err
+    assert relations.read_bytes() == before
+    assert cli("solve", store, questions, "--picks", tmp_path / "no" / "p.tsv").code == 2
+    for _ in range(2):
+        assert cli("solve", store, questions, "-b", 50, "-j", 1, "--picks", tmp_path / "p.tsv").code == 0

@@ -186,7 +186,11 @@ def solve(
     A question in JSON lines may lack its answer; then it is answered, and has no part in the scores.
     """
     from bagpack.experiments.questions import solve_file
+    from bagpack.files import write_text
+    from bagpack.report.questions import check_picks, picks_table
 
+    if picks is not None:
+        check_picks(picks)
     with workers(backend, address, jobs, report, store), io.work_progress(quiet or json) as tell:
         result = solve_file(
             store, questions, counting_options(b, basis, limit, windows, jobs), preset=preset,
@@ -194,9 +198,6 @@ def solve(
             transductive=False if inductive else None, progress=tell,
         )  # fmt: skip
     if picks is not None:
-        from bagpack.files import write_text
-        from bagpack.report.questions import picks_table
-
         write_text(picks, "".join("\t".join(row) + "\n" for row in picks_table(result)))
     show_result(result, json, report, quiet)
     if picks is not None and not (quiet or json):

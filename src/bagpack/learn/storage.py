@@ -151,7 +151,7 @@ def load_model(path: str | Path) -> LinearModel:
 def _read_document(path: Path) -> dict[str, Any]:
     if not path.is_dir() or not (path / "model.json").is_file():
         raise StoreError(
-            f"{path} is not a model: a directory with a model.json, as `bagpack train` writes it"
+            f"{path} is not a model (a directory with a model.json); check the path, or train one with bagpack train"
         )
     document = _read_json(path, "model.json")
     if not isinstance(document, dict) or document.get("format") != FORMAT:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+from bagpack.files import check_file
 from bagpack.report.model import EvaluationResult
 
 RIGHT, WRONG, GUESSED = "✓", "✗", "?"
@@ -43,11 +45,23 @@ def answered_questions(result: EvaluationResult) -> list[AnsweredQuestion]:
     return out
 
 
+PICKS = ("id", "stem", "answer")
+
+
+def check_picks(path: Path) -> None:
+    """Whether picks can be written here; told before the counting, not after it."""
+    check_file(path, "table of picks", _is_picks, "picks.tsv")
+
+
+def _is_picks(head: bytes) -> bool:
+    return head.startswith("\t".join((*PICKS, "")).encode())
+
+
 def picks_table(result: EvaluationResult) -> Iterator[list[str]]:
     """Rows of a TSV: the question, its answer, and per condition the pick and whether it is right."""
     words = {RIGHT: "yes", WRONG: "no", GUESSED: "guess"}
     names = [condition["name"] for condition in result["conditions"]]
-    yield ["id", "stem", "answer", *(column for name in names for column in (name, f"{name} right"))]
+    yield [*PICKS, *(column for name in names for column in (name, f"{name} right"))]
     for question in answered_questions(result):
         picks = [question.picks[name] for name in names]
         cells = [cell for pick in picks for cell in (pick.choice, words.get(pick.mark, ""))]
