@@ -15,9 +15,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from bagpack.corpus.annotate import get_annotator
-from bagpack.corpus.sentences import sentence_ends
-from bagpack.corpus.tokenize import tokenize
+from bagpack.corpus.text.lemmas import get_annotator
+from bagpack.corpus.text.sentences import sentence_ends
+from bagpack.corpus.text.tokenizer import tokenize
 
 
 def read_lines(path: Path):

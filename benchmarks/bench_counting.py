@@ -35,7 +35,7 @@ def store() -> Path:
     """A store of real text if there is some, else of a Zipf corpus; made once."""
     path = DATA / "counting.bp"
     if not path.exists():
-        from bagpack.corpus.index import index_corpus
+        from bagpack.corpus.build.index import index_corpus
 
         DATA.mkdir(exist_ok=True)
         texts = sorted((SHARED / "corpus").glob("*.txt.xz"))
@@ -207,7 +207,7 @@ def many_pairs() -> None:
 def first_use() -> None:
     """Compile everything that counting needs, on a corpus of one sentence."""
     from bagpack import Corpus, PairVectorizer
-    from bagpack.corpus.index import index_corpus
+    from bagpack.corpus.build.index import index_corpus
 
     with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as place:
         source = Path(place) / "a.vert"

@@ -47,7 +47,7 @@ def raw_text() -> Path:
 
 def plain_loop(path: Path, limit: int) -> int:
     """What one would write first."""
-    from bagpack.corpus.annotate import EnglishLemmatizer
+    from bagpack.corpus.text.lemmas import EnglishLemmatizer
 
     annotator = EnglishLemmatizer()  # a new one: it remembers lemmas, too
     token = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")

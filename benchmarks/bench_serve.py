@@ -35,7 +35,7 @@ def store() -> Path:
     path = DATA / "serve.bp"
     if path.exists():
         return path
-    from bagpack.corpus.index import index_corpus
+    from bagpack.corpus.build.index import index_corpus
 
     DATA.mkdir(exist_ok=True)
     sources = sorted(str(file) for file in REAL.glob("*.txt.xz")) if REAL.exists() else [str(zipf_text())]
@@ -61,7 +61,7 @@ def model(at: Path) -> Path | None:
     given = os.environ.get("BAGPACK_BENCH_MODEL")
     if given:
         return Path(given)
-    from bagpack.corpus.store import Corpus
+    from bagpack.corpus.store.corpus import Corpus
     from bagpack.experiments.counting import CountOptions
     from bagpack.experiments.evaluation import EvaluateOptions
     from bagpack.experiments.training import train_file
@@ -83,7 +83,7 @@ def relations() -> Path:
 
 def ordinary_pairs(at: Path, number: int) -> list[tuple[str, str]]:
     """Pairs of words that stand 500 to 50,000 times in the corpus; half of them pairs of a known relation."""
-    from bagpack.corpus.store import Corpus
+    from bagpack.corpus.store.corpus import Corpus
     from bagpack.tasks import read_pairs
 
     corpus = Corpus.open(at)
@@ -107,7 +107,7 @@ def ordinary_pairs(at: Path, number: int) -> list[tuple[str, str]]:
 
 def million_words(at: Path) -> list[str]:
     """Words that stand a million times or more, the rarest first."""
-    from bagpack.corpus.store import Corpus
+    from bagpack.corpus.store.corpus import Corpus
 
     lexicon = Corpus.open(at).lexicon
     frequent = np.flatnonzero(lexicon.counts >= MILLION)

@@ -31,7 +31,7 @@ from bagpack.basis import TABLE_KEYS
 from bagpack.contexts.couples import CHUNK_PAIRS, COUNTS_PER_TASK, COUPLES_PER_TASK
 from bagpack.contexts.dividing import TASKS_PER_WORKER
 from bagpack.contexts.words import CHUNK_WORDS, PLACES_PER_TASK
-from bagpack.corpus.plan import part_size
+from bagpack.corpus.build.plan import part_size
 from benchmarks.measure import drop_from_cache, machine, table, tree_bytes
 from benchmarks.zipf import write_zipf_vertical, zipf_pairs
 
@@ -171,11 +171,11 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
     with ExitStack() as stack:
         for name, value in {
             "bagpack.parallel.run": weigh.run,
-            "bagpack.corpus.index.run": weigh.run,
+            "bagpack.corpus.build.index.run": weigh.run,
             "bagpack.parallel.on_one_machine": lambda: False,
             "bagpack.basis.worker_count": lambda n_jobs: cost.workers,
             "bagpack.contexts.dividing.worker_count": lambda n_jobs: cost.workers,
-            "bagpack.corpus.store.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard anew
+            "bagpack.corpus.store.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard anew
             "bagpack.contexts.words.OPEN_SHARDS": 0,
         }.items():
             stack.enter_context(mock.patch(name, value))
@@ -197,7 +197,7 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
     from bagpack.basis import Basis
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
-    from bagpack.corpus.index import index_corpus
+    from bagpack.corpus.build.index import index_corpus
 
     place = place / str(tokens)
     place.mkdir()
@@ -381,7 +381,7 @@ def warm_up(place: Path) -> None:
     from bagpack.basis import Basis
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
-    from bagpack.corpus.index import index_corpus
+    from bagpack.corpus.build.index import index_corpus
 
     write_zipf_vertical(place / "warm.vert", 200_000)
     corpus = index_corpus([str(place / "warm.vert")], place / "warm.bp", jobs=1).corpus

@@ -38,8 +38,8 @@ def compiled_kernels(tmp_path_factory):
     from bagpack.basis import Basis
     from bagpack.contexts import warmup as counting
     from bagpack.contexts.source import open_source
-    from bagpack.corpus import warmup as parsing
-    from bagpack.corpus.index import index_corpus
+    from bagpack.corpus.build import warmup as parsing
+    from bagpack.corpus.build.index import index_corpus
     from bagpack.corpus.options import TextOptions
 
     parsing.warm_up(("text", "vertical", "conllu"), TextOptions())

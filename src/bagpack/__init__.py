@@ -10,9 +10,9 @@ from bagpack._version import __version__ as __version__
 if TYPE_CHECKING:
     from bagpack.basis import Basis as Basis
     from bagpack.contexts.windows import Windows as Windows
-    from bagpack.corpus.index import index_corpus as index_corpus
+    from bagpack.corpus.build.index import index_corpus as index_corpus
     from bagpack.corpus.options import TextOptions as TextOptions
-    from bagpack.corpus.store import Corpus as Corpus
+    from bagpack.corpus.store.corpus import Corpus as Corpus
     from bagpack.evaluate import cross_validate as cross_validate
     from bagpack.learn import RatingRegressor as RatingRegressor
     from bagpack.learn import RelationClassifier as RelationClassifier
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Basis": "bagpack.basis",
-    "Corpus": "bagpack.corpus.store",
+    "Corpus": "bagpack.corpus.store.corpus",
     "PairMatrix": "bagpack.vectors",
     "PairVectorizer": "bagpack.vectors",
     "RatingRegressor": "bagpack.learn",
@@ -29,7 +29,7 @@ _HOMES = {
     "TextOptions": "bagpack.corpus.options",
     "Windows": "bagpack.contexts.windows",
     "cross_validate": "bagpack.evaluate",
-    "index_corpus": "bagpack.corpus.index",
+    "index_corpus": "bagpack.corpus.build.index",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (strings, from the table above)
 

@@ -18,10 +18,10 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.columns import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.readers.columns import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import digest, write_text
 from bagpack.parallel import Arrays, Shared, Work, gather, share, worker_count

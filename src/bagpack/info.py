@@ -57,7 +57,7 @@ def describe(path: Path) -> dict[str, Any]:
         from bagpack.engines.snippets import SnippetCorpus
 
         return SnippetCorpus.open(path).info()
-    from bagpack.corpus.store import Corpus
+    from bagpack.corpus.store.corpus import Corpus
 
     return Corpus.open(path).info()
 
@@ -83,7 +83,7 @@ def damages(path: Path) -> list[str]:
         from bagpack.engines.snippets import SnippetCorpus
 
         return SnippetCorpus.open(path).verify()
-    from bagpack.corpus.store import Corpus, read_manifest
+    from bagpack.corpus.store.corpus import Corpus, read_manifest
 
     return Corpus(path, read_manifest(path)).verify()
 

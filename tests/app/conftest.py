@@ -9,7 +9,7 @@ import time
 import httpx
 import pytest
 
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from tests.conftest import bagpack_command
 from tests.experiments.conftest import made_up_pairs, made_up_text
 

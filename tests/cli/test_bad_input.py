@@ -197,7 +197,7 @@ def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write,
     assert f"a.vert.gz:{number:,} has too few columns" in fails(
         write("a.vert.gz", gzip.compress(lines.encode()))
     )
-    monkeypatch.setattr("bagpack.corpus.plan.MIN_PART", 1000)
+    monkeypatch.setattr("bagpack.corpus.build.plan.MIN_PART", 1000)
     assert f"a.vert:{number:,} has too few columns" in fails(write("a.vert", lines))
 
 
@@ -299,7 +299,7 @@ def test_append_to_nothing(cli, write, tmp_path):
 
 
 def test_two_workers_fail_as_cleanly_as_one(cli, tmp_path, write, monkeypatch):
-    monkeypatch.setattr("bagpack.corpus.plan.MIN_PART", 100_000)
+    monkeypatch.setattr("bagpack.corpus.build.plan.MIN_PART", 100_000)
     for i in range(6):
         write(f"c/{i}.vert", VERTICAL * 2000 + ("<s>\nbroken\n</s>\n" if i == 1 else ""))
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "-j", 2)

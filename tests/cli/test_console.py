@@ -318,7 +318,7 @@ def test_output_on_a_full_disk(tmp_path, write, process, options):
 
 
 def test_the_first_run_says_that_kernels_are_compiled(cli, tmp_path, write, monkeypatch):
-    monkeypatch.setattr("bagpack.corpus.warmup.is_compiled", lambda formats: False)
+    monkeypatch.setattr("bagpack.corpus.build.warmup.is_compiled", lambda formats: False)
     for name, text in [
         ("a.txt", "Yes.\n"),
         ("a.vert", "<s>\na\tb\tc\n</s>\n"),
@@ -344,7 +344,7 @@ def test_an_unforeseen_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch
     def broken(*args, **more):
         raise ZeroDivisionError("surprise")
 
-    monkeypatch.setattr("bagpack.corpus.index.index_corpus", broken)
+    monkeypatch.setattr("bagpack.corpus.build.index.index_corpus", broken)
     done = cli("index", write("a.txt", "x"), "--out", tmp_path / "s")
     assert done.code == 1
     assert "something unforeseen went wrong (ZeroDivisionError: surprise)" in done.err

@@ -82,7 +82,7 @@ def test_the_demo_prints_what_it_runs(small_demo, cli, tmp_path):
 
 
 def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch):
-    from bagpack.corpus import index
+    from bagpack.corpus.build import index
 
     def interrupted(*args, **more):
         raise KeyboardInterrupt

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bagpack.contexts.source import CorpusSource
-from bagpack.corpus.index import index_corpus
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.explain import sketch_pair, sketch_word
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

@@ -3,8 +3,8 @@
 from itertools import pairwise
 from pathlib import Path
 
-from bagpack.corpus.index import index_corpus
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.store.corpus import Corpus
 
 
 def make_store(folder: Path, sentences, cuts=(), name="store.bp"):

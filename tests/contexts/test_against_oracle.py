@@ -12,8 +12,8 @@ from bagpack.basis import Basis
 from bagpack.contexts import couples
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.index import index_corpus
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.vectors import PairMatrix, PairVectorizer
 from tests.contexts import oracle
 from tests.contexts.stores import make_store

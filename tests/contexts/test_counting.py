@@ -15,7 +15,7 @@ from bagpack.contexts import words as words_module
 from bagpack.contexts.lookup import STEP, find_keys
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.strings import Strings
 from bagpack.vectors import PairMatrix
 from tests.contexts import oracle
 from tests.contexts.stores import make_store

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from bagpack.contexts.forms import find_elsewhere, other_keys, own_counts, usual_keys
 from bagpack.contexts.targets import Target, resolve_targets
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
 
 LETTERS = ("a", "b", "c")
 TOKENS = st.tuples(st.sampled_from(("a", "A", "b", "c")), st.sampled_from(LETTERS))

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 from unicodedata import normalize
 
-from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.corpus import Corpus
 
 DOCUMENT_TAGS = ["text", "doc", "file", "document", "article"]
 KNOWN_TAGS = [

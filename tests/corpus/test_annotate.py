@@ -2,7 +2,7 @@
 
 import pytest
 
-from bagpack.corpus.annotate import AnnotatedToken, get_annotator, simplemma_languages
+from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator, simplemma_languages
 from bagpack.errors import UsageError
 
 ENGLISH = {

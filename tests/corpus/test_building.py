@@ -6,10 +6,10 @@ import random
 import pytest
 from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences, words
 
-from bagpack.corpus import sources
-from bagpack.corpus.index import index_corpus, workers_within
+from bagpack.corpus.build.index import index_corpus, workers_within
+from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import make_plan
+from bagpack.corpus.readers import sources
 from bagpack.errors import InputError, StoreError, UsageError
 
 RANDOM = random.Random(5)
@@ -165,7 +165,7 @@ def test_standard_input_is_read_once_and_sliced(tmp_path, write, cli):
     expected = words(build(write("a.txt", text), tmp_path / "s"))
     done = cli("index", "-", "--out", tmp_path / "t", stdin=text.encode())
     assert done.code == 0
-    from bagpack.corpus.store import Corpus
+    from bagpack.corpus.store.corpus import Corpus
 
     corpus = Corpus.open(tmp_path / "t")
     assert words(corpus) == expected

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.corpus.folding import fold, fold_case
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.text.casefold import fold, fold_case
 
 
 def indexed(source, options):

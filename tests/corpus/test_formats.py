@@ -16,11 +16,11 @@ import pytest
 import zstandard
 from corpus_oracle import build, sentences, words
 
+from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import make_plan
 from bagpack.corpus.readers import recognise
+from bagpack.corpus.readers.sources import Named, expand, inspect, open_plain
 from bagpack.corpus.readers.text import is_wrapped
-from bagpack.corpus.sources import Named, expand, inspect, open_plain
 from bagpack.errors import InputError, UsageError
 
 COMPRESSIONS = {
@@ -239,7 +239,7 @@ def test_two_sources_may_use_the_same_document_ids(tmp_path, write):
 
 
 PLUGIN = """
-from bagpack.corpus.sources import Slice, blocks
+from bagpack.corpus.readers.sources import Slice, blocks
 
 class Shouting:
     name = "shout"

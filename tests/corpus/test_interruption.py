@@ -11,9 +11,9 @@ import pytest
 from corpus_oracle import files_of
 from test_building import conllu, jsonl, prose, vertical
 
-from bagpack.corpus.index import index_corpus
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.workplace import at_work, owned
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.build.workdir import at_work, owned
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import StoreError
 
 # Whatever changes the disk passes through one of these.
@@ -193,7 +193,7 @@ def test_what_goes_wrong_in_a_worker_is_not_blamed_on_its_lock(tmp_path):
 
 SCRIPT = """
 import sys
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 out, resume, *sources = sys.argv[1:]
 index_corpus(sources, out, jobs=2, part_bytes=12_000, resume=resume == "resume")
 """

@@ -15,12 +15,12 @@ from corpus_oracle import build, sentences
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import make_plan
 from bagpack.corpus.readers import recognise
 from bagpack.corpus.readers.mediawiki import READER, find_pages
-from bagpack.corpus.sources import inspect
-from bagpack.corpus.wikitext import paragraphs, unescape_xml
+from bagpack.corpus.readers.sources import inspect
+from bagpack.corpus.readers.wikitext import paragraphs, unescape_xml
 from bagpack.errors import InputError
 
 HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">

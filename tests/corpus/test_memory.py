@@ -8,11 +8,11 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from bagpack.corpus.index import WORKER_BASE, WORKER_TOKEN
+from bagpack.corpus.build.index import WORKER_BASE, WORKER_TOKEN
 
 SCRIPT = """
 import sys
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 index_corpus([sys.argv[1]], sys.argv[2], jobs=2, memory=2 << 30, part_bytes=24 << 20)
 """
 

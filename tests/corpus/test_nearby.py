@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.corpus.index import index_corpus
-from bagpack.corpus.nearby import complete, nearby, slips
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.store.suggest import complete, nearby, slips
 
 
 def distance(one, two):

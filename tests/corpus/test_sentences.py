@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bagpack.corpus import sentences
-from bagpack.corpus.sentences import join_paragraphs, sentence_ends
+from bagpack.corpus.text import sentences
+from bagpack.corpus.text.sentences import join_paragraphs, sentence_ends
 
 
 def split(text, lang="en"):

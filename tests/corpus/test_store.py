@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from corpus_oracle import build, files_of, sentences
 
-from bagpack.corpus.store import Corpus, manifest_seal
+from bagpack.corpus.store.corpus import Corpus, manifest_seal
 from bagpack.errors import StoreError
 
 VERTICAL = (

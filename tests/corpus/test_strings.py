@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.folding import fold
-from bagpack.corpus.interning import InternTable
-from bagpack.corpus.lexicon import merge_all, most_frequent_keys
-from bagpack.corpus.normalise import fold_all
+from bagpack.corpus.build.interning import InternTable
+from bagpack.corpus.build.normalise import fold_all
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.shard import (
+from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.lexicon import merge_all, most_frequent_keys
+from bagpack.corpus.store.shard import (
     count_ids,
     fill_postings,
     intern_pairs,
@@ -21,7 +20,8 @@ from bagpack.corpus.shard import (
     remap_tokens,
     split_pairs,
 )
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.text.casefold import fold
 
 byte_strings = st.lists(st.binary(max_size=20), max_size=60)
 # Long common prefixes, zero bytes and strings that end where others go on.

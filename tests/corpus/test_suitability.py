@@ -10,11 +10,11 @@ import pytest
 from corpus_oracle import files_of
 from test_interruption import dying
 
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import make_plan
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.suitability import LeftOut, tell_left_out
+from bagpack.corpus.readers.sniff import LeftOut, tell_left_out
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError
 
 

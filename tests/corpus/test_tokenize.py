@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize, tokenize_into
+from bagpack.corpus.text.tokenizer import GLUED, SENTENCE_START, tokenize, tokenize_into
 
 ABBREVIATIONS = re.compile(
     "mr|mrs|ms|messrs|mme|dr|drs|prof|st|ste|jr|sr|rev|hon|gov|gen|col|sgt|capt|cpt|cmdr|lt|maj|adm|brig|pres|"

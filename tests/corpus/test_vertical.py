@@ -5,7 +5,7 @@ from corpus_oracle import build, read_vertical, sentences, words
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bagpack.corpus.interning import InternTable
+from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.readers.vertical import column_numbers, document_name, guess_columns
 from bagpack.errors import InputError, UsageError
 

@@ -22,7 +22,7 @@ def _texts() -> list[tuple[str, list[str]]]:
 
 def _vertical(place: Path) -> None:
     """The example texts in WaCky's format, compressed."""
-    from bagpack.corpus.annotate import get_annotator
+    from bagpack.corpus.text.lemmas import get_annotator
 
     lines = []
     for name, sentences in _texts():

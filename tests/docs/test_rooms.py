@@ -14,7 +14,7 @@ ORDER = (
 )  # fmt: skip
 # Conveniences that reach the other way, inside a function: from, to.
 BACKWARDS = {
-    ("corpus/store.py", "contexts"),  # Corpus.contexts
+    ("corpus/store/corpus.py", "contexts"),  # Corpus.contexts
     ("contexts/source.py", "engines"),  # opening whatever stands at a path
     ("vectors/matrix.py", "learn"),  # PairMatrix.counts hands over to learning
     ("vectors/matrix.py", "beside"),

@@ -12,7 +12,7 @@ from bagpack import Corpus, PairVectorizer
 from bagpack.basis import Basis
 from bagpack.contexts.source import as_source, open_source
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import connect
 from bagpack.engines.collect import build_engine

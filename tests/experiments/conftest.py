@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 
 SAYINGS = {
     "kind": [

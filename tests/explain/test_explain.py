@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bagpack.beside.recounting import count_for
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.experiments.training import model_source
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence

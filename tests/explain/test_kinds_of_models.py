@@ -13,7 +13,7 @@ from bagpack.app.server import create_app
 from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import StoreError
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions

@@ -9,7 +9,7 @@ import pytest
 from bagpack.basis import Basis
 from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import UsageError
 from bagpack.explain import similar_pairs
 from bagpack.explain.similar import WEIGHTS, offered_pairs

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bagpack.contexts.source import open_source
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.explain import sketch as sketch_module
 from bagpack.explain import sketch_pair, sketch_word
 from bagpack.explain.browse import Browser

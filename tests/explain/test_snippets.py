@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from bagpack.contexts.source import CorpusSource
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import StoreError, UsageError
 from bagpack.explain import similar_pairs, sketch_pair, sketch_word
 from tests.conftest import run_apart

@@ -42,8 +42,8 @@ def inputs(tmp_path_factory):
 @pytest.fixture
 def small_tasks(monkeypatch):
     """Several parts and several tasks, though the corpus is small."""
-    monkeypatch.setattr("bagpack.corpus.plan.MIN_PART", 1 << 16)
-    monkeypatch.setattr("bagpack.corpus.plan.PARTS_WANTED", PARTS)
+    monkeypatch.setattr("bagpack.corpus.build.plan.MIN_PART", 1 << 16)
+    monkeypatch.setattr("bagpack.corpus.build.plan.PARTS_WANTED", PARTS)
     monkeypatch.setattr("bagpack.contexts.dividing.POSTINGS_PER_TASK", 1 << 10)
 
 

@@ -135,9 +135,9 @@ def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
     import pickle
 
     from bagpack import Corpus
-    from bagpack.corpus.index import index_corpus
+    from bagpack.corpus.build.index import index_corpus
 
-    monkeypatch.setattr("bagpack.corpus.store.OPEN_SHARDS", 2)
+    monkeypatch.setattr("bagpack.corpus.store.corpus.OPEN_SHARDS", 2)
     text = "".join(f"The lion met cat {number}.\n\n" for number in range(400))
     index_corpus([str(write("a.txt", text))], tmp_path / "a.bp", jobs=1, part_bytes=1000)
     shards = Corpus.open(tmp_path / "a.bp").shards
@@ -150,7 +150,7 @@ def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
 
 
 def test_parts_of_large_inputs_are_larger():
-    from bagpack.corpus.plan import part_size
+    from bagpack.corpus.build.plan import part_size
 
     MiB, GiB = 1 << 20, 1 << 30
     sizes = {MiB: 16 * MiB, 256 * MiB: 32 * MiB, GiB: 64 * MiB, 64 * GiB: 64 * MiB, 128 * GiB: 128 * MiB}

@@ -13,7 +13,7 @@ from sklearn.datasets import load_svmlight_file
 from bagpack import Basis, PairMatrix
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store import manifest_seal
+from bagpack.corpus.store.corpus import manifest_seal
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.names import feature_names
 from bagpack.vectors.export import export, to_frame

@@ -18,8 +18,8 @@ from bagpack.basis import Basis
 from bagpack.beside.neighbours import Alternate, borrow
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.nearby import complete, nearby
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.suggest import complete, nearby
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.explain.browse import SORTS, Browser, Lines
 from bagpack.explain.explanation import Explanation, explain_matrix

@@ -23,7 +23,7 @@ from bagpack.contexts.counting import Csr
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.learn.annex import turned
 from bagpack.learn.association import LogPpmi, unit_length

@@ -234,7 +234,7 @@ def check_words(*words: str | None) -> None:
 def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
     """On standard error, for each word that a corpus does not know, some that are written like it."""
     from bagpack.contexts.source import CorpusSource
-    from bagpack.corpus.nearby import nearby
+    from bagpack.corpus.store.suggest import nearby
 
     if isinstance(source, CorpusSource):
         for word in unknown:

@@ -14,8 +14,8 @@ from bagpack.cli import shape
 from bagpack.cli.scaling import Address, Backend, workers
 
 if TYPE_CHECKING:
-    from bagpack.corpus.plan import Plan
-    from bagpack.corpus.suitability import LeftOut
+    from bagpack.corpus.build.plan import Plan
+    from bagpack.corpus.readers.sniff import LeftOut
     from bagpack.report.model import Condition
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
@@ -81,7 +81,7 @@ def index(
     """Turn text into an indexed corpus: [bold]bagpack index ukwac.xml.gz --out ukwac.bp[/bold]."""
     size = _memory(memory)
     options = _chosen(context)
-    from bagpack.corpus.index import index_corpus
+    from bagpack.corpus.build.index import index_corpus
 
     with workers(backend, address, jobs), io.progress_bar(quiet or json) as bar:
         show = _Progress(bar)
@@ -113,7 +113,7 @@ def _chosen(context: typer.Context) -> dict[str, Any]:
 
 def _memory(text: str) -> int:
     """`--memory` in bytes; less than a single worker takes is no bound that could be kept."""
-    from bagpack.corpus.index import WORKER_BASE
+    from bagpack.corpus.build.index import WORKER_BASE
     from bagpack.errors import UsageError
 
     size = io.parse_size(text, "--memory")
@@ -154,7 +154,7 @@ def _summarise(facts: dict[str, Any], seconds: float, read: int) -> None:
 
 def tell_passed_over(told: dict[str, int], left_out: list[LeftOut], all_in: str = "") -> None:
     """What did not go in, after a summary."""
-    from bagpack.corpus.suitability import tell_left_out
+    from bagpack.corpus.readers.sniff import tell_left_out
 
     for name, words in (
         (
@@ -285,7 +285,7 @@ def plan(
 
     It takes the options of bagpack index, so that one word of a command is exchanged.
     """
-    from bagpack.corpus.estimate import estimate
+    from bagpack.corpus.build.estimate import estimate
     from bagpack.corpus.options import TextOptions
 
     options = TextOptions(**_chosen(context))
@@ -293,7 +293,7 @@ def plan(
     if json:
         io.print_json(facts)
         return
-    from bagpack.corpus.suitability import LeftOut, tell_left_out
+    from bagpack.corpus.readers.sniff import LeftOut, tell_left_out
 
     screen = io.screen()
     screen.print(

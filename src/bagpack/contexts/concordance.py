@@ -16,10 +16,10 @@ from bagpack.contexts import kernels, line_kernels
 from bagpack.contexts.dividing import runs_of
 from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
-from bagpack.corpus.shard import Shard
+from bagpack.corpus.store.shard import Shard
 
 if TYPE_CHECKING:
-    from bagpack.corpus.store import Corpus
+    from bagpack.corpus.store.corpus import Corpus
 
 LINE_BYTES = 4096  # for which most lines have room
 COUPLES_AT_ONCE = 1 << 20  # that many pairs' couples in a shard may take

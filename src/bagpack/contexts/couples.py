@@ -14,8 +14,8 @@ from bagpack.contexts.dividing import ALL, PlacesOfShards, StorePlace, most_occu
 from bagpack.contexts.sampling import drawn_numbers
 from bagpack.contexts.targets import Occurrences, Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import Shard
 
 I64 = NDArray[np.int64]
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from bagpack.contexts.lookup import find_keys
 from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import StoreError
 from bagpack.parallel import Left, worker_count
 

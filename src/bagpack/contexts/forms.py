@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bagpack.corpus.folding import folding
-from bagpack.corpus.normalise import fold_all
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.build.normalise import fold_all
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.text.casefold import folding
 
 MANY_TIMES = 5  # as often under another key as under its own: then that is what a reader would expect to see
 LEAST = 5  # times under another key (or more often than the lemma looked up), else it is not worth telling

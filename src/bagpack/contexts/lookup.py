@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.processor import prefetch
-from bagpack.corpus.strings import Strings, compare, read_only
+from bagpack.corpus.store.strings import Strings, compare, read_only
 
 I64 = NDArray[np.int64]
 STEP = 16

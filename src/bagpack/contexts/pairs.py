@@ -16,8 +16,8 @@ from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.tables import VOIDS, basis_tables
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import Shard
 from bagpack.names import DISTANCES
 from bagpack.parallel import Arrays, gather
 

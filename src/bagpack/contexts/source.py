@@ -18,7 +18,7 @@ from bagpack.contexts.counting import Csr, PairCountsOf, WholeCounts
 from bagpack.contexts.forms import Elsewhere, find_elsewhere
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import BagpackError, StoreError
 from bagpack.files import read_json
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.strings import Strings, read_only
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings, read_only
 
 VOIDS = 8  # cells before the first term's; see `word_kernels`
 PACK_BITS = 20

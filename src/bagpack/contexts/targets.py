@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from bagpack.contexts.forms import usual_keys
 from bagpack.contexts.kernels import find_runs
 from bagpack.contexts.lookup import find_keys
-from bagpack.corpus.characters import is_ideographic
-from bagpack.corpus.folding import folding
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.strings import Strings, read_only
-from bagpack.corpus.tokenize import split_word
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.text.casefold import folding
+from bagpack.corpus.text.characters import is_ideographic
+from bagpack.corpus.text.tokenizer import split_word
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]

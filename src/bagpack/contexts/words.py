@@ -26,8 +26,8 @@ from bagpack.contexts.sampling import drawn_numbers
 from bagpack.contexts.tables import VOIDS, basis_tables
 from bagpack.contexts.targets import Occurrences, Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import OPEN_SHARDS, Corpus
+from bagpack.corpus.store.corpus import OPEN_SHARDS, Corpus
+from bagpack.corpus.store.shard import Shard
 from bagpack.parallel import Arrays, gather
 
 I64 = NDArray[np.int64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from bagpack.corpus.sources import MAX_LINE
 from bagpack.errors import UsageError
 
+MAX_LINE = 32 << 20
 CHOICES = {
     "level": ("lemma", "form"),
     "case": ("fold", "keep"),

@@ -22,10 +22,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.annotate import get_annotator
-from bagpack.corpus.folding import compose, fold_case
-from bagpack.corpus.normalise import MAX_UNESCAPES
+from bagpack.corpus.build.normalise import MAX_UNESCAPES
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.text.casefold import compose, fold_case
+from bagpack.corpus.text.lemmas import get_annotator
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import MAX_GAP, Form, QueryPlan
 from bagpack.engines.words import KEY_MARK, plain, unmark

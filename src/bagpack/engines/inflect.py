@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from bagpack.corpus.folding import fold_case
+from bagpack.corpus.text.casefold import fold_case
 from bagpack.errors import UsageError, missing_extra
 from bagpack.tasks.textfile import read_text_file
 from bagpack.tasks.words import normalise_target
@@ -129,7 +129,7 @@ def _plural(word: str) -> str:
 
 @cache
 def _lemma(word: str) -> str:
-    from bagpack.corpus.annotate import EnglishLemmatizer
+    from bagpack.corpus.text.lemmas import EnglishLemmatizer
 
     return EnglishLemmatizer().lemmatize([word])[0].casefold()
 

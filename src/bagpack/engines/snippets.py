@@ -17,10 +17,10 @@ from bagpack.contexts.concordance import REST, Concordance, observations, show
 from bagpack.contexts.counting import Csr, PairCountsOf, WholeCounts
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
-from bagpack.corpus.index import index_corpus
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.shard import damaged_files
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import damaged_files
 from bagpack.engines.assemble import Assembler, write_vertical
 from bagpack.engines.base import Engine, connect, parse_address
 from bagpack.engines.cache import AnswerCache

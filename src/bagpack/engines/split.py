@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from bagpack.corpus.folding import fold_case
-from bagpack.corpus.sentences import join_paragraphs
-from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize
+from bagpack.corpus.text.casefold import fold_case
+from bagpack.corpus.text.sentences import join_paragraphs
+from bagpack.corpus.text.tokenizer import GLUED, SENTENCE_START, tokenize
 from bagpack.engines.assemble import occurrences
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import Query

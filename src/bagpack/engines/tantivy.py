@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.strings import Strings
 from bagpack.engines.base import Address, EngineError, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import StoreError, UsageError, missing_extra

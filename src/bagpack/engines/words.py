@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from bagpack.contexts.targets import HIDDEN_MARK
-from bagpack.corpus.folding import fold_case
+from bagpack.corpus.text.casefold import fold_case
 
 JOINER = "\N{WORD JOINER}"
 # Noncharacters, which no text interchanges, so that no token has them.
@@ -86,6 +86,6 @@ def split_form(form: str, lang: str) -> tuple[str, ...]:
     >>> split_form("lion's share", "en")
     ('lion', "'s", 'share')
     """
-    from bagpack.corpus.tokenize import split_word
+    from bagpack.corpus.text.tokenizer import split_word
 
     return tuple(map(fold_case, split_word(form, lang)))

@@ -21,7 +21,7 @@ from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
 from bagpack.contexts.source import ContextSource, CorpusSource, as_source, elsewhere
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store import Corpus
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, UsageError
 from bagpack.explain.sketch import background_of, discover_neighbours
 from bagpack.explain.telling import Tick, no_tick

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.kernels import window_end, window_start
-from bagpack.corpus.columns import TYPE_MASK
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.strings import compare
+from bagpack.corpus.readers.columns import TYPE_MASK
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import compare
 
 I64 = NDArray[np.int64]
 Tick = Callable[[], None]  # called between pieces of work; raises when the time is up

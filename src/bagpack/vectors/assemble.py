@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.contexts.counting import Csr
-from bagpack.corpus.strings import read_only
+from bagpack.corpus.store.strings import read_only
 
 I64 = NDArray[np.int64]
 

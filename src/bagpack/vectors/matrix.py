@@ -21,7 +21,7 @@ from bagpack.contexts.counting import Csr, no_rows
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.names import DISTANCES, blocks_of, feature_names
 from bagpack.parallel import Progress, counter

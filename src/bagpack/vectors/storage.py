@@ -16,8 +16,8 @@ from bagpack._version import __version__
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store import manifest_seal
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.corpus import manifest_seal
+from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.files import (
     digest,
@@ -250,6 +250,6 @@ def describe_matrix(path: Path) -> dict[str, Any]:
 
 def verify_matrix(path: Path) -> Sequence[str]:
     """Sentences about damaged files."""
-    from bagpack.corpus.shard import damaged_files
+    from bagpack.corpus.store.shard import damaged_files
 
     return damaged_files(path, read_matrix_manifest(path)["checksums"])

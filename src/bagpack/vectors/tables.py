@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.counting import Csr
 from bagpack.contexts.targets import Target
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.strings import Strings
 
 I64 = NDArray[np.int64]
 

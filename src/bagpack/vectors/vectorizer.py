@@ -19,7 +19,7 @@ from bagpack.names import blocks_of, feature_names
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 if TYPE_CHECKING:
-    from bagpack.corpus.store import Corpus
+    from bagpack.corpus.store.corpus import Corpus
     from bagpack.learn.annex import Beside
     from bagpack.learn.counts import PairCounts
 

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.sources import Slice, Source, read_head
-from bagpack.corpus.suitability import check_text, nothing_uncompressed
+from bagpack.corpus.readers.sniff import check_text, nothing_uncompressed
+from bagpack.corpus.readers.sources import Slice, Source, read_head
 from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.shard_builder import ShardSink
 
 BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "mediawiki", "text")  # text takes whatever is left
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from bagpack.corpus import columns as col
-from bagpack.corpus.normalise import decode
+from bagpack.corpus.build.normalise import decode
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers import whole_sentences
+from bagpack.corpus.readers.slicing import cut_points, slices_at
+from bagpack.corpus.readers.sources import Slice, Source, blocks
 from bagpack.corpus.readers.text import check_encoding
-from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.slicing import cut_points, slices_at
-from bagpack.corpus.sources import Slice, Source, blocks
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.shard_builder import ShardSink
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")

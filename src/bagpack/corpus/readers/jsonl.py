@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.slicing import cut_points
+from bagpack.corpus.readers.sources import Slice, Source, blocks
 from bagpack.corpus.readers.text import check_encoding, decode_block, push_paragraphs
-from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.slicing import cut_points
-from bagpack.corpus.sources import Slice, Source, blocks
 from bagpack.errors import InputError
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.shard_builder import ShardSink
 
 COUNT_BLOCK = 1 << 24
 

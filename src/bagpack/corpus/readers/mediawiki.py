@@ -12,17 +12,19 @@ import mmap
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from bagpack.corpus.complaints import encoding_error
-from bagpack.corpus.normalise import decode
+from bagpack.corpus.build.normalise import decode
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.problems import encoding_error
+from bagpack.corpus.readers.slicing import cut_points
+from bagpack.corpus.readers.sources import BLOCK, EXPANSION, Slice, Source, blocks, place_at, read_head
 from bagpack.corpus.readers.text import check_encoding
-from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.slicing import cut_points
-from bagpack.corpus.sources import BLOCK, EXPANSION, Slice, Source, blocks, place_at, read_head
-from bagpack.corpus.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
+from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
 from bagpack.errors import InputError
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.shard_builder import ShardSink
 
 OPENING, CLOSING = b"<page>", b"</page>"
 PAGE_MARKS = (b"\n  <page>", b"\n<page>", b"\n\t<page>", b"\n <page>", b"\n    <page>")

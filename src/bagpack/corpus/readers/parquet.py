@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.sources import Slice, Source
 from bagpack.corpus.readers.text import push_paragraphs
-from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.sources import Slice, Source
 from bagpack.errors import InputError, missing_extra
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.shard_builder import ShardSink
 
 
 class ParquetReader:

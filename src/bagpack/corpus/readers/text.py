@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from bagpack.corpus.complaints import encoding_error
-from bagpack.corpus.normalise import decode
+from bagpack.corpus.build.normalise import decode
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.slicing import cut_points
-from bagpack.corpus.sources import Slice, Source, blocks, place_at, read_head, without_mark
+from bagpack.corpus.readers.problems import encoding_error
+from bagpack.corpus.readers.slicing import cut_points
+from bagpack.corpus.readers.sources import Slice, Source, blocks, place_at, read_head, without_mark
 from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.shard_builder import ShardSink
 
 WRAPPED_WIDTH = 120
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bagpack.corpus import columns as col
-from bagpack.corpus.normalise import decode, unescape
+from bagpack.corpus.build.normalise import decode, unescape
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers import whole_sentences
+from bagpack.corpus.readers.slicing import cut_points, slices_at
+from bagpack.corpus.readers.sources import Slice, Source, blocks, read_head
 from bagpack.corpus.readers.text import check_encoding
-from bagpack.corpus.sink import ShardSink
-from bagpack.corpus.slicing import cut_points, slices_at
-from bagpack.corpus.sources import Slice, Source, blocks, read_head
 from bagpack.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.shard_builder import ShardSink
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
 BOUNDARY_TAGS = ("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--")

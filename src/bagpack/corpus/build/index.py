@@ -15,17 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bagpack.corpus.lexicon import write_lexicon
-from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import Part, Plan, make_plan
-from bagpack.corpus.readers import reader_for
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.sink import SHARD_TOKENS, ShardSink, Tally
-from bagpack.corpus.sources import Source
-from bagpack.corpus.store import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal, read_manifest
-from bagpack.corpus.suitability import LeftOut
-from bagpack.corpus.warmup import warm_up
-from bagpack.corpus.workplace import (
+from bagpack.corpus.build.plan import Part, Plan, make_plan
+from bagpack.corpus.build.shard_builder import SHARD_TOKENS, ShardSink, Tally
+from bagpack.corpus.build.warmup import warm_up
+from bagpack.corpus.build.workdir import (
     at_work,
     check_finished,
     check_free,
@@ -36,6 +29,13 @@ from bagpack.corpus.workplace import (
     spool,
     sweep,
 )
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import reader_for
+from bagpack.corpus.readers.sniff import LeftOut
+from bagpack.corpus.readers.sources import Source
+from bagpack.corpus.store.corpus import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal, read_manifest
+from bagpack.corpus.store.lexicon import write_lexicon
+from bagpack.corpus.store.shard import Shard
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import PARTIAL, DiskError, digest, read_json, remove_tree, sync_directory, write_json
 from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run

@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bagpack.corpus.characters import (
+from bagpack.corpus.text.characters import (
     DIGIT,
     IDEOGRAPH,
     LETTER,
@@ -41,7 +41,7 @@ from bagpack.corpus.characters import (
     lower,
     read,
 )
-from bagpack.corpus.wordends import (
+from bagpack.corpus.text.word_ends import (
     ABBREVIATIONS,
     clitic_letters,
     clitic_start,

@@ -11,8 +11,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.interning import FULL, ONE, intern_two
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.build.interning import FULL, ONE, intern_two
+from bagpack.corpus.store.strings import Strings
 
 SENTENCE_START = np.uint32(1 << 31)  # the token opens a sentence
 GLUED = np.uint32(1 << 30)  # no white space before the token in the text

@@ -8,11 +8,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from bagpack.corpus.folding import fold, folding
-from bagpack.corpus.lexicon import Lexicon
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.shard import Shard, damaged_files
-from bagpack.corpus.suitability import LeftOut
+from bagpack.corpus.readers.sniff import LeftOut
+from bagpack.corpus.store.lexicon import Lexicon
+from bagpack.corpus.store.shard import Shard, damaged_files
+from bagpack.corpus.text.casefold import fold, folding
 from bagpack.errors import StoreError
 from bagpack.files import digest, read_json, unfinished_or
 

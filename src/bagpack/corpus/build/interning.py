@@ -13,7 +13,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.strings import Strings, read_only
+from bagpack.corpus.store.strings import Strings, read_only
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]

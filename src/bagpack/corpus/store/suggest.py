@@ -8,9 +8,9 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.folding import fold
-from bagpack.corpus.store import Corpus
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.text.casefold import fold
 
 BEGINNING = 4  # characters that words share which are said to begin alike
 SHORT = 6  # bytes; a shorter word with two slips in it could be any word

@@ -12,10 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from bagpack.corpus.build.plan import Plan, is_left_out
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import Plan, is_left_out
-from bagpack.corpus.sources import expand
-from bagpack.corpus.store import MANIFEST, read_manifest
+from bagpack.corpus.readers.sources import expand
+from bagpack.corpus.store.corpus import MANIFEST, read_manifest
 from bagpack.errors import InputError, StoreError
 from bagpack.files import disk_errors, read_json, remove_tree, replace_tree, write_json
 

@@ -16,12 +16,12 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.columns import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.documents import Documents
-from bagpack.corpus.interning import FULL, InternTable, intern_two
-from bagpack.corpus.normalise import NormalisedTypes, fold_all
+from bagpack.corpus.build.documents import Documents
+from bagpack.corpus.build.interning import FULL, InternTable, intern_two
+from bagpack.corpus.build.normalise import NormalisedTypes, fold_all
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.strings import Strings, read_only
+from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.errors import StoreError
 from bagpack.files import digest_file, map_array, read_json, sync_directory, write_array, write_json
 

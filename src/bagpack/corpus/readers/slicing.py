@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bagpack.corpus.sources import BLOCK, BOM, MAX_LINE, Slice, Source
+from bagpack.corpus.options import MAX_LINE
+from bagpack.corpus.readers.sources import BLOCK, BOM, Slice, Source
 
 
 class Cut(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.strings import Strings, merge_sorted, read_only
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings, merge_sorted, read_only
 from bagpack.files import map_array, write_array
 
 Counted = tuple[Strings, NDArray[np.int64]]

@@ -16,21 +16,27 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus import columns as col
-from bagpack.corpus.complaints import bad_line, encoding_error, long_sentence, paragraph_place, undecodable
-from bagpack.corpus.documents import Documents, Opening
-from bagpack.corpus.folding import compose
-from bagpack.corpus.interning import InternTable
-from bagpack.corpus.normalise import NormalisedTypes, decode, normalise_columns, normalise_forms
+from bagpack.corpus.build.documents import Documents, Opening
+from bagpack.corpus.build.interning import InternTable
+from bagpack.corpus.build.normalise import NormalisedTypes, decode, normalise_columns, normalise_forms
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.shard import ShardDraft, count_ids, write_shard
-from bagpack.corpus.sources import Slice, place_at, without_mark
-from bagpack.corpus.strings import Strings, read_only
+from bagpack.corpus.readers import columns as col
+from bagpack.corpus.readers.problems import (
+    bad_line,
+    encoding_error,
+    long_sentence,
+    paragraph_place,
+    undecodable,
+)
+from bagpack.corpus.readers.sources import Slice, place_at, without_mark
+from bagpack.corpus.store.shard import ShardDraft, count_ids, write_shard
+from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.text.casefold import compose
 from bagpack.errors import InputError, StoreError
 from bagpack.files import disk_errors, remove_tree, sync_directory
 
 if TYPE_CHECKING:
-    from bagpack.corpus.annotate import FormAnnotator, TextAnnotator
+    from bagpack.corpus.text.lemmas import FormAnnotator, TextAnnotator
 
 TEXT_BATCH = 1 << 20
 SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
@@ -194,8 +200,8 @@ class ShardSink:
             self._put_sentences(annotator.annotate(paragraphs), waiting)
             return
         self.families.add("text")
-        from bagpack.corpus.sentences import join_paragraphs
-        from bagpack.corpus.tokenize import GLUED, SENTENCE_START, tokenize_into
+        from bagpack.corpus.text.sentences import join_paragraphs
+        from bagpack.corpus.text.tokenizer import GLUED, SENTENCE_START, tokenize_into
 
         block = join_paragraphs(paragraphs, self.options.lang)
         buffer = read_only(np.frombuffer(block.data, np.uint8))
@@ -265,7 +271,7 @@ class ShardSink:
     @property
     def annotator(self) -> FormAnnotator | TextAnnotator:
         """Loaded when first needed: its tables take a moment."""
-        from bagpack.corpus.annotate import get_annotator
+        from bagpack.corpus.text.lemmas import get_annotator
 
         return get_annotator(self.options.annotator, self.options.lang)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bagpack.corpus.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
+from bagpack.corpus.text.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
 
 
 def _packed(words: str) -> NDArray[np.int64]:

@@ -15,9 +15,9 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.folding import fold_case, folding, has_dotted_i
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.text.casefold import fold_case, folding, has_dotted_i
 
 UNKNOWN_LEMMAS = frozenset({"<unknown>"})
 BLANKS = str.maketrans("\t\n\r", "   ")  # an entity can smuggle one in; lines and columns are divided by them

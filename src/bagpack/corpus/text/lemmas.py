@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
-from bagpack.corpus.folding import has_dotted_i, small_i
+from bagpack.corpus.text.casefold import has_dotted_i, small_i
 from bagpack.errors import UsageError, missing_extra
 
 Search = Callable[[str, str], "str | None"]
@@ -31,7 +31,7 @@ class AnnotatedToken(NamedTuple):
 
 
 class FormAnnotator(Protocol):
-    """Gives lemmas to distinct forms; tokens come from `bagpack.corpus.tokenize`."""
+    """Gives lemmas to distinct forms; tokens come from `bagpack.corpus.text.tokenizer`."""
 
     in_context: Literal[False]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for, recognise
-from bagpack.corpus.sources import EXPANSION, Named, Slice, Source, expand, inspect
-from bagpack.corpus.suitability import LeftOut, UnsuitableError, tell_left_out
+from bagpack.corpus.readers.sniff import LeftOut, UnsuitableError, tell_left_out
+from bagpack.corpus.readers.sources import EXPANSION, Named, Slice, Source, expand, inspect
 from bagpack.errors import InputError
 
 MIN_PART = 16 << 20

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from bagpack.corpus.suitability import nothing_in
+from bagpack.corpus.options import MAX_LINE
+from bagpack.corpus.readers.sniff import nothing_in
 from bagpack.errors import InputError, UsageError
 from bagpack.files import PARTIAL
 
 BLOCK = 4 << 20
-MAX_LINE = 32 << 20
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
 EXPANSION = 4  # text grows about fourfold when it is uncompressed

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.corpus.columns import TYPE_MASK
-from bagpack.corpus.index import WORKER_BASE, WORKER_TOKEN, workers_within
-from bagpack.corpus.lexicon import write_lexicon
+from bagpack.corpus.build.index import WORKER_BASE, WORKER_TOKEN, workers_within
+from bagpack.corpus.build.plan import PARQUET_EXPANSION, Part, make_plan, slice_weight
+from bagpack.corpus.build.shard_builder import SHARD_TOKENS, ShardSink
+from bagpack.corpus.build.warmup import warm_up
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.plan import PARQUET_EXPANSION, Part, make_plan, slice_weight
 from bagpack.corpus.readers import reader_for
-from bagpack.corpus.shard import Shard
-from bagpack.corpus.sink import SHARD_TOKENS, ShardSink
-from bagpack.corpus.sources import EXPANSION, Slice, Source
-from bagpack.corpus.store import VOCABULARY
-from bagpack.corpus.warmup import warm_up
+from bagpack.corpus.readers.columns import TYPE_MASK
+from bagpack.corpus.readers.sources import EXPANSION, Slice, Source
+from bagpack.corpus.store.corpus import VOCABULARY
+from bagpack.corpus.store.lexicon import write_lexicon
+from bagpack.corpus.store.shard import Shard
 from bagpack.errors import InputError, UsageError
 
 PLACES = 12

@@ -19,7 +19,9 @@ _SAMPLES = {
 
 def is_compiled(formats: Iterable[str]) -> bool:
     """Whether numba has compiled the kernels of these formats here before; if that cannot be told, it has not."""
-    from bagpack.corpus import columns, shard, tokenize
+    from bagpack.corpus.readers import columns
+    from bagpack.corpus.store import shard
+    from bagpack.corpus.text import tokenizer as tokenize
 
     parsers = {"vertical": columns.read_vertical, "conllu": columns.read_conllu, "text": tokenize._tokenize}
     kernels: list[Any] = [parsers[name] for name in formats]
@@ -40,10 +42,10 @@ def warm_up(
         return
     if notice:
         notice("compiling the reading kernels for the first run here, half a minute or so ...")
-    from bagpack.corpus.lexicon import write_lexicon
-    from bagpack.corpus.plan import make_plan
+    from bagpack.corpus.build.plan import make_plan
+    from bagpack.corpus.build.shard_builder import ShardSink
     from bagpack.corpus.readers import reader_for
-    from bagpack.corpus.sink import ShardSink
+    from bagpack.corpus.store.lexicon import write_lexicon
 
     with tempfile.TemporaryDirectory() as place:
         for format in sorted(needed):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bagpack.corpus import columns as col
-from bagpack.corpus.normalise import decode
+from bagpack.corpus.build.normalise import decode
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.sources import Slice, blocks, place_at
+from bagpack.corpus.readers import columns as col
+from bagpack.corpus.readers.sources import Slice, blocks, place_at
 from bagpack.errors import InputError
 
 SHOWN_BYTES = 60  # of a bad line

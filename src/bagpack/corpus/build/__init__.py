@@ -1,0 +1,1 @@
+"""Building a store: plan, workers, shards, working directory."""

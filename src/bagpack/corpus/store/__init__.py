@@ -1,0 +1,1 @@
+"""The on-disk store and how it is opened."""

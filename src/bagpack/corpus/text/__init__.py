@@ -1,0 +1,1 @@
+"""From characters to lemmas: tokenizer, sentence splitter, lemmatisers, case folding."""
