@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+LOCK_SECONDS = 300  # a fresh machine may still be installing updates; apt gives up at once by default
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -41,11 +42,12 @@ def run(*command: str) -> bool:
 
 
 def install(*packages: str) -> bool:
-    """Debian's packages, where we may install them."""
+    """Install Debian packages where we may; wait for another package manager to finish."""
     if not shutil.which("apt-get") or not hasattr(os, "geteuid") or os.geteuid() != 0:
         return False
-    run("apt-get", "update", "-qq")
-    return run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
+    apt = ("apt-get", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
+    run(*apt, "update", "-qq")
+    return run(*apt, "install", "-y", "-qq", "--no-install-recommends", *packages)
 
 
 def ensure_browser() -> None:
