@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.markdown import ROOT
 
-RUN = "import sys; sys.path.insert(0, 'scripts'); import ensure_test_tools as tools; sys.exit(not tools.install('lucene'))"
+RUN = "import sys; sys.path.insert(0, 'scripts'); import ensure_test_tools as t; sys.exit(not t.install('lucene'))"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="packages are installed by root")
