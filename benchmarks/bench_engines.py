@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from bagpack.engines.base import connect
-from bagpack.engines.cache import AnswerCache
-from bagpack.engines.collect import build_engine
-from bagpack.engines.fetch import Manners, ask_all
+from bagpack.engines.build import build_engine
+from bagpack.engines.fetch.ask import Manners, ask_all
+from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.inflect import Inflector, _inflections
 from bagpack.engines.queries import plan_queries
-from bagpack.engines.snippets import fetch_snippets
+from bagpack.engines.snippets.fetching import fetch_snippets
 
 HERE = Path(__file__).resolve().parent.parent
 DATA = HERE / "bench-data"

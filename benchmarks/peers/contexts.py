@@ -104,7 +104,7 @@ def postgres() -> None:
     """`one <1> two | … | two <6> one`, one query a pair."""
     import psycopg
 
-    from bagpack.engines.postgres import quote_lexeme
+    from bagpack.engines.backends.postgres import quote_lexeme
 
     server = postgres_server()
     try:

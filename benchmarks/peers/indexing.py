@@ -105,7 +105,7 @@ def postgres() -> None:
     """A tsvector of our tokens a row, and a GIN index."""
     import psycopg
 
-    from bagpack.engines.postgres import tsvector
+    from bagpack.engines.backends.postgres import tsvector
 
     fresh("postgres").mkdir()
     server = postgres_server()

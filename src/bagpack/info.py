@@ -54,7 +54,7 @@ def describe(path: Path) -> dict[str, Any]:
 
         return describe_matrix(path)
     if kind == "snippets":
-        from bagpack.engines.snippets import SnippetCorpus
+        from bagpack.engines.snippets.corpus import SnippetCorpus
 
         return SnippetCorpus.open(path).info()
     from bagpack.corpus.store.corpus import Corpus
@@ -80,7 +80,7 @@ def damages(path: Path) -> list[str]:
 
         return list(verify_matrix(path))
     if kind == "snippets":
-        from bagpack.engines.snippets import SnippetCorpus
+        from bagpack.engines.snippets.corpus import SnippetCorpus
 
         return SnippetCorpus.open(path).verify()
     from bagpack.corpus.store.corpus import Corpus, read_manifest

@@ -6,7 +6,7 @@ import pytest
 from engine_oracle import holds_couple, holds_gap, places
 
 from bagpack.engines.base import connect
-from bagpack.engines.collect import build_engine
+from bagpack.engines.build import build_engine
 from bagpack.engines.queries import Query, plan_queries
 from bagpack.engines.words import index_words, plain
 from bagpack.errors import BagpackError

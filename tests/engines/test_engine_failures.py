@@ -11,10 +11,11 @@ import pytest
 from engine_servers import PASSWORD, free_port
 
 from bagpack.engines.base import BusyError, EngineError, connect, parse_address
-from bagpack.engines.collect import build_engine
-from bagpack.engines.fetch import Manners
+from bagpack.engines.build import build_engine
+from bagpack.engines.fetch.ask import Manners
 from bagpack.engines.queries import Query
-from bagpack.engines.snippets import SnippetCorpus, fetch_snippets
+from bagpack.engines.snippets.corpus import SnippetCorpus
+from bagpack.engines.snippets.fetching import fetch_snippets
 from bagpack.errors import BagpackError
 
 CAT = Query("word", (("cat",),))
@@ -236,8 +237,8 @@ def test_several_connections_at_once(engine_url, filled, tmp_path):
 
 FETCH = """
 import sys
-from bagpack.engines.fetch import Manners
-from bagpack.engines.snippets import fetch_snippets
+from bagpack.engines.fetch.ask import Manners
+from bagpack.engines.snippets.fetching import fetch_snippets
 url, out, cache = sys.argv[1:]
 fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=cache, manners=Manners(connections=2))
 """
@@ -278,7 +279,7 @@ def test_kill_9_during_a_fetch(node, make_url, filled, tmp_path):
 REFETCH = """
 import os, shutil, signal, sys
 from pathlib import Path
-from bagpack.engines.snippets import fetch_snippets
+from bagpack.engines.snippets.fetching import fetch_snippets
 url, out, cache, moment = sys.argv[1:]
 out = Path(out)
 def dying(call, at):

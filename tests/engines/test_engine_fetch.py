@@ -6,8 +6,8 @@ import pytest
 from engine_fakes import FakeEngine
 
 from bagpack.engines.base import BusyError, EngineError, Snippet
-from bagpack.engines.cache import AnswerCache, default_cache
-from bagpack.engines.fetch import Manners, ask_all
+from bagpack.engines.fetch.ask import Manners, ask_all
+from bagpack.engines.fetch.cache import AnswerCache, default_cache
 from bagpack.engines.queries import Query, plan_queries
 from bagpack.errors import StoreError, UsageError
 

@@ -15,11 +15,12 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import connect
-from bagpack.engines.collect import build_engine
-from bagpack.engines.fetch import Manners
+from bagpack.engines.build import build_engine
+from bagpack.engines.fetch.ask import Manners
 from bagpack.engines.inflect import Inflector
 from bagpack.engines.queries import plan_queries
-from bagpack.engines.snippets import SnippetCorpus, fetch_snippets
+from bagpack.engines.snippets.corpus import SnippetCorpus
+from bagpack.engines.snippets.fetching import fetch_snippets
 from bagpack.engines.words import index_words
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.vectors import PairMatrix
@@ -422,7 +423,7 @@ def index_text(body):
 def test_a_full_disk_while_the_corpus_is_written(monkeypatch, text, tmp_path):
     build_engine(str(tmp_path / "index"), [text(["cat lion"])], jobs=1)
     url, out = f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps"
-    from bagpack.engines import snippets as module
+    from bagpack.engines.snippets import fetching as module
 
     real = module.write_vertical
     monkeypatch.setattr(module, "write_vertical", lambda path, lines: real(type(path)("/dev/full"), lines))

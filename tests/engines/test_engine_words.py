@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.engines.split import marked_sentences
+from bagpack.engines.snippets.split import marked_sentences
 from bagpack.engines.words import index_word, index_words, mark, plain, split_form, unmark
 
 FORMS = st.text(min_size=1).map(lambda text: " ".join(text.split())).filter(bool)

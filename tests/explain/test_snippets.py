@@ -18,8 +18,8 @@ WORDS = ["cat", "cats", "lion", "dog", "dogs", "ice", "cream", "the", "of", "a",
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     pytest.importorskip("tantivy", reason="tantivy is an extra")
-    from bagpack.engines.collect import build_engine
-    from bagpack.engines.snippets import fetch_snippets
+    from bagpack.engines.build import build_engine
+    from bagpack.engines.snippets.fetching import fetch_snippets
 
     folder = tmp_path_factory.mktemp("snippets")
     chance = random.Random(2)

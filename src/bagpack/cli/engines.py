@@ -109,7 +109,7 @@ def build(
     """Fill a search index with sentences: [bold]bagpack engine build my-index SOURCE…[/bold]."""
     from bagpack.corpus.options import TextOptions
     from bagpack.engines.base import parse_address
-    from bagpack.engines.collect import build_engine
+    from bagpack.engines.build import build_engine
 
     options = TextOptions(
         format=format, punctuation=punctuation, lang=lang, encoding=encoding, encoding_errors=encoding_errors,
@@ -180,9 +180,9 @@ def fetch(
     list it asks only for what is new.
     """
     from bagpack.corpus.options import TextOptions
-    from bagpack.engines.cache import default_cache
-    from bagpack.engines.fetch import Manners
-    from bagpack.engines.snippets import fetch_snippets, plan_fetch
+    from bagpack.engines.fetch.ask import Manners
+    from bagpack.engines.fetch.cache import default_cache
+    from bagpack.engines.snippets.fetching import fetch_snippets, plan_fetch
     from bagpack.tasks import read_any
 
     options = TextOptions(level=level, case=case, annotator=annotator, lang=lang)

@@ -137,7 +137,7 @@ def open_source(path: str | Path) -> ContextSource:
     manifest = path / "manifest.json"
     if manifest.exists() and read_json(manifest).get("kind") == "snippets":
         try:
-            from bagpack.engines.snippets import SnippetCorpus
+            from bagpack.engines.snippets.corpus import SnippetCorpus
         except ImportError as error:
             raise StoreError(f"{path} holds snippets, which this BagPack cannot read; update it") from error
         return SnippetCorpus.open(path)

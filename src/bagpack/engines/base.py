@@ -181,7 +181,7 @@ def parse_address(url: str) -> Address:
 def engine_kind(scheme: str) -> EngineKind:
     """The engine of a URL scheme; a sentence if there is none."""
     if scheme in BUILT_IN:
-        kind: EngineKind = importlib.import_module(f"bagpack.engines.{BUILT_IN[scheme]}").ENGINE
+        kind: EngineKind = importlib.import_module(f"bagpack.engines.backends.{BUILT_IN[scheme]}").ENGINE
         return kind
     added = {entry.name: entry for entry in entry_points(group="bagpack.engines")}
     if scheme not in added:

@@ -9,9 +9,9 @@ import numpy as np
 from bagpack.corpus.text.casefold import fold_case
 from bagpack.corpus.text.sentences import join_paragraphs
 from bagpack.corpus.text.tokenizer import GLUED, SENTENCE_START, tokenize
-from bagpack.engines.assemble import occurrences
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import Query
+from bagpack.engines.snippets.assemble import occurrences
 from bagpack.engines.words import mark, unmark
 
 

@@ -12,7 +12,7 @@ from bagpack.errors import StoreError
 if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
     from bagpack.engines.queries import QueryPlan
-    from bagpack.engines.snippets import SnippetCorpus
+    from bagpack.engines.snippets.corpus import SnippetCorpus
 
 CURE = "choose another --out, or --overwrite it"
 

@@ -15,8 +15,8 @@ import uuid
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from bagpack.engines.backends.opensearch_server import BULK, NoIndexError, Server
 from bagpack.engines.base import Address, BusyError, EngineError, Snippet
-from bagpack.engines.opensearch_server import BULK, NoIndexError, Server
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import UsageError
 

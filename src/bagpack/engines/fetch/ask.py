@@ -16,11 +16,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bagpack.engines.base import BusyError, Engine, EngineError, Snippet, distinct
-from bagpack.engines.split import split_snippets
+from bagpack.engines.snippets.split import split_snippets
 from bagpack.errors import BagpackError, UsageError
 
 if TYPE_CHECKING:
-    from bagpack.engines.cache import I64, AnswerCache
+    from bagpack.engines.fetch.cache import I64, AnswerCache
     from bagpack.engines.queries import Query
 
 Progress = Callable[[int, int, int], None]  # (queries answered, in all, of these asked now)

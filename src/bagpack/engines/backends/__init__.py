@@ -1,0 +1,1 @@
+"""The engines that come with BagPack, one module each."""

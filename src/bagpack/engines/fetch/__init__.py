@@ -1,0 +1,1 @@
+"""Asking an engine: budget, retries, and the cache of answers."""

@@ -1,0 +1,193 @@
+"""`bagpack fetch`: from pairs to queries, from answers to a snippet corpus on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.engines.base import Engine, connect, parse_address
+from bagpack.engines.fetch.ask import Manners, Progress, ask_all
+from bagpack.engines.fetch.cache import AnswerCache
+from bagpack.engines.inflect import Inflector, fold_target
+from bagpack.engines.queries import QueryPlan, plan_queries
+from bagpack.engines.snippets.assemble import Assembler, write_vertical
+from bagpack.engines.snippets.corpus import FORMAT_VERSION, KIND, ROLES, SnippetCorpus
+from bagpack.engines.snippets.refetch import Wanted, holds_already, shown_forms
+from bagpack.errors import StoreError, UsageError
+from bagpack.files import (
+    PARTIAL,
+    digest,
+    disk_errors,
+    mend_replaced,
+    read_json,
+    remove_tree,
+    replace_tree,
+    write_bytes,
+    write_json,
+)
+from bagpack.tasks.words import Pair, unordered_pairs
+
+
+def plan_fetch(pairs: Iterable[Pair], inflector: Inflector, options: TextOptions) -> QueryPlan:
+    """The queries of a list of pairs; unordered pairs and shared words are asked for once."""
+    targets = [(fold_target(w1), fold_target(w2)) for w1, w2 in pairs]
+    if not targets:
+        raise UsageError("there are no pairs to fetch; give at least one")
+    return plan_queries(unordered_pairs(targets), inflector, options.lang)
+
+
+def fetch_snippets(
+    pairs: Iterable[Pair],
+    engine: str | Engine,
+    out: str | Path,
+    *,
+    cache: str | Path,
+    inflector: Inflector | None = None,
+    options: TextOptions | None = None,
+    manners: Manners | None = None,
+    timeout: float = 30.0,
+    overwrite: bool = False,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> SnippetCorpus:
+    """Ask an engine for the snippets of all pairs, and make a corpus of them.
+
+    A snippet corpus that is there already is made anew from the cache, with what is new in the list, and replaced when
+    the new one is whole; one that holds all of it already is left as it is.
+
+    Parameters
+    ----------
+    engine
+        A URL (``tantivy:./my-index``, ``postgresql://…``, ``opensearch+https://…``) or an open engine.
+    cache
+        The file that keeps the answers: what is in it is not asked again, whatever happens to this run.
+    options
+        How the sentences become tokens and lemmas, as for a store.
+    overwrite
+        Replace a snippet corpus of another engine, or with other options or fewer pairs; make it anew in any case.
+    notice
+        Told a sentence if there was nothing to do.
+    """
+    options = options or TextOptions()
+    out = Path(out)
+    _check_free(out, overwrite)
+    plan = plan_fetch(pairs, inflector or Inflector(options.lang), options)
+    manners = manners or Manners()
+    opened = connect(engine, timeout) if isinstance(engine, str) else engine
+    try:
+        shown = parse_address(engine).shown if isinstance(engine, str) else opened.identity
+        if out.exists() and not overwrite:
+            corpus = SnippetCorpus.open(out)
+            if holds_already(corpus, Wanted(shown, opened.identity, manners.limit, options, plan)):
+                if notice:
+                    notice(
+                        f"{out} holds the answers to all {len(plan.queries):,} queries already: nothing is left to ask "
+                        f"(--overwrite makes it anew)"
+                    )
+                return corpus
+        with AnswerCache(cache) as kept:
+            answers = ask_all(opened, plan.queries, kept, manners, options.lang, progress)
+            facts = {
+                "engine": shown,
+                "identity": opened.identity,
+                "snippets_per_query": manners.limit,
+                "queries": len(plan.queries),
+                "queries_capped": sum(answers.full),
+            }
+            assembler = Assembler(plan, answers.numbers, kept, options, opened.exact)
+            _write(out, assembler, answers.full, facts, jobs)
+    finally:
+        if isinstance(engine, str):
+            opened.close()
+    return SnippetCorpus.open(out)
+
+
+def _check_free(out: Path, overwrite: bool) -> None:
+    """Only a snippet corpus is gone on with or replaced."""
+    mend_replaced(out)
+    if not out.exists():
+        return
+    manifest = out / "manifest.json"
+    if not out.is_dir() or not manifest.exists() or read_json(manifest).get("kind") != KIND:
+        left = "so --overwrite leaves it alone; " if overwrite else ""
+        state = "is not" if overwrite else "exists already and is not"
+        raise StoreError(f"{out} {state} a snippet corpus{', ' if left else '; '}{left}choose another --out")
+
+
+def _write(
+    out: Path, assembler: Assembler, full: Sequence[bool], facts: dict[str, Any], jobs: int | None
+) -> None:
+    """Build the stores beside the final place, and rename."""
+    work = out.with_name(out.name + PARTIAL)
+    remove_tree(work)  # the answers are in the cache: there is nothing here worth going on with
+    with disk_errors(work):
+        work.mkdir(parents=True)
+    try:
+        hashes = []
+        contexts = {}
+        # The keys are settled: lemmas, forms, or a target's own. The builder takes what stands in the lemma's place.
+        options = TextOptions(
+            format="vertical",
+            columns="word,lemma",
+            case=assembler.options.case,
+            punctuation=assembler.options.punctuation,
+            lang=assembler.options.lang,
+        )
+        for role, sentences in zip(
+            ROLES, (assembler.sentences, assembler.words, assembler.pairs), strict=True
+        ):
+            vertical = work / f"{role}.vert"
+            contexts[role], written = write_vertical(vertical, sentences())
+            hashes.append(written)
+            index_corpus([str(vertical)], work / role, options, jobs=jobs)
+            vertical.unlink()
+        tables = {"targets.tsv": _targets_table(assembler, full), "pairs.tsv": _pairs_table(assembler, full)}
+        checksums = {}
+        for name, text in tables.items():
+            checksums[name] = write_bytes(work / name, text.encode())
+        distinct = Corpus.open(work / "sentences")
+        manifest = {
+            "kind": KIND,
+            "format_version": FORMAT_VERSION,
+            "tokens": distinct.tokens,
+            "sentences": distinct.sentences,
+            "documents": distinct.documents,
+            "types": distinct.types,
+            **facts,
+            "words": len(assembler.plan.words),
+            "pairs": len(assembler.plan.pairs),
+            "single_contexts": contexts["words"] - 1,
+            "pair_contexts": contexts["pairs"] - 1,
+            "content_hash": digest(
+                "\n".join([*hashes, *checksums.values(), str(assembler.options.to_dict())]).encode()
+            ),
+            "options": assembler.options.to_dict(),
+            "checksums": checksums,
+        }
+        write_json(work / "manifest.json", manifest)
+    except BaseException:
+        remove_tree(work)
+        raise
+    replace_tree(work, out)
+
+
+def _targets_table(assembler: Assembler, full: Sequence[bool]) -> str:
+    """`word`, its key, whether its query was capped, its forms."""
+    lines = ["word\tkey\tcapped\tforms"]
+    for word, query in assembler.plan.words.items():
+        forms = shown_forms(assembler.plan, word)
+        lines.append(f"{word}\t{assembler.keys[word]}\t{int(full[query])}\t{forms}")
+    return "\n".join(lines) + "\n"
+
+
+def _pairs_table(assembler: Assembler, full: Sequence[bool]) -> str:
+    """The unordered pairs, and how many of their twelve queries were capped."""
+    lines = ["w1\tw2\tcapped"]
+    for (word1, word2), queries in assembler.plan.pairs.items():
+        lines.append(f"{word1}\t{word2}\t{sum(full[query] for query in set(queries))}")
+    return "\n".join(lines) + "\n"
