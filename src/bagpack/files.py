@@ -1,4 +1,7 @@
-"""Files that are either whole or not there: written beside, checked by hash, renamed into place."""
+"""Single files that are either whole or not there: written next to the target, checked by hash, renamed into place.
+
+Directories of files (matrices, models, ...) are written, replaced and verified by `bagpack.artefacts`.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ from bagpack.errors import StoreError, UsageError
 DIGEST_BYTES = 16
 PARTIAL = ".partial"  # behind the name of what is still being made
 RESTORE = "restore it from a copy, or make it again"
+MANY_FILES = 65_536  # descriptors wanted where the system sets no limit
+TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 UNWRITABLE = frozenset(
     {
         errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.EISDIR,
@@ -47,7 +52,7 @@ def digest(data: bytes | memoryview) -> str:
 def digest_file(path: Path) -> str:
     """BLAKE2b of a file's content."""
     hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
-    with open(path, "rb") as handle:
+    with open_regular(path) as handle:
         while chunk := handle.read(1 << 22):
             hasher.update(chunk)
     return hasher.hexdigest()
@@ -59,7 +64,7 @@ class DiskError(StoreError):
 
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Tell a full disk, a read-only place and a missing permission in a sentence."""
+    """Turn errors of the operating system while writing to `path` into sentences."""
     try:
         yield
     except OSError as error:
@@ -67,9 +72,57 @@ def disk_errors(path: Path) -> Iterator[None]:
             raise DiskError(
                 f"the disk is full: {path} could not be written; free some space there and run the command again"
             ) from error
+        if error.errno == errno.EFBIG:
+            raise StoreError(
+                f"{path} would become larger than the file size limit of this shell or file system allows; raise the "
+                f"limit (ulimit -f unlimited), or choose another place"
+            ) from error
+        if error.errno in TOO_MANY_FILES:
+            raise too_many_files(path) from error
         if error.errno in UNWRITABLE:
             raise StoreError(f"{path} cannot be written: {error.strerror}; choose another place") from error
         raise
+
+
+def too_many_files(path: Path | str) -> StoreError:
+    """The error where this process, or the system, has no file descriptor left."""
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return StoreError(
+        f"{path} could not be opened: too many open files (this process may open {soft:,}); raise the limit "
+        f"(ulimit -n 4096) and run the command again"
+    )
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file of an artefact for reading: a regular file, not a link, pipe or device, which others may put there.
+
+    FileNotFoundError is passed on; every other problem is a StoreError.
+    """
+    # Without O_NONBLOCK, opening a pipe would wait for its writer.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        try:
+            number = os.open(path, flags)
+        except OSError as error:  # every mapped array holds an open file, and a large store has thousands
+            if error.errno != errno.EMFILE or not _allow_more_files():
+                raise
+            number = os.open(path, flags)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise StoreError(
+                f"{path} is a symbolic link; artefacts hold no links: put the file itself there"
+            ) from error
+        if error.errno in TOO_MANY_FILES:
+            raise too_many_files(path) from error
+        raise StoreError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise StoreError(f"{path} is not a regular file; it is damaged: {RESTORE}")
+    return open(number, "rb")
 
 
 def write_bytes(path: Path, data: bytes | memoryview) -> str:
@@ -88,38 +141,39 @@ def write_array(path: Path, array: NDArray[Any], dtype: str) -> str:
 
 
 def _allow_more_files() -> bool:
-    """Raise this process's bound on open files to what the system allows it; False if it is there already."""
+    """Raise this process's limit on open files to what the system allows; False if it cannot be raised."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == hard:
-        return False
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return True
+    # macOS reports an infinite hard limit and then refuses it as the soft one.
+    wanted = MANY_FILES if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return True
+    return False
 
 
 def map_array(path: Path, dtype: str) -> NDArray[Any]:
     """Memory-map an array that `write_array` wrote."""
     kind = np.dtype(dtype)
     try:
-        size = path.stat().st_size
-        if size % kind.itemsize:
-            raise StoreError(
-                f"{path} has {size:,} bytes, not a multiple of {kind.itemsize}; it is damaged: {RESTORE}"
-            )
-        if size == 0:  # an empty file cannot be mapped
-            empty = np.empty(0, kind)
-            empty.flags.writeable = False
-            return empty
-        try:
-            return np.asarray(np.memmap(path, kind, "r"))
-        except OSError as error:  # every mapped array holds an open file, and a large store has thousands
-            if error.errno != errno.EMFILE or not _allow_more_files():
-                raise
-            return np.asarray(np.memmap(path, kind, "r"))
+        with open_regular(path) as handle:
+            size = os.fstat(handle.fileno()).st_size
+            if size % kind.itemsize:
+                raise StoreError(
+                    f"{path} has {size:,} bytes, not a multiple of {kind.itemsize}; it is damaged: {RESTORE}"
+                )
+            if size == 0:  # an empty file cannot be mapped
+                empty = np.empty(0, kind)
+                empty.flags.writeable = False
+                return empty
+            return np.asarray(np.memmap(handle, kind, "r"))
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; the store is damaged: restore it or index again") from error
-    except OSError as error:
+    except OSError as error:  # mmap duplicates the descriptor
+        if error.errno in TOO_MANY_FILES:
+            raise too_many_files(path) from error
         raise StoreError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
 
 
@@ -236,11 +290,14 @@ def check_not_read(out: Path, *inputs: str | Path | None) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; a damaged file is a sentence."""
+    """Read JSON of an artefact; a damaged file is a sentence."""
     try:
-        return json.loads(path.read_bytes())
+        with open_regular(path) as handle:
+            return json.loads(handle.read())
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; {RESTORE}") from error
+    except RecursionError as error:
+        raise StoreError(f"{path} is nested too deeply; it is damaged: {RESTORE}") from error
     except ValueError as error:
         raise StoreError(
             f"{path} is not the JSON it should be ({error}); it is damaged: {RESTORE}"
@@ -254,34 +311,6 @@ def sync_directory(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def replace_tree(beside: Path, path: Path) -> None:
-    """Give a finished directory its name; what had it makes way only now, and is removed when that is done."""
-    old = _put_aside(path)
-    with disk_errors(path):
-        if path.exists():
-            remove_tree(old)
-            os.replace(path, old)
-        os.replace(beside, path)
-        sync_directory(path.parent)
-    remove_tree(old)
-
-
-def mend_replaced(path: Path) -> None:
-    """End what a `replace_tree` that was killed left: what it put aside comes back if nothing took its place."""
-    old = _put_aside(path)
-    if old.exists():
-        with disk_errors(path):
-            if path.exists():
-                remove_tree(old)
-            else:
-                os.replace(old, path)
-
-
-def _put_aside(path: Path) -> Path:
-    """A name that no copy of the user's has."""
-    return path.with_name(f"{path.name}{PARTIAL}.old")
 
 
 def remove_tree(path: Path) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack._version import __version__
+from bagpack.artefacts import damaged_files, replace_tree
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
 from bagpack.contexts.windows import CountSettings
@@ -26,7 +27,6 @@ from bagpack.files import (
     map_array,
     read_json,
     remove_tree,
-    replace_tree,
     write_array,
     write_json,
 )
@@ -250,6 +250,4 @@ def describe_matrix(path: Path) -> dict[str, Any]:
 
 def verify_matrix(path: Path) -> Sequence[str]:
     """Sentences about damaged files."""
-    from bagpack.corpus.store.shard import damaged_files
-
     return damaged_files(path, read_matrix_manifest(path)["checksums"])

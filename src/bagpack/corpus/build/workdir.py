@@ -12,12 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from bagpack.artefacts import replace_tree
 from bagpack.corpus.build.plan import Plan, is_left_out
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sources import expand
 from bagpack.corpus.store.corpus import MANIFEST, read_manifest
 from bagpack.errors import InputError, StoreError
-from bagpack.files import disk_errors, read_json, remove_tree, replace_tree, write_json
+from bagpack.files import disk_errors, read_json, remove_tree, write_json
 
 LOCK = "lock"
 WORKERS = "workers"

@@ -8,10 +8,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from bagpack.artefacts import damaged_files
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sniff import LeftOut
 from bagpack.corpus.store.lexicon import Lexicon
-from bagpack.corpus.store.shard import Shard, damaged_files
+from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.text.casefold import fold, folding
 from bagpack.errors import StoreError
 from bagpack.files import digest, read_json, unfinished_or

@@ -5,8 +5,6 @@ docs/store.md describes every file byte by byte.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +21,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.errors import StoreError
-from bagpack.files import digest_file, map_array, read_json, sync_directory, write_array, write_json
+from bagpack.files import map_array, read_json, sync_directory, write_array, write_json
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -367,15 +365,3 @@ class Shard:
                 pieces.append(" ")
             pieces.append(self.forms[token & int(TYPE_MASK)])
         return "".join(pieces)
-
-
-def damaged_files(directory: Path, checksums: dict[str, str]) -> Sequence[str]:
-    """Sentences about files that are missing or differ from their checksum."""
-    problems = []
-    for name, expected in checksums.items():
-        path = directory / name
-        if not path.exists():
-            problems.append(f"{path} is missing")
-        elif digest_file(path) != expected:
-            problems.append(f"{path} does not match its checksum ({os.path.getsize(path):,} bytes)")
-    return problems

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.artefacts import damaged_files
 from bagpack.basis import Basis
 from bagpack.contexts import counting
 from bagpack.contexts.concordance import REST, Concordance, observations, show
@@ -19,7 +20,6 @@ from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.shard import damaged_files
 from bagpack.engines.inflect import fold_target
 from bagpack.engines.queries import MAX_GAP
 from bagpack.engines.words import KEY_MARK

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bagpack.artefacts import recover_replaced, replace_tree
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
@@ -22,10 +23,8 @@ from bagpack.files import (
     PARTIAL,
     digest,
     disk_errors,
-    mend_replaced,
     read_json,
     remove_tree,
-    replace_tree,
     write_bytes,
     write_json,
 )
@@ -109,7 +108,7 @@ def fetch_snippets(
 
 def _check_free(out: Path, overwrite: bool) -> None:
     """Only a snippet corpus is gone on with or replaced."""
-    mend_replaced(out)
+    recover_replaced(out)
     if not out.exists():
         return
     manifest = out / "manifest.json"

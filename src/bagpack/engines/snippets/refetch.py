@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bagpack.corpus.store.shard import damaged_files
+from bagpack.artefacts import damaged_files
 from bagpack.errors import StoreError
 
 if TYPE_CHECKING:

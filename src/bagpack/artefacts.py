@@ -1,0 +1,267 @@
+"""Directories that are artefacts: checksummed, replaced in one step, never leading out of themselves.
+
+Matrices, models, snippets and search indexes are directories of files with one JSON document that describes them (the
+manifest). This module writes, replaces, reads and verifies such a directory:
+
+    with new_directory(path, is_ours=is_matrix, what="matrix", overwrite=True) as work:
+        write_array(work / "rows", rows, "<i8")                 # any files, in subdirectories if need be
+        write_sealed(work / "manifest.json", {"kind": "pair-matrix", ...})   # last: adds `checksums` and `seal`
+
+    manifest = read_sealed(path / "manifest.json")              # a dict whose seal is right, or a StoreError
+    rows = map_array(member(path, "rows"), "<i8")               # refuses names and links that lead out
+    problems = damaged_files(path, manifest["checksums"])       # what `bagpack verify` prints
+
+Whoever is killed at any moment leaves the old artefact or the new one at `path`, whole. What is left next to it
+(`NAME.partial`) is removed by the next `new_directory` of the same path; nothing is removed that is not recognised as
+ours. Two processes that write the same path do not disturb each other: the second is refused with a sentence.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from bagpack.errors import StoreError
+from bagpack.files import (
+    PARTIAL,
+    RESTORE,
+    digest,
+    digest_file,
+    disk_errors,
+    read_json,
+    remove_tree,
+    sync_directory,
+    write_json,
+)
+
+LOCK = "lock"  # held by whoever writes a `NAME.partial`; its presence shows that the directory is ours
+AT_FDCWD = -100
+RENAME_EXCHANGE = 2  # Linux's renameat2 and macOS's renamex_np agree on the number
+
+
+# Replacing ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def new_directory(
+    path: Path, *, is_ours: Callable[[Path], bool], what: str, overwrite: bool = False
+) -> Iterator[Path]:
+    """Yield an empty directory next to `path`; when the block ends without an error it becomes `path`.
+
+    Parameters
+    ----------
+    path
+        The artefact. If it is a symbolic link, what it leads to is replaced.
+    is_ours
+        Whether the directory at a path is an artefact of this kind: nothing else is ever replaced.
+    what
+        The kind, for messages: ``matrix``, ``model``.
+    overwrite
+        Whether an existing artefact may be replaced; an empty directory always may.
+    """
+    path = Path(os.path.realpath(path))
+    check_replaceable(path, is_ours=is_ours, what=what, overwrite=overwrite)
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    work = path.with_name(path.name + PARTIAL)
+    with locked_directory(work, is_ours):
+        try:
+            yield work
+            replace_tree(work, path)
+        except BaseException:
+            remove_tree(work)
+            raise
+        with disk_errors(path):
+            (path / LOCK).unlink(missing_ok=True)
+
+
+def check_replaceable(
+    path: Path, *, is_ours: Callable[[Path], bool], what: str, overwrite: bool, option: str = "--out"
+) -> None:
+    """Refuse to replace what is not an artefact of this kind, or one that may not be overwritten."""
+    recover_replaced(path)
+    if not (path.exists() or path.is_symlink()) or (path.is_dir() and not any(path.iterdir())):
+        return
+    if not path.is_dir() or not is_ours(path):
+        raise StoreError(
+            f"{path} exists and is not a BagPack {what}, so it is not replaced; choose another {option}"
+        )
+    if not overwrite:
+        raise StoreError(f"{path} exists already; choose another {option}, or replace it with --overwrite")
+
+
+@contextmanager
+def locked_directory(work: Path, is_ours: Callable[[Path], bool]) -> Iterator[None]:
+    """Make `work` (or empty what a killed process left there) and hold its lock.
+
+    A directory that this module did not make has neither the lock file nor an artefact of ours in it: refused.
+    """
+    with disk_errors(work):
+        if work.is_symlink() or (work.exists() and not work.is_dir()):
+            raise _foreign(work)
+        work.mkdir(exist_ok=True)
+        if any(work.iterdir()) and not (work / LOCK).exists() and not is_ours(work):
+            raise _foreign(work)
+        handle = open(work / LOCK, "a")  # noqa: SIM115 (held while the block lasts)
+    with handle:
+        take_lock(handle.fileno(), work / LOCK)
+        for left in work.iterdir():
+            if left.name != LOCK:
+                remove_tree(left)
+        yield
+
+
+def _foreign(work: Path) -> StoreError:
+    return StoreError(f"{work} is needed while working and was not made by BagPack; move it elsewhere")
+
+
+def take_lock(handle: int, path: Path) -> None:
+    """Lock an open file alone, without waiting; a StoreError if another process holds it or has just removed it."""
+    busy = StoreError(f"another bagpack command is working in {path.parent}; wait for it, or stop it")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise busy from error
+        # A file system without locks: nothing can be held.
+    try:
+        current = os.stat(path).st_ino
+    except FileNotFoundError:
+        raise busy from None
+    if current != os.fstat(handle).st_ino:
+        raise busy  # its owner finished just now, and another one began
+
+
+def replace_tree(work: Path, path: Path) -> None:
+    """Make `work` the directory at `path`. What was there is exchanged with it in one step, and then removed.
+
+    Where the system cannot exchange two names, the old directory is set aside first. If the process is killed between
+    the two renames, `recover_replaced` puts it back.
+    """
+    aside = _set_aside(path)
+    with disk_errors(path):
+        if not path.exists():
+            os.replace(work, path)
+            sync_directory(path.parent)
+            return
+        if aside.exists():
+            remove_tree(aside)
+        if exchange(work, path):
+            os.replace(work, aside)  # a name by which a half-removed directory is recognised
+        else:
+            os.replace(path, aside)
+            os.replace(work, path)
+        sync_directory(path.parent)
+        remove_tree(aside)
+
+
+def recover_replaced(path: Path) -> None:
+    """Recover from an interrupted `replace_tree`: the old directory returns if nothing took its place."""
+    aside = _set_aside(path)
+    if aside.is_dir() and not aside.is_symlink():
+        with disk_errors(path):
+            if path.exists():
+                remove_tree(aside)
+            else:
+                os.replace(aside, path)
+
+
+def _set_aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}{PARTIAL}.old")
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Exchange two names in one step; False where the system or the file system cannot."""
+    library = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(first), os.fsencode(second)
+    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
+        failed = library.renamex_np(*names, RENAME_EXCHANGE)
+    elif hasattr(library, "renameat2"):
+        failed = library.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE)
+    else:
+        return False
+    if not failed:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM):
+        return False
+    raise OSError(number, os.strerror(number), str(second))
+
+
+# Checksums ------------------------------------------------------------------------------------------------------
+
+
+def write_sealed(path: Path, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the document that describes a directory, with the checksums of all its other files; returns it.
+
+    Write it last. `checksums` holds every file by its name relative to the directory; `seal` is a checksum over the
+    document itself.
+    """
+    checksums = {
+        file.relative_to(path.parent).as_posix(): digest_file(file)
+        for file in sorted(path.parent.rglob("*"))
+        if file.is_file() and file != path and file.name != LOCK
+    }
+    whole = {**document, "checksums": checksums}
+    whole["seal"] = seal_of(whole)
+    write_json(path, whole)
+    return whole
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """The document at `path`, whose seal is right.
+
+    A document without a seal is returned as it is (older versions wrote none); the caller decides whether that is
+    accepted, by looking for ``seal``.
+    """
+    document = read_json(path)
+    if not isinstance(document, dict):
+        raise StoreError(f"{path} is not a JSON object; it is damaged: {RESTORE}")
+    if "seal" in document and document["seal"] != seal_of(document):
+        raise StoreError(f"{path} does not match its own seal; it is damaged or was edited: {RESTORE}")
+    return document
+
+
+def seal_of(document: Mapping[str, Any]) -> str:
+    """Checksum over a document's entries but `seal`, so that a changed byte in it is noticed."""
+    rest = {name: value for name, value in document.items() if name != "seal"}
+    return digest(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode())
+
+
+def member(directory: Path, name: str) -> Path:
+    """The path of a file or directory inside an artefact, by the name that its manifest gives.
+
+    A name that leads out of the directory, or passes through a symbolic link, is refused: artefacts come from others.
+    """
+    parts = PurePosixPath(name).parts if isinstance(name, str) else ()
+    if not parts or ".." in parts or name.startswith("/") or "\0" in name:
+        raise StoreError(f"{directory} names the file {name!r}, which is not inside it; it is not used")
+    path = directory
+    for part in parts:
+        path = path / part
+        if path.is_symlink():
+            raise StoreError(f"{path} is a symbolic link; artefacts hold no links: put the file itself there")
+    return path
+
+
+def damaged_files(directory: Path, checksums: Mapping[str, str]) -> list[str]:
+    """Sentences about files that are missing, are not regular files, or differ from their checksum."""
+    problems: list[str] = []
+    for name, expected in checksums.items():
+        try:
+            path = member(directory, name)
+            if digest_file(path) != expected:
+                problems.append(f"{path} does not match its checksum ({path.stat().st_size:,} bytes)")
+        except FileNotFoundError:
+            problems.append(f"{directory / name} is missing")
+        except StoreError as error:
+            problems.append(str(error))
+    return problems
