@@ -18,8 +18,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.readers.columns import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError

@@ -44,6 +44,15 @@ def unfinished_or(path: Path, otherwise: str) -> str:
     )
 
 
+def cache_directory() -> Path | None:
+    """Where BagPack keeps what can be made again (XDG_CACHE_HOME, else ~/.cache); None without a home directory."""
+    named = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(named) if named else Path.home() / ".cache") / "bagpack"
+    except RuntimeError:
+        return None
+
+
 def digest(data: bytes | memoryview) -> str:
     """BLAKE2b of the bytes, as hexadecimal."""
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()

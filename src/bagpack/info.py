@@ -83,7 +83,8 @@ def damages(path: Path) -> list[str]:
         from bagpack.engines.snippets.corpus import SnippetCorpus
 
         return SnippetCorpus.open(path).verify()
-    from bagpack.corpus.store.corpus import Corpus, read_manifest
+    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.store.manifest import read_manifest
 
     return Corpus(path, read_manifest(path)).verify()
 

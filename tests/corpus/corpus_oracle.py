@@ -7,8 +7,8 @@ from unicodedata import normalize
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 
 DOCUMENT_TAGS = ["text", "doc", "file", "document", "article"]
 KNOWN_TAGS = [

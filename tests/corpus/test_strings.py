@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.normalise import fold_all
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.lexicon import merge_all, most_frequent_keys
 from bagpack.corpus.store.shard import (
     count_ids,

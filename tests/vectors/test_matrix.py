@@ -11,9 +11,9 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 from bagpack import Basis, PairMatrix
+from bagpack.artefacts import seal_of
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import manifest_seal
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.names import feature_names
 from bagpack.vectors.export import export, to_frame
@@ -147,7 +147,7 @@ def as_written_before_there_were_gaps(path):
     (path / "pairs.gaps").unlink()
     manifest = json.loads((path / "manifest.json").read_text())
     del manifest["checksums"]["pairs.gaps"], manifest["seal"]
-    (path / "manifest.json").write_text(json.dumps({**manifest, "seal": manifest_seal(manifest)}))
+    (path / "manifest.json").write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
 
 
 def test_gaps_of_each_pair_and_of_an_older_matrix(corpus, matrix, tmp_path):

@@ -72,7 +72,8 @@ def _relations() -> Path:
 
 
 def _corpus(directory: Path, store: Path) -> None:
-    from bagpack.corpus.store.corpus import Corpus, read_manifest
+    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.store.manifest import read_manifest
     from bagpack.demo import ENWIK8, fetch, unpack
     from bagpack.errors import StoreError
     from bagpack.files import PARTIAL

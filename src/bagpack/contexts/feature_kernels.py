@@ -8,7 +8,7 @@ import numpy as np
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS, window_end, window_start
 from bagpack.contexts.processor import lowest_bit, prefetch
 from bagpack.contexts.tables import FIRST_SHIFT, PACK_MASK, SECOND_SHIFT, VOID, VOIDS
-from bagpack.corpus.readers.columns import TYPE_MASK
+from bagpack.corpus.store.format import TYPE_MASK
 
 AHEAD = 8  # couples whose tokens are fetched
 SOON = 3  # couples the facts of whose tokens are fetched

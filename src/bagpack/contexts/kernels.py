@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from bagpack.corpus.readers.columns import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 
 PLUS, MINUS, BOTH = 0, 1, 2
 

@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 
 from bagpack.contexts.kernels import find_couples, find_repeats, window_end, window_start
-from bagpack.corpus.readers.columns import GLUED, TYPE_MASK
+from bagpack.corpus.store.format import GLUED, TYPE_MASK
 
 PIECES = 7  # before, left, key, between, key2, right, after
 SPACE = 32

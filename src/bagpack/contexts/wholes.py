@@ -20,8 +20,8 @@ from bagpack.contexts.dividing import Csr, Progress, StorePlace, no_rows, open_s
 from bagpack.contexts.kernels import MINUS, PLUS
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.readers.columns import TYPE_MASK
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.parallel import Arrays, gather

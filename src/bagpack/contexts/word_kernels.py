@@ -11,7 +11,7 @@ import numpy as np
 from bagpack.contexts.kernels import window_end, window_start
 from bagpack.contexts.processor import prefetch
 from bagpack.contexts.tables import FIRST_SHIFT, PACK_MASK, SECOND_SHIFT, VOID, VOIDS
-from bagpack.corpus.readers.columns import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 
 AHEAD = 8  # occurrences whose tokens are fetched; far enough for the memory to answer, near enough to be kept
 SOON = 3  # occurrences the facts of whose tokens are fetched

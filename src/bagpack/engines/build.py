@@ -16,9 +16,9 @@ import numpy as np
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.readers.sniff import LeftOut
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.engines.base import engine_kind, parse_address
 from bagpack.engines.words import JOINER, clean_token

@@ -19,8 +19,8 @@ from bagpack.contexts.concordance import Context, Observation, show
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Occurrences, Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.readers.columns import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.errors import UsageError
 from bagpack.explain.lines import corpora_of, pair_observations
 from bagpack.explain.telling import Tick, no_tick, spread

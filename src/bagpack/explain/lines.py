@@ -18,8 +18,8 @@ from bagpack.contexts.counting import drawn_numbers
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.readers.columns import TYPE_MASK
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import UsageError
 from bagpack.explain.telling import reach

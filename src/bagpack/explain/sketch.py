@@ -16,8 +16,8 @@ from bagpack.contexts.forms import Elsewhere
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.readers.columns import TYPE_MASK
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.explain.lines import ShardObservations, corpora_of, line_dict, pair_observations
 from bagpack.explain.telling import (
     TellingTerm,

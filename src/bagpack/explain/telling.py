@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.kernels import window_end, window_start
-from bagpack.corpus.readers.columns import TYPE_MASK
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import compare
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack._version import __version__
-from bagpack.artefacts import damaged_files, replace_tree
+from bagpack.artefacts import damaged_files, replace_tree, seal_of
 from bagpack.basis import Basis
 from bagpack.contexts.counting import Csr
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import manifest_seal
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.files import (
@@ -130,7 +129,7 @@ def _write(matrix: PairMatrix, directory: Path) -> None:
         "bagpack": __version__,
         "checksums": checksums,
     }
-    write_json(directory / "manifest.json", {**manifest, "seal": manifest_seal(manifest)})
+    write_json(directory / "manifest.json", {**manifest, "seal": seal_of(manifest)})
 
 
 def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
@@ -151,7 +150,7 @@ def read_matrix_manifest(path: Path) -> dict[str, Any]:
             f"{path} has format version {manifest.get('format_version')}, this BagPack reads {FORMAT_VERSION}; update "
             f"BagPack, or count the pairs again"
         )
-    if manifest_seal(manifest) != manifest.get("seal"):
+    if seal_of(manifest) != manifest.get("seal"):
         raise StoreError(
             f"{path / 'manifest.json'} does not match its own seal; restore it from a copy, or count the pairs again"
         )

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bagpack.artefacts import seal_of
 from bagpack.corpus.build.plan import Part, Plan, make_plan
 from bagpack.corpus.build.shard_builder import SHARD_TOKENS, ShardSink, Tally
 from bagpack.corpus.build.warmup import warm_up
@@ -33,8 +34,10 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for
 from bagpack.corpus.readers.sniff import LeftOut
 from bagpack.corpus.readers.sources import Source
-from bagpack.corpus.store.corpus import FORMAT_VERSION, MANIFEST, Corpus, manifest_seal, read_manifest
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import FORMAT_VERSION
 from bagpack.corpus.store.lexicon import write_lexicon
+from bagpack.corpus.store.manifest import MANIFEST, read_manifest
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import PARTIAL, DiskError, digest, read_json, remove_tree, sync_directory, write_json
@@ -393,4 +396,4 @@ def _manifest(
         "lexicon": {"directory": directory, "checksums": checksums},
         "shards": entries,
     }
-    return {**manifest, "seal": manifest_seal(manifest)}
+    return {**manifest, "seal": seal_of(manifest)}

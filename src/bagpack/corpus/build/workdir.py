@@ -16,7 +16,7 @@ from bagpack.artefacts import replace_tree
 from bagpack.corpus.build.plan import Plan, is_left_out
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sources import expand
-from bagpack.corpus.store.corpus import MANIFEST, read_manifest
+from bagpack.corpus.store.manifest import MANIFEST, read_manifest
 from bagpack.errors import InputError, StoreError
 from bagpack.files import disk_errors, read_json, remove_tree, write_json
 

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.build.interning import FULL, ONE, intern_two
+from bagpack.corpus.store.format import GLUED as GLUED
+from bagpack.corpus.store.format import SENTENCE_START as SENTENCE_START
 from bagpack.corpus.store.strings import Strings
-
-SENTENCE_START = np.uint32(1 << 31)  # the token opens a sentence
-GLUED = np.uint32(1 << 30)  # no white space before the token in the text
-TYPE_MASK = np.uint32((1 << 30) - 1)
 
 # Why a kernel stopped.
 DONE, GROW, FULL_TOKENS, FULL_EVENTS, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(9)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -11,43 +10,19 @@ from typing import TYPE_CHECKING, Any, overload
 from bagpack.artefacts import damaged_files
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sniff import LeftOut
+from bagpack.corpus.store import format
 from bagpack.corpus.store.lexicon import Lexicon
+from bagpack.corpus.store.manifest import FACTS, MANIFEST, NUMBERS, read_manifest
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.text.casefold import fold, folding
 from bagpack.errors import StoreError
-from bagpack.files import digest, read_json, unfinished_or
+from bagpack.files import digest_file
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
 
-FORMAT_VERSION = 1
-MANIFEST = "manifest.json"
 OPEN_SHARDS = 256
 VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct words, not with tokens
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a store, checked for kind and version."""
-    if not path.exists():
-        raise StoreError(f"there is no store at {path}; {unfinished_or(path, 'make one with bagpack index')}")
-    if not (path / MANIFEST).exists():
-        raise StoreError(f"{path} is not a BagPack store (it has no {MANIFEST}); make one with bagpack index")
-    manifest: dict[str, Any] = read_json(path / MANIFEST)
-    kind = manifest.get("kind", "artefact") if isinstance(manifest, dict) else "artefact"
-    if kind != "corpus":
-        raise StoreError(f"{path} is a BagPack {kind}, not a corpus; name a corpus")
-    version = manifest.get("format_version")
-    if version != FORMAT_VERSION:
-        newer = isinstance(version, int) and version > FORMAT_VERSION
-        raise StoreError(
-            f"{path} has format version {version}, this BagPack reads {FORMAT_VERSION}; "
-            + ("update BagPack (pip install --upgrade bagpack)" if newer else "index the corpus again")
-        )
-    if manifest_seal(manifest) != manifest.get("seal"):
-        raise StoreError(
-            f"{path / MANIFEST} does not match its own seal; restore it from a copy, or index the corpus again"
-        )
-    return manifest
 
 
 class Shards(Sequence[Shard]):
@@ -88,14 +63,24 @@ class Corpus:
 
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
-        """Open a store that `bagpack index` made."""
-        corpus = cls(Path(path), read_manifest(Path(path)))
-        for directory in corpus.shards.directories:
-            if not (directory / "shard.json").exists():
-                raise StoreError(
-                    f"the shard {directory} is missing; restore it from a copy, or index the corpus again"
-                )
-        return corpus
+        """Open a store that `bagpack index` made.
+
+        A corpus that is open stays what it was while another process appends to the store.
+        """
+        while True:
+            corpus = cls(Path(path), read_manifest(Path(path)))
+            try:
+                _ = corpus.lexicon
+                for directory in corpus.shards.directories:
+                    if directory.is_symlink() or not (directory / FACTS).exists():
+                        raise StoreError(
+                            f"the shard {directory} is missing; restore it from a copy, or index the corpus again"
+                        )
+            except StoreError:
+                if read_manifest(corpus.path)["content_hash"] == corpus.content_hash:
+                    raise
+                continue  # an append was finished in between, and removed what the manifest named
+            return corpus
 
     @property
     def tokens(self) -> int:
@@ -130,7 +115,7 @@ class Corpus:
     @cached_property
     def lexicon(self) -> Lexicon:
         """Keys with counts, and forms."""
-        return Lexicon(self.path / self.manifest["lexicon"]["directory"])
+        return Lexicon(self.path / self.manifest["lexicon"]["directory"], self.tokens, self.types)
 
     def resolve(self, words: Iterable[str]) -> list[str | None]:
         """The key that stands for each word: itself as a key, or its form's most frequent key; None if unknown."""
@@ -152,19 +137,28 @@ class Corpus:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
     def verify(self) -> list[str]:
-        """Sentences about whatever is damaged; an empty list if the store is whole."""
+        """Sentences about whatever is damaged; an empty list if the store is whole.
+
+        Every file is checked against its checksum, every value against what is declared, every number of the manifest
+        against the shards.
+        """
         problems: list[str] = []
         for entry, shard in zip(self.manifest["shards"], self.shards, strict=True):
-            facts_file = shard.directory / "shard.json"
-            if not facts_file.exists():
-                problems.append(f"{facts_file} is missing")
-                continue
-            if digest(facts_file.read_bytes()) != entry["digest"]:
-                problems.append(f"{facts_file} does not match its checksum")
-                continue
-            problems.extend(damaged_files(shard.directory, shard.facts["checksums"]))
+            problems.extend(_damages_of_shard(shard, entry))
         lexicon = self.manifest["lexicon"]
-        problems.extend(damaged_files(self.path / lexicon["directory"], lexicon["checksums"]))
+        directory = self.path / lexicon["directory"]
+        found = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"]))
+        problems.extend(found)
+        if not found:
+            problems.extend(
+                format.damages(directory, format.LEXICON, {"tokens": self.tokens, "keys": self.types})
+            )
+        for name in ("tokens", "sentences", "documents"):
+            summed = sum(entry[name] for entry in self.manifest["shards"])
+            if summed != self.manifest[name]:
+                problems.append(
+                    f"{self.path / MANIFEST} has {self.manifest[name]:,} {name}, its shards {summed:,}"
+                )
         return problems
 
     @property
@@ -201,7 +195,25 @@ class Corpus:
         return f"Corpus({str(self.path)!r}, tokens={self.tokens:,}, documents={self.documents:,})"
 
 
-def manifest_seal(manifest: dict[str, Any]) -> str:
-    """Checksum over the manifest's other entries, so that a flipped byte in it shows."""
-    rest = {name: value for name, value in manifest.items() if name != "seal"}
-    return digest(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode())
+def _all_of(declared: Mapping[str, format.Array], checksums: dict[str, str]) -> dict[str, str]:
+    """The checksums, with an empty one for a declared file that has none."""
+    return {**dict.fromkeys(declared, ""), **checksums}
+
+
+def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
+    path = shard.directory / FACTS
+    try:
+        if digest_file(path) != entry["digest"]:
+            return [f"{path} does not match its checksum"]
+        facts = shard.facts
+    except FileNotFoundError:
+        return [f"{path} is missing"]
+    except StoreError as error:
+        return [str(error)]
+    differing = [
+        f"{path} has {facts[name]:,} {name}, but {MANIFEST} says {entry[name]:,}"
+        for name in NUMBERS
+        if facts[name] != entry[name]
+    ]
+    damaged = damaged_files(shard.directory, _all_of(format.SHARD, facts["checksums"]))
+    return [*differing, *(damaged or format.damages(shard.directory, format.SHARD, shard.numbers))]

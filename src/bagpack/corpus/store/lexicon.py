@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.store import format
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, merge_sorted, read_only
-from bagpack.files import map_array, write_array
+from bagpack.files import map_array
 
 Counted = tuple[Strings, NDArray[np.int64]]
-
-DTYPES = {
-    "keys.blob": "|u1",
-    "keys.offsets": "<i8",
-    "keys.count": "<i8",
-    "forms.blob": "|u1",
-    "forms.offsets": "<i8",
-    "forms.key": "<i8",
-}
 
 
 def merge_two(first: Counted, second: Counted) -> Counted:
@@ -110,31 +101,27 @@ def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
         "forms.key": form_keys,
     }
     directory.mkdir(parents=True, exist_ok=True)
-    return {name: write_array(directory / name, array, DTYPES[name]) for name, array in arrays.items()}
+    return format.write_arrays(directory, arrays, format.LEXICON)
 
 
 class Lexicon:
-    """The corpus's keys, sorted, with counts; memory-mapped."""
+    """The corpus's keys, sorted, with counts; memory-mapped.
 
-    def __init__(self, directory: Path) -> None:
+    All files are mapped at once, so that a corpus that is open stays usable while another process appends to it: an
+    append writes a new lexicon and removes the old one.
+    """
+
+    def __init__(self, directory: Path, tokens: int, keys: int) -> None:
         self.directory = directory
-
-    def _map(self, name: str) -> NDArray[Any]:
-        return read_only(map_array(self.directory / name, DTYPES[name]))
-
-    @cached_property
-    def keys(self) -> Strings:
-        """All keys in code-point order."""
-        return Strings(self._map("keys.blob"), self._map("keys.offsets"))
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """Tokens per key."""
-        return self._map("keys.count")
-
-    @cached_property
-    def _forms(self) -> tuple[Strings, NDArray[np.int64]]:
-        return Strings(self._map("forms.blob"), self._map("forms.offsets")), self._map("forms.key")
+        format.check(directory, format.LEXICON, {"tokens": tokens, "keys": keys})
+        arrays = {
+            name: read_only(map_array(directory / name, array.dtype))
+            for name, array in format.LEXICON.items()
+        }
+        self.keys = Strings(arrays["keys.blob"], arrays["keys.offsets"])  # in code-point order
+        self.counts: NDArray[np.int64] = arrays["keys.count"]  # tokens of each key
+        self.forms = Strings(arrays["forms.blob"], arrays["forms.offsets"])
+        self.form_keys: NDArray[np.int64] = arrays["forms.key"]
 
     def find(self, words: Iterable[str]) -> NDArray[np.int64]:
         """Key index of each word: as a key, failing that as a form; -1 if the corpus has neither."""
@@ -142,8 +129,7 @@ class Lexicon:
         found = self.keys.find(wanted)
         missing = np.flatnonzero(found < 0)
         if missing.size:
-            forms, form_keys = self._forms
-            by_form = forms.find(wanted.take(missing))
+            by_form = self.forms.find(wanted.take(missing))
             known = by_form >= 0
-            found[missing[known]] = form_keys[by_form[known]]
+            found[missing[known]] = self.form_keys[by_form[known]]
         return found

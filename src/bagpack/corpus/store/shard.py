@@ -18,41 +18,14 @@ from bagpack.corpus.build.documents import Documents
 from bagpack.corpus.build.interning import FULL, InternTable, intern_two
 from bagpack.corpus.build.normalise import NormalisedTypes, fold_all
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.columns import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store import format
+from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.manifest import FACTS, read_facts
 from bagpack.corpus.store.strings import Strings, read_only
-from bagpack.errors import StoreError
-from bagpack.files import map_array, read_json, sync_directory, write_array, write_json
+from bagpack.files import map_array, sync_directory, write_json
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
-
-DTYPES = {
-    "tokens": "<u4",
-    "postings": "<u4",
-    "keys.blob": "|u1",
-    "keys.offsets": "<i8",
-    "keys.postings": "<i8",
-    "types.blob": "|u1",
-    "types.offsets": "<i8",
-    "types.key": "<u4",
-    "types.count": "<u4",
-    "forms.blob": "|u1",
-    "forms.offsets": "<i8",
-    "forms.count": "<u4",
-    "documents.start": "<u4",
-    "documents.blob": "|u1",
-    "documents.offsets": "<i8",
-}
-
-LENGTHS = {  # entries of a file: a number in shard.json, and how many more
-    "tokens": ("tokens", 0),
-    "postings": ("tokens", 0),
-    "keys.offsets": ("keys", 1),
-    "keys.postings": ("keys", 1),
-    "types.offsets": ("types", 1),
-    "types.key": ("types", 0),
-    "types.count": ("types", 0),
-}
 
 
 @nb.njit(cache=True, nogil=True)
@@ -231,7 +204,7 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         "documents.offsets": documents.offsets,
     }
     directory.mkdir(parents=True, exist_ok=True)
-    checksums = {name: write_array(directory / name, array, DTYPES[name]) for name, array in arrays.items()}
+    checksums = format.write_arrays(directory, arrays, format.SHARD)
     shard = {
         "tokens": int(tokens.size),
         "sentences": int(sentences),
@@ -241,7 +214,7 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         "source": draft.source,
         "checksums": checksums,
     }
-    write_json(directory / "shard.json", shard)
+    write_json(directory / FACTS, shard)
     sync_directory(directory)
     return shard
 
@@ -281,22 +254,23 @@ class Shard:
         self.directory = directory
 
     def _map(self, name: str) -> NDArray[Any]:
-        array = read_only(map_array(self.directory / name, DTYPES[name]))
-        # The kernels do not check bounds, so a file of the wrong length must not reach them.
-        if name in LENGTHS:
-            fact, more = LENGTHS[name]
-            if array.size != self.facts[fact] + more:
-                raise StoreError(
-                    f"{self.directory / name} has {array.size:,} entries where shard.json tells of "
-                    f"{self.facts[fact] + more:,}; the store is damaged: restore the file or index again"
-                )
-        return array
+        return read_only(map_array(self._checked / name, format.SHARD[name].dtype))
+
+    @cached_property
+    def _checked(self) -> Path:
+        """The directory, all of whose files hold what is declared: kernels do not check bounds."""
+        format.check(self.directory, format.SHARD, self.numbers)
+        return self.directory
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What shard.json says."""
-        facts: dict[str, Any] = read_json(self.directory / "shard.json")
-        return facts
+        return read_facts(self.directory)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Tokens, types and keys: what the lengths and values of the files depend on."""
+        return {name: self.facts[name] for name in ("tokens", "types", "keys")}
 
     @cached_property
     def tokens(self) -> U32:

@@ -1,0 +1,238 @@
+"""The files of a store, declared once: type, length, allowed values. Writer, opener and verifier all use this module.
+
+Kernels do not check bounds, so a file must hold only what is declared here before one of them sees it. Reading every
+value takes a moment, so it is done once for a file and remembered by its identity and times, not once for a process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.errors import StoreError
+from bagpack.files import cache_directory, digest, map_array, write_array
+
+FORMAT_VERSION = 1
+CHUNK = 1 << 20  # values looked at together
+
+# A token is the number of its type and two flags.
+SENTENCE_START = np.uint32(1 << 31)  # the token opens a sentence
+GLUED = np.uint32(1 << 30)  # no white space before the token in the text
+TYPE_MASK = np.uint32((1 << 30) - 1)
+
+Values = NDArray[Any]
+Numbers = Mapping[str, int]  # tokens, types, keys, ... of a shard or lexicon
+Rule = Callable[[Values, Numbers], str]  # what is wrong with the values, or an empty string
+
+
+def below(number: str, mask: np.uint32 | None = None) -> Rule:
+    """All values, under the mask, are less than a number of the shard."""
+
+    def rule(values: Values, numbers: Numbers) -> str:
+        bound = numbers[number]
+        for chunk in _chunks(values):
+            largest = int((chunk & mask if mask is not None else chunk).max())
+            smallest = int(chunk.min())
+            if largest >= bound or smallest < 0:
+                return (
+                    f"holds {largest if largest >= bound else smallest:,}, but there are {bound:,} {number}"
+                )
+        return ""
+
+    return rule
+
+
+def ascending(last: str, *, exact: bool) -> Rule:
+    """Values never fall, begin at 0 or later, and end at a number of the shard (or, if not `exact`, not beyond)."""
+
+    def rule(values: Values, numbers: Numbers) -> str:
+        bound = numbers[last]
+        if exact and (not values.size or values[0] != 0 or values[-1] != bound):
+            ends = f"{values[0]:,} to {values[-1]:,}" if values.size else "nothing"
+            return f"runs from {ends}, but it must run from 0 to {bound:,} ({last})"
+        if values.size and (values[0] < 0 or values[-1] > bound):
+            return f"holds {values[-1]:,}, but there are {bound:,} {last}"
+        before = values[0] if values.size else 0
+        for chunk in _chunks(values):
+            if chunk[0] < before or (chunk[1:] < chunk[:-1]).any():
+                return "does not ascend"
+            before = chunk[-1]
+        return ""
+
+    return rule
+
+
+def counts(total: str) -> Rule:
+    """Positive numbers that add up to a number of the shard, or to less."""
+
+    def rule(values: Values, numbers: Numbers) -> str:
+        summed = 0
+        for chunk in _chunks(values):
+            if chunk.min() < 1:
+                return f"holds the count {chunk.min()}"
+            summed += int(chunk.sum(dtype=np.int64)) if chunk.max() < 1 << 40 else int(chunk.max())
+        return (
+            f"adds up to {summed:,}, but there are {numbers[total]:,} {total}"
+            if summed > numbers[total]
+            else ""
+        )
+
+    return rule
+
+
+def utf8(values: Values, numbers: Numbers) -> str:
+    """Bytes are UTF-8."""
+    try:
+        values.tobytes().decode()
+    except UnicodeDecodeError as error:
+        return f"is not UTF-8 (at byte {error.start:,})"
+    return ""
+
+
+def _chunks(values: Values) -> Iterator[Values]:
+    return (values[at : at + CHUNK] for at in range(0, values.size, CHUNK))
+
+
+@dataclass(frozen=True)
+class Array:
+    """One file of raw little-endian numbers."""
+
+    dtype: str
+    length: str  # the number that is its length, with `+1` behind it for offsets
+    rule: Rule
+    about: str
+
+    def size(self, numbers: Numbers) -> int:
+        """Entries that the file must have."""
+        name, _, more = self.length.partition("+")
+        return numbers[name] + int(more or 0)
+
+
+SHARD = {
+    "tokens": Array(
+        "<u4",
+        "tokens",
+        below("types", TYPE_MASK),
+        "bits 0–29: type; bit 30: no white space before the token in the text; bit 31: the token opens a sentence",
+    ),
+    "postings": Array(
+        "<u4", "tokens", below("tokens"), "positions in `tokens`, grouped by key, ascending within a key"
+    ),
+    "keys.blob": Array(
+        "|u1", "key bytes", utf8, "the keys, concatenated, in byte order (which is code-point order)"
+    ),
+    "keys.offsets": Array(
+        "<i8", "keys+1", ascending("key bytes", exact=True), "key k is `blob[offsets[k]:offsets[k+1]]`"
+    ),
+    "keys.postings": Array(
+        "<i8",
+        "keys+1",
+        ascending("tokens", exact=True),
+        "the positions of key k are `postings[p[k]:p[k+1]]`; `p[k+1] - p[k]` is its count",
+    ),
+    "types.blob": Array("|u1", "type bytes", utf8, "the forms of the types, as written, by falling count"),
+    "types.offsets": Array(
+        "<i8", "types+1", ascending("type bytes", exact=True), "type y is `blob[offsets[y]:offsets[y+1]]`"
+    ),
+    "types.key": Array("<u4", "types", below("keys"), "the key of each type"),
+    "types.count": Array("<u4", "types", counts("tokens"), "tokens of each type"),
+    "forms.blob": Array(
+        "|u1", "form bytes", utf8, "FORM TAB KEY, sorted: folded forms that differ from their key"
+    ),
+    "forms.offsets": Array("<i8", "forms+1", ascending("form bytes", exact=True), "as above"),
+    "forms.count": Array("<u4", "forms", counts("tokens"), "tokens of each form with this key"),
+    "documents.start": Array(
+        "<u4", "names", ascending("tokens", exact=False), "position of the first token of each document"
+    ),
+    "documents.blob": Array("|u1", "name bytes", utf8, "document ids"),
+    "documents.offsets": Array("<i8", "names+1", ascending("name bytes", exact=True), "as above"),
+}
+
+LEXICON = {
+    "keys.blob": Array("|u1", "key bytes", utf8, "all keys of the corpus, sorted"),
+    "keys.offsets": Array("<i8", "keys+1", ascending("key bytes", exact=True), "as above"),
+    "keys.count": Array("<i8", "keys", counts("tokens"), "tokens of each key"),
+    "forms.blob": Array("|u1", "form bytes", utf8, "folded forms that are not keys, sorted"),
+    "forms.offsets": Array("<i8", "forms+1", ascending("form bytes", exact=True), "as above"),
+    "forms.key": Array(
+        "<i8",
+        "forms",
+        below("keys"),
+        "the most frequent key of each; of equals, the first in code-point order",
+    ),
+}
+
+
+def write_arrays(
+    directory: Path, arrays: Mapping[str, Values], declared: Mapping[str, Array]
+) -> dict[str, str]:
+    """Write all declared arrays; returns their checksums."""
+    return {
+        name: write_array(directory / name, arrays[name], array.dtype) for name, array in declared.items()
+    }
+
+
+def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Iterator[str]:
+    """Sentences about files that are missing or do not hold what is declared; lengths first, then values."""
+    found: dict[str, Values] = {}
+    for name, array in declared.items():
+        try:
+            found[name] = map_array(directory / name, array.dtype)
+        except StoreError as error:
+            yield str(error)
+    numbers = dict(stated)
+    for (
+        name,
+        values,
+    ) in found.items():  # a number that no JSON file states is the length of the first file that has it
+        number, _, more = declared[name].length.partition("+")
+        numbers.setdefault(number, values.size - int(more or 0))
+    right = []
+    for name, values in found.items():
+        wanted = declared[name].size(numbers)
+        if values.size == wanted:
+            right.append(name)
+        else:
+            yield (
+                f"{directory / name} has {values.size:,} entries, but it must have {wanted:,} "
+                f"({declared[name].length})"
+            )
+    for name in right:
+        with suppress(KeyError):  # a number whose file is missing, which is reported already
+            if problem := declared[name].rule(found[name], numbers):
+                yield f"{directory / name} {problem}"
+
+
+def check(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> None:
+    """Raise unless the files hold what is declared; files that passed before and did not change are not read again."""
+    mark = _mark(directory, declared, stated)
+    if mark is not None and mark.exists():
+        return
+    for problem in damages(directory, declared, stated):
+        raise StoreError(f"{problem}; the store is damaged: restore the file, or index again")
+    if mark is not None:
+        with suppress(OSError):  # without a writable cache it is looked at again next time
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+def _mark(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Path | None:
+    """The empty file whose presence says that these files passed: named by their identity, size and times."""
+    identity = [FORMAT_VERSION, sorted(stated.items())]
+    try:
+        for name in declared:
+            status = os.lstat(directory / name)
+            identity.append(
+                [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+            )
+    except OSError:
+        return None
+    place = cache_directory()
+    return place / "checked" / digest(str(identity).encode()) if place else None

@@ -1,0 +1,233 @@
+"""Stores from strangers: wild values, wrong lengths, wrong types, links and names that lead out."""
+
+import json
+import os
+import re
+import shutil
+
+import numpy as np
+import pytest
+from corpus_oracle import build
+
+from bagpack.artefacts import seal_of
+from bagpack.corpus.store import format
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.manifest import read_manifest
+from bagpack.errors import StoreError
+from bagpack.files import digest
+
+TEXT = "The lions saw a lion. The café was open.\nLions sleep.\n"
+SHARD = "shards/000000-000"
+FILES = [
+    *((SHARD, name) for name in format.SHARD),
+    *(("lexicon-0", name) for name in format.LEXICON),
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("made")
+    (place / "a.txt").write_text(TEXT)
+    (place / "b.txt").write_text("Tigers met lions.\n")
+    build([place / "a.txt", place / "b.txt"], place / "s")
+    return place / "s"
+
+
+@pytest.fixture
+def store(made, tmp_path):
+    shutil.copytree(made, tmp_path / "s")
+    return tmp_path / "s"
+
+
+def reseal(store, change=None):
+    """Make every checksum right again: damage that a forger, not an accident, would do."""
+    shard = store / SHARD / "shard.json"
+    facts = json.loads(shard.read_text())
+    facts["checksums"] = {name: digest((store / SHARD / name).read_bytes()) for name in facts["checksums"]}
+    shard.write_text(json.dumps(facts))
+    path = store / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["shards"][0]["digest"] = digest(shard.read_bytes())
+    lexicon = manifest["lexicon"]["checksums"]
+    manifest["lexicon"]["checksums"] = {
+        name: digest((store / "lexicon-0" / name).read_bytes()) for name in lexicon
+    }
+    if change:
+        change(manifest)
+    path.write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
+
+
+def use_everything(store):
+    corpus = Corpus.open(store)
+    corpus.resolve(["lion", "cafés"])
+    shard = corpus.shards[0]
+    return shard.tokens, shard.postings, shard.keys, shard.documents, shard.form_keys
+
+
+def wild_values(content, dtype):
+    """The content with its first, middle or last value replaced by the largest, or by one less or more."""
+    kind = np.dtype(dtype)
+    values = np.frombuffer(content, kind)
+    for at in {0, values.size // 2, values.size - 1}:
+        for wild in (np.iinfo(kind).max, np.iinfo(kind).max // 2, np.iinfo(kind).min):
+            changed = values.copy()
+            changed[at] = wild
+            if not np.array_equal(changed, values):
+                yield changed.tobytes()
+
+
+# Any byte may be part of a text, a count may be smaller, a token may be of another type, if it is there.
+HARMLESS = {"keys.blob", "types.blob", "forms.blob", "documents.blob", "documents.start"}
+
+
+@pytest.mark.parametrize(("directory", "name"), FILES)
+def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
+    path = store / directory / name
+    content = path.read_bytes()
+    declared = {**format.SHARD, **format.LEXICON}[name]
+    for changed in wild_values(content, declared.dtype):
+        path.write_bytes(changed)
+        reseal(store)
+        try:
+            use_everything(store)
+        except StoreError as error:
+            assert str(path) in str(error)
+            assert Corpus.open(store).verify() if directory == SHARD else True
+            done = cli("verify", store)
+            assert done.code == 1
+            assert path.name in done.err
+        else:
+            # What is let through is within its range.
+            assert name in HARMLESS or np.frombuffer(changed, declared.dtype).max() < 2**31 + 100
+
+
+@pytest.mark.parametrize(("directory", "name"), FILES)
+@pytest.mark.parametrize("how", ["emptied", "shortened", "lengthened", "odd"])
+def test_wrong_lengths_are_found_when_a_store_is_opened_or_used(directory, name, how, store):
+    path = store / directory / name
+    content = path.read_bytes()
+    size = np.dtype({**format.SHARD, **format.LEXICON}[name].dtype).itemsize
+    path.write_bytes(
+        {
+            "emptied": b"",
+            "shortened": content[:-size],
+            "lengthened": content + bytes(size),
+            "odd": content + b"x",
+        }[how]
+    )
+    reseal(store)
+    with pytest.raises(StoreError, match=r"has [0-9,]+ (entries|bytes)|runs from|adds up|does not ascend"):
+        use_everything(store)
+    problems = Corpus(store, read_manifest(store)).verify()
+    assert any(f"{directory}/{name.partition('.')[0]}" in problem for problem in problems)
+
+
+def test_values_are_read_once_for_a_file_not_once_for_a_process(store, monkeypatch):
+    use_everything(store)
+    read = []
+    monkeypatch.setattr(format, "damages", lambda *arguments: read.append(arguments) or iter(()))
+    use_everything(store)
+    assert read == []
+    path = store / SHARD / "tokens"
+    path.write_bytes(path.read_bytes())  # rewritten: another time
+    use_everything(store)
+    assert [directory.name for directory, *_ in read] == ["000000-000"]
+
+
+def test_without_a_place_for_the_cache_values_are_still_checked(store, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    use_everything(store)
+    (store / SHARD / "tokens").write_bytes(b"\xff" * len((store / SHARD / "tokens").read_bytes()))
+    with pytest.raises(StoreError, match="tokens holds"):
+        use_everything(store)
+
+
+WRONG = [None, True, -1, "x", 1.5, [], {}, [[]], 2**80]
+
+
+@pytest.mark.parametrize(
+    "entry", ["tokens", "types", "content_hash", "options", "sources", "told", "lexicon", "shards"]
+)
+def test_wrong_types_in_a_manifest(entry, store, cli):
+    for value in WRONG:
+        original = (store / "manifest.json").read_text()
+        reseal(store, lambda manifest, value=value: manifest.update({entry: value}))
+        for command in ("info", "verify"):
+            done = cli(command, store)
+            assert "unforeseen" not in done.err, (value, done.err)
+            assert "Traceback" not in done.err
+            if done.code:
+                assert done.err.startswith("bagpack: ")
+        (store / "manifest.json").write_text(original)
+    reseal(store, lambda manifest: manifest.pop(entry))
+    done = cli("info", store)
+    assert done.code == 1
+    assert f"lacks the entry {entry}" in done.err
+
+
+@pytest.mark.parametrize("entry", ["tokens", "types", "keys", "checksums"])
+def test_wrong_types_in_a_shard(entry, store, cli):
+    path = store / SHARD / "shard.json"
+    original = path.read_text()
+    for value in (None, "x", -1, [1], 2**70):
+        path.write_text(json.dumps({**json.loads(original), entry: value}))
+        with pytest.raises(StoreError):
+            use_everything(store)
+        done = cli("verify", store)
+        assert done.code == 1
+        assert "unforeseen" not in done.err
+    path.write_text("[" * 100_000 + "]" * 100_000)
+    with pytest.raises(StoreError, match="nested too deeply"):
+        use_everything(store)
+
+
+def test_a_manifest_that_is_nested_deeply(store, cli):
+    (store / "manifest.json").write_text('{"kind": "corpus", "x": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    for command in ("info", "verify"):
+        done = cli(command, store)
+        assert done.code == 1
+        assert "manifest.json is nested too deeply; it is damaged" in done.err
+
+
+@pytest.mark.parametrize("name", ["../../other/shards/000000-000", "/etc", "..", "x/../../y"])
+def test_names_that_lead_out_of_the_store(name, store, cli):
+    shutil.copytree(store, store.parent / "other")
+    reseal(store, lambda manifest: manifest["shards"][0].update(name=name))
+    assert "which is not a name of a shard" in cli("info", store).err
+    reseal(
+        store,
+        lambda manifest: (
+            manifest["shards"][0].update(name="000000-000"),
+            manifest["lexicon"].update(directory=name),
+        ),
+    )
+    assert "which is not a name of a lexicon" in cli("info", store).err
+
+
+@pytest.mark.parametrize("name", [f"{SHARD}/documents.blob", f"{SHARD}/tokens", f"{SHARD}/shard.json",
+                                  "lexicon-0/keys.blob", "lexicon-0", SHARD, "shards", "manifest.json"])  # fmt: skip
+def test_links_are_not_followed(name, store, cli):
+    outside = store.parent / "outside"
+    os.rename(store / name, outside)
+    (store / name).symlink_to(outside)
+    with pytest.raises(StoreError, match=r"is a symbolic link|is missing"):
+        use_everything(store)
+    done = cli("verify", store)
+    assert done.code == 1
+    assert re.search("symbolic link|is missing", done.err), done.err
+
+
+def test_a_linked_store_opens(store):
+    (store.parent / "link").symlink_to(store)
+    assert use_everything(store.parent / "link")
+
+
+def test_a_pipe_in_the_place_of_a_file(store, cli):
+    (store / SHARD / "keys.blob").unlink()
+    os.mkfifo(store / SHARD / "keys.blob")
+    assert "keys.blob is not a regular file" in cli("verify", store).err
