@@ -1,7 +1,7 @@
 """`python -m benchmarks.accuracy [dev | test | ablation | cost]`; all but dev write their part of docs/accuracy.md.
 
-dev       both presets and word2vec on the parts that choices were made on; printed only
-test      the same on the test parts, with intervals
+dev       both presets on the parts that choices were made on; printed only
+test      both presets and word2vec on the test parts, with intervals
 ablation  every switch of preset modern on the dev parts
 cost      time and memory of both presets on the same set
 """
@@ -12,6 +12,8 @@ import json
 import sys
 import time
 from pathlib import Path
+
+import numpy as np
 
 from bagpack import Corpus
 from bagpack.basis import Basis
@@ -64,7 +66,7 @@ def compare(part: str) -> list[dict]:
     sets = open_sets(part)
     matrix = count(part, sets)
     wide = count(part, [asked for asked in sets if asked.questions], ANALOGY_BASIS)
-    dense = vectors()
+    dense = vectors() if part == "test" else None
     lines = []
     for asked in sets:
         begun = time.monotonic()
@@ -92,12 +94,12 @@ def _costing(dense: WordVectors, C: float) -> Method:
 def _details(asked: OpenSet, outcomes: dict[str, Outcome]) -> dict:
     """What a set is also reported by: parts by name, best and worst of four."""
     if asked.questions:
-        five = [len(choices) == 5 for _, choices, _ in asked.questions]
+        files = np.array(asked.files)
         return {
             "parts": {
                 name: {
-                    label: float(outcome.parts[0].predicted[[f == wanted for f in five]].mean())
-                    for label, wanted in (("U2", True), ("U4", False))
+                    file.upper(): float(outcome.parts[0].predicted[files == file].mean())
+                    for file in dict.fromkeys(asked.files)
                 }
                 for name, outcome in outcomes.items()
             }

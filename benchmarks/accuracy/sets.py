@@ -54,6 +54,7 @@ class OpenSet:
     rankings: list[Ranking] = field(default_factory=list)
     examples: list[tuple[Pair, str]] = field(default_factory=list)
     questions: list[tuple[Pair, list[Pair], int]] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # the file of each question, where there are several
 
     @property
     def pairs(self) -> list[Pair]:
@@ -144,16 +145,35 @@ def conceptnet(part: str) -> list[Job]:
     return [_labels([r for r in rows if frequent[r["relation"]] >= 30], "relation", "lexical", 5)]
 
 
-def analogies(part: str) -> list[tuple[Pair, list[Pair], int]]:
-    """U2 and U4 together."""
-    found = []
-    for name in ("u2", "u4"):
+def analogies(part: str, title: str, *names: str) -> OpenSet:
+    """Questions of one or more files, taken together."""
+    questions, files = [], []
+    for name in names:
         file = SETS / name / ("val.jsonl" if part == "dev" else "test.jsonl")
         for line in file.read_text(encoding="utf-8").splitlines():
             asked = json.loads(line)
-            choices = [(a, b) for a, b in asked["choices"]]
-            found.append((tuple(asked["stem"]), choices, asked["answer"]))
-    return found
+            choices = [(a, b) for a, b in asked.get("choices", asked.get("choice"))]
+            questions.append((tuple(asked["stem"]), choices, asked["answer"]))
+            files.append(name)
+    return OpenSet(title, "% right", questions=questions, files=files)
+
+
+def diffvec() -> list[Job]:
+    """DiffVec's fine relations of at least 30 rows, no word shared: 4,000 rows drawn at random."""
+    rows = _sample(_table(SETS / "diffvec" / "pairs.tsv"), 4000)[0]
+    frequent = Counter(row["label"] for row in rows)
+    rows = [
+        {"word1": r["w1"], "word2": r["w2"], "label": r["label"]} for r in rows if frequent[r["label"]] >= 30
+    ]
+    return [_labels(rows, "label", "lexical", 5)]
+
+
+def cogalex() -> list[Job]:
+    """CogALex VI: trained on the training file, tested on the validation file."""
+    train, val = (_table(SETS / "cogalex_vi" / f"{name}.tsv") for name in ("train", "val"))
+    pairs = [(row["w1"], row["w2"]) for row in train + val]
+    labels = [row["label"] for row in train + val]
+    return [Job(pairs, labels, fixed_split(len(train), len(val)), "f1_macro")]
 
 
 def prototypicality(part: str) -> OpenSet:
@@ -178,9 +198,9 @@ def prototypicality(part: str) -> OpenSet:
 
 
 def open_sets(part: str) -> list[OpenSet]:
-    """All sets, as `dev` or `test`."""
-    return [
-        OpenSet("Analogies U2 and U4", "% right", questions=analogies(part)),
+    """All sets, as `dev` or `test`; some have only a development part."""
+    found = [
+        analogies(part, "Analogies U2 and U4", "u2", "u4"),
         OpenSet("SemEval-2007 task 4", "F of true, 7 relations", jobs=nominals(part)),
         OpenSet("BLESS, lexical split", "macro F1", jobs=bless(part)),
         OpenSet("Padó 2007", "ρ", jobs=plausibility("pado2007")),
@@ -189,3 +209,11 @@ def open_sets(part: str) -> list[OpenSet]:
         prototypicality(part),
         OpenSet("ConceptNet, lexical split", "macro F1", jobs=conceptnet(part)),
     ]
+    if part == "dev":
+        found += [
+            analogies(part, "Analogies BATS", "bats_mc"),
+            analogies(part, "Analogies Google", "google_mc"),
+            OpenSet("DiffVec, lexical split", "macro F1", jobs=diffvec()),
+            OpenSet("CogALex VI", "macro F1", jobs=cogalex()),
+        ]
+    return found
