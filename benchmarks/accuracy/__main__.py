@@ -2,7 +2,7 @@
 
 dev       both presets on the parts that choices were made on; printed only
 test      both presets and word2vec on the test parts, with intervals
-ablation  every switch of preset modern on the dev parts
+ablation  every variant of preset modern on the dev parts
 cost      time and memory of both presets on the same set
 """
 
@@ -24,6 +24,7 @@ from bagpack.vectors.matrix import PairMatrix
 from benchmarks.accuracy import page, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
 from benchmarks.accuracy.sets import OpenSet, open_sets
+from benchmarks.accuracy.variants import BASE, VARIANTS
 from benchmarks.bench_counting import store
 from benchmarks.measure import BAGPACK, DATA, HERE, SHARED, run_watched
 
@@ -119,8 +120,6 @@ def _details(asked: OpenSet, outcomes: dict[str, Outcome]) -> dict:
 
 def ablation() -> dict[str, list[dict]]:
     """Every variant on every set's dev part."""
-    from bagpack.experiments.ablation import BASE, COUNTING, LEARNING
-
     sets = open_sets("dev")
     matrix = count("dev", sets)
     wide = count("dev", [asked for asked in sets if asked.questions], ANALOGY_BASIS)
@@ -128,7 +127,7 @@ def ablation() -> dict[str, list[dict]]:
     for asked in sets:
         base = answer(PresetMethod("modern", matrix, wide), asked)
         found[asked.name] = [{"variant": BASE.name, "score": base.score(), "difference": None}]
-        for variant in (*LEARNING[1:], *COUNTING):
+        for variant in VARIANTS:
             if variant.b is not None and asked.questions:
                 continue  # they have a basis of their own
             counted, for_questions = matrix, wide

@@ -11,7 +11,7 @@ from bagpack.evaluate import cross_validate, question_rows, solve_analogies
 from bagpack.evaluate.paired import Outcome, Part, ratings_part
 from bagpack.learn import PairCounts, encode_targets, fit_counts
 from bagpack.learn.fitting import Machine, solve_gram
-from bagpack.learn.presets import get_preset
+from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.targets import decode
 from bagpack.vectors.matrix import PairMatrix
 from benchmarks.accuracy.sets import Job, OpenSet, Pair
@@ -61,12 +61,12 @@ def answer(method: Method, asked: OpenSet) -> Outcome:
 class PresetMethod:
     """A preset over a matrix that holds all pairs; analogies may have a matrix of their own."""
 
-    def __init__(self, preset: str, matrix: PairMatrix, analogies: PairMatrix | None = None) -> None:
-        self.name = preset
+    def __init__(self, preset: str | Preset, matrix: PairMatrix, analogies: PairMatrix | None = None) -> None:
         self.preset = get_preset(preset)
+        self.name = self.preset.name
         self.matrix = matrix
         self.for_analogies = analogies or matrix
-        self.condition = "words" if preset == "words" else "v1v2v12"
+        self.condition = "words" if self.name == "words" else "v1v2v12"
         self._ranker: tuple[int, Any] | None = None
 
     def job(self, job: Job) -> np.ndarray:
@@ -78,7 +78,7 @@ class PresetMethod:
         return np.where(found.tested, found[self.condition].predicted, np.nan)
 
     def _counts(self, pairs: Sequence[Pair]) -> PairCounts:
-        return self.matrix.counts(pairs, self.preset.beside, -1)
+        return self.matrix.counts(pairs)
 
     def rank(self, examples: Sequence[tuple[Pair, str]], relation: str, pairs: Sequence[Pair]) -> np.ndarray:
         """Decision values of the relation's machine."""
@@ -88,14 +88,12 @@ class PresetMethod:
             machine = Machine(RANKING_COST)
             self._ranker = id(examples), fit_counts(counts, targets, self.condition, self.preset, machine)
         model = self._ranker[1]
-        return model.label_scores(self.matrix.counts(pairs, model.beside, -1))[
-            :, model.classes.index(relation)
-        ]
+        return model.label_scores(self.matrix.counts(pairs))[:, model.classes.index(relation)]
 
     def questions(self, questions: Sequence[Any]) -> np.ndarray:
         """Credit for each question."""
         pairs = [p for stem, choices, _ in questions for p in (stem, *choices)]
-        counts = self.for_analogies.counts(pairs, self.preset.beside, -1)
+        counts = self.for_analogies.counts(pairs)
         rows = question_rows([(len(choices), right) for _, choices, right in questions], "analogies")
         found = solve_analogies(counts, rows, (self.condition,), self.preset, C=self.preset.C)[self.condition]
         guess = np.array([1 / len(choices) for _, choices, _ in questions])

@@ -9,7 +9,6 @@ from bagpack.errors import UsageError
 WORD_SEGMENTS = ("pre", "post")
 PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 BLOCKS = {"v1": WORD_SEGMENTS, "v2": WORD_SEGMENTS, "v12": PAIR_SEGMENTS}
-DISTANCES = 6  # tokens between a pair's words: 0 to 4, and 5 or more
 CONDITIONS = {"v1v2": ("v1", "v2"), "v12": ("v12",), "v1v2v12": ("v1", "v2", "v12")}
 
 

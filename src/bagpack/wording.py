@@ -14,21 +14,6 @@ _STATISTICS = {
     "pair:together": "{w1} and {w2} are seen together",
     "pair:PMI": "how much more often than by chance {w1} and {w2} are together",
     "pair:order": "how much more often {w1} comes first than {w2}",
-    "cos(v1,v2):pre·pre": "how alike what stands before {w1} and before {w2} is",
-    "cos(v1,v2):pre·post": "how alike what stands before {w1} and after {w2} is",
-    "cos(v1,v2):post·pre": "how alike what stands after {w1} and before {w2} is",
-    "cos(v1,v2):post·post": "how alike what stands after {w1} and after {w2} is",
-}
-_BETWEEN = (
-    "no word stands",
-    "1 word stands",
-    *(f"{n} words stand" for n in (2, 3, 4)),
-    "5 or more words stand",
-)
-_STATISTICS |= {
-    f"gap:{order}{n}": f"how often {words} between, {first} first"
-    for order, first in (("+", "{w1}"), ("-", "{w2}"))
-    for n, words in enumerate(_BETWEEN)
 }
 
 CONDITIONS = {
@@ -46,16 +31,9 @@ _BLOCKS = {
     "v1": "{w1} alone",
     "v2": "{w2} alone",
     "v12": "together",
-    "v12~": "borrowed from similar pairs",
-    "whole": "all that stands between",
-    "wide1": "{w1} in a wider window",
-    "wide2": "{w2} in a wider window",
     "v1·v2": "in common",
-    "min(v1,v2)": "in common at least",
     "v1−v2": "what sets them apart",
-    "cos(v1,v2)": "how alike they are",
     "pair": "how often together",
-    "gap": "how far apart",
 }
 
 
@@ -122,28 +100,20 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
         word = w1 if block == "v1" else w2
         pattern = f"{term} … {word}" if segment == "pre" else f"{word} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {word}", pattern)
-    if block in ("v1·v2", "min(v1,v2)") and segment in ("pre", "post"):
+    if block == "v1·v2" and segment in ("pre", "post"):
         either = f"{w1} and {w2}"
         pattern = f"{term} … {either}" if segment == "pre" else f"{either} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} both {either}", pattern)
     if block == "v1−v2" and segment in ("pre", "post"):
         pattern = f"{term} … {w1}" if segment == "pre" else f"{w1} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {w1} more than {w2}", pattern)
-    if block in ("wide1", "wide2") and segment in ("pre", "post"):
-        word = w1 if block == "wide1" else w2
-        pattern = f"{term} … … {word}" if segment == "pre" else f"{word} … … {term}"
-        return FeatureWords(term, f"in a wider window {_PLACES[segment]} {word}", pattern)
-    if block == "whole" and segment in ("+", "-"):
-        first, second = (w1, w2) if segment == "+" else (w2, w1)
-        return FeatureWords(term, f"all that stands between, {first} first", f"{first} {term} {second}")
     order, place = segment[:1], segment[1:]
-    if block not in ("v12", "v12~") or order not in ("+", "-") or place not in _PLACES:
+    if block != "v12" or order not in ("+", "-") or place not in _PLACES:
         return None
     first, second = (w1, w2) if order == "+" else (w2, w1)
     parts = [first, second]
     parts.insert(("pre", "betw", "post").index(place), term)
-    borrowed = ", borrowed from similar pairs" if block == "v12~" else ""
-    return FeatureWords(term, f"{_PLACES[place]}, {first} first{borrowed}", " … ".join(parts))
+    return FeatureWords(term, f"{_PLACES[place]}, {first} first", " … ".join(parts))
 
 
 def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
@@ -155,14 +125,6 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     '*the* before w1'
     >>> describe_feature("v12:+post:of", "lion", "cat")
     '*of* after, lion first'
-    >>> describe_feature("v12~:+betw:of", "lion", "cat")
-    '*of* between, lion first, borrowed from similar pairs'
-    >>> describe_feature("whole:-:such as", "lion", "cat")
-    '*such as* all that stands between, cat first'
-    >>> describe_feature("wide2:pre:paw", "lion", "cat")
-    '*paw* in a wider window before cat'
-    >>> describe_feature("gap:-2")
-    'how often 2 words stand between, w2 first'
     """
     return _described(name, w1, w2, "*")
 
@@ -213,12 +175,8 @@ def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
     '3× more with lion'
     """
     block = name.partition(":")[0]
-    if block == "cos(v1,v2)":
-        return f"{count:,} terms in both"
-    if block in ("v1·v2", "min(v1,v2)"):
+    if block == "v1·v2":
         return f"{count:,}× with both"
-    if block == "v12~":
-        return f"weighs {count:,}×"
     if block == "v1−v2" or name == "pair:order":
         if not count:
             return "as often with both" if block == "v1−v2" else "as often either way"

@@ -42,32 +42,6 @@ def pair_contexts(sentences, one, two, left=2, between=5, right=2):
                     yield sign, parts, (sign == "-" and one == two)
 
 
-def gaps(sentences, w1, w2, limit=None, between=5):
-    """Counted couples by order and tokens between, 5 standing for 5 and more: (w1 first) × 6, (w2 first) × 6."""
-    found = [0] * 12
-    observation = 0
-    for sign, parts, same_again in pair_contexts(sentences, w1, w2, between=between):
-        observation += not same_again
-        if limit is not None and observation > limit:
-            break
-        found[6 * (sign == "-") + min(len(parts["betw"]), 5)] += 1
-    return found
-
-
-def wholes(sentences, w1, w2, limit=None, between=5, longest=4):
-    """(sign, all that stands between as a tuple) → count, over the counted couples with up to `longest` there."""
-    found = {}
-    observation = 0
-    for sign, parts, same_again in pair_contexts(sentences, w1, w2, between=between):
-        observation += not same_again
-        if limit is not None and observation > limit:
-            break
-        stretch = tuple(parts["betw"])
-        if 0 < len(stretch) <= longest:
-            found[sign, stretch] = found.get((sign, stretch), 0) + 1
-    return found
-
-
 def observed(term, segment, per_token):
     hits = sum(tuple(segment[i : i + len(term)]) == term for i in range(len(segment)))
     return hits if per_token else min(hits, 1)

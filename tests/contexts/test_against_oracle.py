@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from bagpack.basis import Basis
 from bagpack.contexts import couples
-from bagpack.contexts.source import CorpusSource
-from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.vectors import PairMatrix, PairVectorizer
+from bagpack.vectors import PairVectorizer
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 
@@ -84,34 +82,6 @@ def test_every_feature_equals_the_oracle(
             segment = ("-" if segment[0] == "+" else "+") + segment[1:]
         turned[f"{exchange.get(block, block)}:{segment}:{term}"] = value
     assert swapped == turned
-
-
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    sentences=sentences_of_words,
-    one=targets,
-    two=targets,
-    limit=st.one_of(st.none(), st.integers(1, 4)),
-    cuts=st.lists(st.integers(1, 11), max_size=2),
-    between=st.sampled_from([5, 0, 2, 9]),
-)
-@example([list("cabcabdab")], "a b", "c", None, [], 5)
-@example([list("cabcabdab"), list("ccab")], "c", "a b", 3, [1], 5)
-@example([list("aabcaddddddda")], "a", "a", None, [], 9)
-def test_gaps_equal_the_oracle(sentences, one, two, limit, cuts, between):
-    w1, w2 = tuple(one.split()), tuple(two.split())
-    if not all(any(oracle.occurrences(s, word) for s in sentences) for word in (w1, w2)):
-        return
-    counting = CountSettings(limit=limit, windows=Windows(between=between))
-    with tempfile.TemporaryDirectory() as folder:
-        source = CorpusSource(make_store(Path(folder), sentences, cuts))
-        matrix = PairMatrix.count(source, [(one, two), (two, one)], Basis(("a",), ()), counting)
-        assert matrix.gaps.tolist() == [
-            oracle.gaps(sentences, w1, w2, limit, between),
-            oracle.gaps(sentences, w2, w1, limit, between),
-        ]
-        taken = matrix.couples.taken
-    assert matrix.couples.gaps.reshape(-1, 2, 6).sum(axis=2).tolist() == taken.tolist()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -9,7 +9,7 @@ SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
     "_version", "errors", "files", "artefacts", "names", "wording", "parallel", "backends",
-    "corpus", "basis", "contexts", "vectors", "learn", "beside", "tasks", "evaluate", "report", "explain", "engines",
+    "corpus", "basis", "contexts", "vectors", "learn", "tasks", "evaluate", "report", "explain", "engines",
     "experiments", "data", "demo", "info", "app", "cli",
 )  # fmt: skip
 # Conveniences that reach the other way, inside a function: from, to.
@@ -17,7 +17,6 @@ BACKWARDS = {
     ("corpus/store/corpus.py", "contexts"),  # Corpus.contexts
     ("contexts/source.py", "engines"),  # opening whatever stands at a path
     ("vectors/matrix.py", "learn"),  # PairMatrix.counts hands over to learning
-    ("vectors/matrix.py", "beside"),
 }
 
 

@@ -1,18 +1,14 @@
 """Analogies by centred cosines, against the formula written out."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from scipy import sparse
 
 from bagpack.errors import InputError
 from bagpack.evaluate import question_rows, solve_analogies
 from bagpack.evaluate.cosines import WEIGHTS, solve_by_cosines
-from bagpack.learn.annex import BORROWED, Annex
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.interactions import DIFFERENCE
-from bagpack.learn.presets import get_preset
+from bagpack.learn.presets import get_preset, modern
 from bagpack.learn.synthetic import make_counts
 
 
@@ -23,7 +19,7 @@ def counts_and_questions():
 
 
 def _plain(counts, name, centre_on):
-    block = weight_blocks(counts, (name,), get_preset("modern:neighbours=20"))[name]
+    block = weight_blocks(counts, (name,), get_preset("modern"))[name]
     rows = block.rows.toarray()
     rows = rows if block.index is None else rows[block.index]
     centred = rows - rows[centre_on].mean(axis=0)
@@ -49,23 +45,9 @@ def test_values_are_sums_of_centred_cosines(counts_and_questions, transductive):
     assert "nothing was trained" in found.notes[0]
 
 
-def test_what_is_borrowed_counts_where_the_preset_wants_it(counts_and_questions):
-    counts, questions = counts_and_questions
-    lent = np.random.default_rng(4).poisson(0.4, counts.pairs.shape) * 0.5
-    known = replace(counts, annexes={BORROWED: Annex(sparse.csr_array(lent))})
-    everything = np.arange(len(counts))
-    found = solve_analogies(known, questions, preset="modern:neighbours=20")
-    pair = sum(WEIGHTS[name] * _plain(known, name, everything) for name in ("v12", "v12~"))
-    for question, values in zip(questions, found["v12"].values, strict=True):
-        assert values == pytest.approx(pair[question.stem, list(question.choices)], abs=1e-9)
-    plain = solve_analogies(known, questions, preset="modern")
-    for ours, theirs in zip(found["v1v2"].values, plain["v1v2"].values, strict=True):
-        assert (ours == theirs).all()
-
-
 def test_the_switch_brings_the_machines_back(counts_and_questions):
     counts, questions = counts_and_questions
-    found = solve_analogies(counts, questions, preset="modern:cosines=no")
+    found = solve_analogies(counts, questions, preset=modern(cosines=False))
     assert found.settings["rounds"] == 3
 
 

@@ -11,7 +11,7 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
     shutil.copytree(store, work / "demo" / "my.bp")
     shutil.copy(relations, work / "demo" / "pairs.tsv")
     monkeypatch.chdir(work)
-    preset = ("--preset", "modern:content=20", "-j", 1)
+    preset = ("--preset", "modern", "-j", 1)
     assert cli("vectors", "demo/my.bp", "demo/pairs.tsv", "-b", 20, "--out", "demo/m.bpm", "-j", 1).code == 0
     trained = cli("train", "demo/m.bpm", "demo/pairs.tsv", "--out", "demo/m.model", "--no-scores", *preset)
     assert trained.code == 0, trained.err

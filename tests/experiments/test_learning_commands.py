@@ -133,7 +133,6 @@ def test_questions_without_an_answer_can_be_asked(cli, store, questions, write):
     done = cli("solve", store, none, "-b", 50, "-j", 1)
     assert done.code == 0, done.err
     assert "No question says what its answer is, so there is no score." in done.out
-    assert cli("ablate", store, none, "-b", 50, "-j", 1).code == 2
 
 
 def test_train_then_predict(cli, store, relations, write, tmp_path):

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from bagpack.beside.recounting import count_for
 from bagpack.corpus.build.index import index_corpus
 from bagpack.experiments.training import model_source
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
+from bagpack.learn.recounting import count_for
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
 

@@ -10,7 +10,6 @@ import pytest
 from bagpack import Corpus, PairVectorizer, RelationClassifier
 from bagpack.app.library import open_library
 from bagpack.app.server import create_app
-from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
@@ -20,6 +19,7 @@ from bagpack.experiments.evaluation import EvaluateOptions
 from bagpack.experiments.training import model_source, train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.judge import count_in_steps, judge
+from bagpack.learn.recounting import count_for
 from bagpack.tasks import read_dataset, read_pairs
 from tests.conftest import run_apart
 from tests.experiments.conftest import made_up_pairs, made_up_text

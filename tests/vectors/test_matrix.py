@@ -11,13 +11,11 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 from bagpack import Basis, PairMatrix
-from bagpack.artefacts import seal_of
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.names import feature_names
 from bagpack.vectors.export import export, to_frame
-from bagpack.vectors.storage import verify_matrix
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import PAIRS, SENTENCES
 
@@ -49,7 +47,7 @@ def assert_equal(one, two):
         assert first.shape == second.shape
         for part in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
-    for name in ("seen", "counted", "n_plus", "n_minus", "n_w1", "n_w2", "gaps"):
+    for name in ("seen", "counted", "n_plus", "n_minus", "n_w1", "n_w2"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     for name in ("unknown_words", "capped_words", "capped_pairs"):
         assert getattr(one, name) == getattr(two, name)
@@ -143,37 +141,6 @@ def test_saved_and_opened_it_is_the_same(matrix, tmp_path):
         assert (tmp_path / "again.bpm" / file.name).read_bytes() == file.read_bytes()
 
 
-def as_written_before_there_were_gaps(path):
-    (path / "pairs.gaps").unlink()
-    manifest = json.loads((path / "manifest.json").read_text())
-    del manifest["checksums"]["pairs.gaps"], manifest["seal"]
-    (path / "manifest.json").write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
-
-
-def test_gaps_of_each_pair_and_of_an_older_matrix(corpus, matrix, tmp_path):
-    assert matrix.gaps.tolist() == [
-        [0, 0, 3, 0, 0, 0, 0, 0, 3, 3, 0, 0],  # cat chase the lion; lion and the cat, lion be the only cat
-        [0, 0, 3, 3, 0, 0, 0, 0, 3, 0, 0, 0],
-        [0, 3, 0, 0, 0, 3, 0, 3, 0, 0, 0, 3],
-        [0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0],  # ice cream be the best ice in town
-        [0] * 12,
-        [0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [0, 0, 3, 0, 0, 0, 0, 0, 3, 3, 0, 0],
-    ]
-    assert matrix.select([1, 4]).gaps.tolist() == matrix.gaps[[1, 4]].tolist()
-    assert matrix.counts().annex("gap").rows.toarray().tolist() == matrix.gaps.tolist()
-    matrix.save(tmp_path / "m.bpm")
-    as_written_before_there_were_gaps(tmp_path / "m.bpm")
-    older = PairMatrix.open(tmp_path / "m.bpm")
-    assert older.gaps is None and not older.counts().annexes
-    np.testing.assert_array_equal(older.block().toarray(), matrix.block().toarray())
-    grown = older.grow(CorpusSource(corpus), [("dog", "cat")])
-    assert grown.gaps is None and grown.seen[-1] == 3
-    grown.save(tmp_path / "grown.bpm")
-    assert PairMatrix.open(tmp_path / "grown.bpm").gaps is None
-    assert verify_matrix(tmp_path / "grown.bpm") == []
-
-
 def test_an_empty_matrix_can_be_kept_too(corpus, tmp_path):
     matrix = count(corpus, [], Basis.of(corpus, 4))
     matrix.save(tmp_path / "m.bpm")
@@ -203,7 +170,7 @@ def test_a_store_that_changed_is_refused(matrix, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["words.data", "pairs.indptr", "pairs.gaps", "rows", "names.blob", "basis.tsv", "manifest.json"]
+    "name", ["words.data", "pairs.indptr", "rows", "names.blob", "basis.tsv", "manifest.json"]
 )
 def test_damage_is_a_sentence(matrix, tmp_path, name):
     path = tmp_path / "m.bpm"

@@ -30,7 +30,6 @@ class Line(BaseModel):
     right: str
     before: str
     after: str
-    borrowed_from: str | None = None  # the similar pair whose line it is
 
 
 class Feature(BaseModel):

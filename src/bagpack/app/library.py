@@ -15,7 +15,6 @@ import numpy as np
 
 from bagpack.app.limits import Limits
 from bagpack.basis import Basis
-from bagpack.beside.neighbours import Alternate, borrow
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
@@ -28,7 +27,6 @@ from bagpack.explain.lines import FeatureLines, PairEvidence
 from bagpack.explain.similar import SimilarPair, rank_similar
 from bagpack.explain.sketch import PairSketch, WordSketch, background_of, sketch_pair, sketch_word
 from bagpack.explain.telling import Tick, no_tick
-from bagpack.learn.annex import BORROWED
 from bagpack.learn.model import LinearModel
 from bagpack.tasks import Dataset, PairList, read_pairs
 from bagpack.tasks.anyfile import with_labels_or_scores
@@ -121,7 +119,7 @@ class Library:
         self.settings = CountSettings()
         self.basis: Basis | None = None
         if model is not None:
-            from bagpack.beside.recounting import model_basis
+            from bagpack.learn.recounting import model_basis
 
             self.basis = model_basis(model)
             self.settings = CountSettings.from_dict(dict(model.manifest["counting"]))
@@ -242,23 +240,15 @@ class Library:
         block = feature.partition(":")[0]
         first, second = self.source.resolve([w1, w2])
         # What one word's contexts hold can be shown even if the other word is unknown.
-        if block in ("v1", "wide1"):
+        if block == "v1":
             second = second or first
-        elif block in ("v2", "wide2"):
+        elif block == "v2":
             first = first or second
         if first is None or second is None:
             raise UsageError(f"the corpus does not know {w1 if first is None else w2}")
         if len(feature) > 2 * self.limits.word:
             raise UsageError("the feature's name is too long")
-        alternates = self.alternates(w1, w2) if block == BORROWED else []
-        return PairEvidence(self.source, first, second, self.settings, alternates).lines(feature, most)
-
-    def alternates(self, w1: str, w2: str) -> list[Alternate]:
-        """The similar pairs that a pair borrows from; none if the model does not ask them."""
-        if self.model is None or not self.model.beside.neighbours:
-            return []
-        matrix = self.matrix([(w1, w2)], no_tick)
-        return borrow(self.source, matrix, self.model.beside.neighbours).alternates(0)
+        return PairEvidence(self.source, first, second, self.settings).lines(feature, most)
 
     def browser(self, words: Sequence[str], tick: Tick) -> Browser:
         """A concordance to page through."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from bagpack.cli import ablating, checking, corpus, demo, engines, explaining, learning, serving, vectors
+from bagpack.cli import checking, corpus, demo, engines, explaining, learning, serving, vectors
 from bagpack.cli.shape import Group
 from bagpack.errors import BagpackError
 
@@ -77,7 +77,6 @@ corpus.register(app)
 vectors.register(app)
 checking.register(app)
 learning.register(app)
-ablating.register(app)
 explaining.register(app)
 serving.register(app)
 engines.register(app)

@@ -157,12 +157,11 @@ def _show_feature(screen: Console, feature: FeaturePart, w1: str, w2: str) -> No
     lines = feature.lines
     if lines is None:
         return
-    for number, line in enumerate(lines.lines):
+    for line in lines.lines:
         text = Text()
         for place, piece in enumerate(line.pieces):
             text.append(piece if text else piece.lstrip(), style="bold" if place in (2, 4) else "")
-        borrowed = f", borrowed from {lines.origins[number]}" if lines.origins else ""
-        text.append(f"  [{line.document}{borrowed}]", style="dim")
+        text.append(f"  [{line.document}]", style="dim")
         io.hang(screen, Text(" " * 10), text)
 
 

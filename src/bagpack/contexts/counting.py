@@ -13,6 +13,4 @@ from bagpack.contexts.dividing import no_rows as no_rows
 from bagpack.contexts.pairs import PairCountsOf as PairCountsOf
 from bagpack.contexts.pairs import count_pairs as count_pairs
 from bagpack.contexts.sampling import drawn_numbers as drawn_numbers
-from bagpack.contexts.wholes import WholeCounts as WholeCounts
-from bagpack.contexts.wholes import count_wholes as count_wholes
 from bagpack.contexts.words import count_words as count_words

@@ -12,13 +12,11 @@ from bagpack.basis import Basis
 from bagpack.contexts import feature_kernels
 from bagpack.contexts.couples import COUPLES_AT_ONCE, AskedPairs, Couples, divide_pairs
 from bagpack.contexts.dividing import Csr, Progress, join_rows, no_rows, per_task, runs_of
-from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.tables import VOIDS, basis_tables
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.shard import Shard
-from bagpack.names import DISTANCES
 from bagpack.parallel import Arrays, gather
 
 I32 = NDArray[np.int32]
@@ -27,12 +25,11 @@ I64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PairCountsOf:
-    """Counts of pairs: rows, couples found and couples counted, each per order, and these by `count_gaps`."""
+    """Counts of pairs: rows, couples found and couples counted, each per order."""
 
     rows: Csr
     found: I64
     taken: I64
-    gaps: I64
 
 
 def count_pairs(
@@ -42,34 +39,33 @@ def count_pairs(
     """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus."""
     if not pairs:
         none = np.zeros((0, 2), np.int64)
-        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none, np.zeros((0, 2 * DISTANCES), np.int64))
+        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none)
     order, parts, tasks = divide_pairs(corpus, pairs, settings, n_jobs)
     calls = [(asked, basis) for asked in tasks]
     with gather(_pairs_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
         lengths = np.concatenate([task.facts[0] for task in left])
-        found, taken, gaps = (np.empty((len(pairs), width), np.int64) for width in (2, 2, 2 * DISTANCES))
-        for number, table in enumerate((found, taken, gaps), 1):
+        found, taken = (np.empty((len(pairs), 2), np.int64) for _ in range(2))
+        for number, table in enumerate((found, taken), 1):
             table[order] = np.concatenate([task.facts[number] for task in left])
-        return PairCountsOf(join_rows(left, lengths, order, 6 * len(basis)), found, taken, gaps)
+        return PairCountsOf(join_rows(left, lengths, order, 6 * len(basis)), found, taken)
 
 
-def _pairs_task(asked: AskedPairs, basis: Basis) -> tuple[tuple[I64, I64, I64, I64], Arrays]:
-    """Entries of each row, couples found and taken of each pair and their gaps; the rows."""
+def _pairs_task(asked: AskedPairs, basis: Basis) -> tuple[tuple[I64, I64, I64], Arrays]:
+    """Entries of each row, couples found and taken of each pair; the rows."""
     here = asked.find()
     taken = np.zeros((here.task.size, 2), np.int64)
     totals: I64 = np.sum([own.counts for own in here.couples], axis=0)
     one, two = here.task.lengths
-    rows, gaps = [], []
+    rows = []
     for part in runs_of(totals, COUPLES_AT_ONCE, here.task.size):
         some = [own.of_pairs(part) for own in here.couples]
         rows.append(
             sum_features(here.corpus.shards, some, one[part], two[part], basis, asked.settings, taken[part])
         )
-        gaps.append(count_gaps(some, one[part], two[part]))
     lengths, values, columns = (
         arrays[0] if len(arrays) == 1 else np.concatenate(arrays) for arrays in zip(*rows, strict=True)
     )
-    return (lengths, here.found, taken, np.concatenate(gaps)), (values, columns)
+    return (lengths, here.found, taken), (values, columns)
 
 
 def sum_features(
@@ -106,18 +102,3 @@ def sum_features(
         np.zeros((2, -(-6 * terms // 64)), np.uint64), row_ends, columns, values,
     )  # fmt: skip
     return np.diff(row_ends, prepend=0), values[:used], columns[:used]
-
-
-def count_gaps(in_shard: Sequence[Couples], lengths1: I64, lengths2: I64) -> I64:
-    """How many couples of each pair have 0, 1, 2, 3, 4, 5 or more tokens between: six columns for +, six for -."""
-    pairs = lengths1.size
-    first_length = np.stack([lengths1, lengths2, lengths1])  # of a couple of order PLUS, MINUS, BOTH
-    cells = np.zeros(pairs * 3 * DISTANCES, np.int64)
-    for couples in in_shard:
-        if couples.starts.size:
-            pair = np.repeat(np.arange(pairs), couples.counts)
-            gap = couples.seconds - couples.starts - first_length[couples.orders, pair]
-            cell = (3 * pair + couples.orders) * DISTANCES + np.minimum(gap, DISTANCES - 1)
-            cells += np.bincount(cell, minlength=cells.size)
-    by_order = cells.reshape(pairs, 3, DISTANCES)
-    return (by_order[:, [PLUS, MINUS]] + by_order[:, [BOTH]]).reshape(pairs, 2 * DISTANCES)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bagpack.basis import Basis
 from bagpack.contexts import counting
 from bagpack.contexts.concordance import Concordance, find_contexts
-from bagpack.contexts.counting import Csr, PairCountsOf, WholeCounts
+from bagpack.contexts.counting import Csr, PairCountsOf
 from bagpack.contexts.forms import Elsewhere, find_elsewhere
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
@@ -51,12 +51,6 @@ class ContextSource(Protocol):
         n_jobs: int | None = None, progress: Progress | None = None,
     ) -> PairCountsOf:  # fmt: skip
         """Rows of each pair, with how many couples were found and counted."""
-
-    def count_wholes(
-        self, pairs: Sequence[tuple[Target, Target]], wanted: int | Sequence[str], settings: CountSettings,
-        n_jobs: int | None = None, progress: Progress | None = None,
-    ) -> WholeCounts:  # fmt: skip
-        """What stands between the words of each pair as a whole; see `bagpack.contexts.wholes`."""
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,
@@ -98,13 +92,6 @@ class CorpusSource:
     ) -> PairCountsOf:  # fmt: skip
         """Over all shards."""
         return counting.count_pairs(self.corpus, pairs, basis, settings, n_jobs, progress)
-
-    def count_wholes(
-        self, pairs: Sequence[tuple[Target, Target]], wanted: int | Sequence[str], settings: CountSettings,
-        n_jobs: int | None = None, progress: Progress | None = None,
-    ) -> WholeCounts:  # fmt: skip
-        """Over all shards."""
-        return counting.count_wholes(self.corpus, pairs, wanted, settings, n_jobs, progress)
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,

@@ -2,7 +2,7 @@
 
 Two pairs stand in the same relation if what sets them apart from other pairs is alike. So the mean over all pairs is
 taken from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of v1 and
-v2, and, with half the weight, v1 and v2 themselves; and what the preset wants beside them. Nothing is trained.
+v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from bagpack.evaluate.questions import (
     stems_of,
     unanswered_note,
 )
-from bagpack.learn.annex import BORROWED, WHOLE
-from bagpack.learn.blocks import WIDE
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import WeightedBlock, weight_blocks
 from bagpack.learn.gram import add_block_gram
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Ints
 
 WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
-WEIGHTS |= {BORROWED: 1.0, WHOLE: 1.0, **dict.fromkeys(WIDE, 0.5)}
-IF_WANTED = (BORROWED, WHOLE, *WIDE)
 BLOCKS_OF = {
     "v1v2": ("v1", "v2", DIFFERENCE),
     "v12": ("v12",),
@@ -75,19 +71,12 @@ def solve_by_cosines(
     check_found(counts)
     preset = get_preset(preset)
     centre_on = np.arange(len(counts)) if transductive else stems
-    used = {
-        condition: (
-            *BLOCKS_OF[condition],
-            *(name for name in preset.blocks_of(condition) if name in IF_WANTED),
-        )
-        for condition in conditions
-    }
-    names = list(dict.fromkeys(name for condition in conditions for name in used[condition]))
+    names = list(dict.fromkeys(name for condition in conditions for name in BLOCKS_OF[condition]))
     blocks = weight_blocks(counts, names, preset)
     cosines = {name: WEIGHTS[name] * centred_cosines(blocks[name], centre_on) for name in names}
     results = []
     for condition in conditions:
-        total = np.sum([cosines[name] for name in used[condition]], axis=0)
+        total = np.sum([cosines[name] for name in BLOCKS_OF[condition]], axis=0)
         values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
         complete = complete_questions(counts, questions, preset.blocks_of(condition))
         best = [best_choices(value) for value in values]

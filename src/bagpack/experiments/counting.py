@@ -13,8 +13,6 @@ from bagpack.contexts.warmup import warm_up
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
 from bagpack.files import read_json
-from bagpack.learn.counts import PairCounts
-from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
 from bagpack.vectors.matrix import Pair, PairMatrix
 
@@ -49,23 +47,10 @@ def matrix_of(
     return PairMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
 
 
-def counts_for(
-    matrix: PairMatrix, preset: str, options: CountOptions, progress: Progress | None = None
-) -> PairCounts:
-    """What a preset learns from: the matrix's counts, and what it wants beside them."""
-    return matrix.counts(None, get_preset(preset).beside, options.n_jobs, progress)
-
-
 def is_matrix(path: Path) -> bool:
     """Whether a matrix stands at this path."""
     manifest = path / "manifest.json"
     return manifest.exists() and read_json(manifest).get("kind") == "pair-matrix"
-
-
-def is_store(path: Path) -> bool:
-    """Whether any pair at all can be counted there, not only those that a matrix or snippets hold."""
-    manifest = path / "manifest.json"
-    return manifest.exists() and read_json(manifest).get("kind") not in ("pair-matrix", "snippets")
 
 
 def _basis(source: ContextSource, options: CountOptions) -> Basis:

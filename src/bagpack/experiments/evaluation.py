@@ -15,7 +15,6 @@ from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
     count_settings,
-    counts_for,
     data_facts,
     matrix_of,
     versions,
@@ -125,7 +124,7 @@ def load_rows(
     answers: Any = data.scores if data.kind == "ratings" else list(data.labels)
     if options.label_sets:
         answers = [frozenset(label.split("\t")) for label in data.labels]
-    rows = Rows(data, matrix, counts_for(matrix, options.preset, counting, progress), answers, n_train)
+    rows = Rows(data, matrix, matrix.counts(), answers, n_train)
     if options.drop_unseen:
         kept = np.flatnonzero(matrix.seen > 0)
         if not kept.size:

@@ -10,7 +10,6 @@ from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
     count_settings,
-    counts_for,
     data_facts,
     matrix_of,
     versions,
@@ -30,7 +29,7 @@ def solve_file(
     questions = read_questions(path, answers)
     pairs = [pair for question in questions for pair in question.pairs]
     matrix = matrix_of(source, pairs, counting, progress)
-    counts = counts_for(matrix, preset, counting, progress)
+    counts = matrix.counts()
     rows = question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
     common: dict[str, Any] = {"seed": seed, "n_jobs": counting.n_jobs, "C": get_preset(preset).C}
     common["progress"] = progress

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import ContextSource, find_store, not_found, open_source
 from bagpack.errors import StoreError, UsageError
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
@@ -17,6 +16,7 @@ from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, featu
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import Machine
+from bagpack.learn.recounting import count_for
 from bagpack.parallel import Progress
 from bagpack.report.model import EvaluationResult
 from bagpack.vectors.matrix import Pair, PairMatrix
@@ -126,7 +126,7 @@ def predict_pairs(
             )
     else:
         matrix = count_for(model, model_source(model, store, any_store), pairs, n_jobs, progress)
-    counts = matrix.counts(None, model.beside, n_jobs, progress)
+    counts = matrix.counts()
     return model, matrix, model.predict(counts), model.label_scores(counts)
 
 

@@ -9,21 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.beside.annexes import count_annexes
-from bagpack.beside.neighbours import Alternate, borrow
-from bagpack.beside.recounting import count_for
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.explain.lines import FeatureLines, PairEvidence
-from bagpack.learn.annex import BORROWED, Annex
 from bagpack.learn.blocks import BLOCKS, is_over_terms, segments_of
 from bagpack.learn.counts import PairCounts
-from bagpack.learn.interactions import COSINES
 from bagpack.learn.model import LinearModel
+from bagpack.learn.recounting import count_for
 from bagpack.vectors.matrix import PairMatrix
 from bagpack.wording import feature_in_words, say_elsewhere, say_evidence, say_feature
 
 Sums = dict[str, float]
-LENDERS_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -143,9 +138,7 @@ def explain_pair(
         How many corpus lines each feature shows; 0 shows none.
     """
     matrix = count_for(model, source, [(w1, w2)], n_jobs)
-    found = explain_matrix(
-        model, source, matrix, labels=labels, top=top, lines=lines, in_full=in_full, n_jobs=n_jobs
-    )
+    found = explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines, in_full=in_full)
     told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, (w1, w2))]
     return replace(found, notes=(*told, *found.notes))
 
@@ -153,22 +146,15 @@ def explain_pair(
 def explain_matrix(
     model: LinearModel, source: ContextSource, matrix: PairMatrix, row: int = 0, *,
     labels: Sequence[str] | None = None, top: int = 10, lines: int = 3, in_full: bool = True,
-    n_jobs: int | None = None,
 ) -> Explanation:  # fmt: skip
     """Explain a pair that is counted already."""
     matrix = matrix.select([row])
     w1, w2 = matrix.pairs[0]
     counts = matrix.counts()
-    annexes = {**counts.annexes, **count_annexes(source, matrix, replace(model.beside, neighbours=0), n_jobs)}
-    alternates: Sequence[Alternate] = ()
-    if model.beside.neighbours:
-        borrowed = borrow(source, matrix, model.beside.neighbours, n_jobs)
-        annexes[BORROWED], alternates = Annex(borrowed.rows), borrowed.alternates(0)
-    counts = replace(counts, annexes=annexes)
     first, second = matrix.resolved[w1], matrix.resolved[w2]
     evidence = None
     if lines and first is not None and second is not None:
-        evidence = PairEvidence(source, first, second, matrix.settings, alternates)
+        evidence = PairEvidence(source, first, second, matrix.settings)
     names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
     wanted = [name for name in names if labels is None or str(name) in labels]
     observed = ObservedFeatures.of(model, counts)
@@ -193,7 +179,7 @@ def explain_matrix(
             "n_plus": int(matrix.n_plus[0]), "n_minus": int(matrix.n_minus[0]),
         },
         tuple(word for word in (w1, w2) if matrix.resolved[word] is None),
-        (*_notes(matrix), *_lenders(alternates)),
+        _notes(matrix),
     )  # fmt: skip
 
 
@@ -235,16 +221,6 @@ def _notes(matrix: PairMatrix) -> tuple[str, ...]:
     )
 
 
-def _lenders(alternates: Sequence[Alternate]) -> tuple[str, ...]:
-    if not alternates:
-        return ()
-    named = ", ".join(map(str, alternates[:LENDERS_NAMED])) + (
-        ", …" if len(alternates) > LENDERS_NAMED else ""
-    )
-    many = "1 similar pair" if len(alternates) == 1 else f"{len(alternates)} similar pairs"
-    return (f"contexts are borrowed from {many}: {named}",)
-
-
 def _decision(
     model: LinearModel,
     observed: ObservedFeatures,
@@ -269,9 +245,9 @@ def _decision(
     for index in _strongest(values, top):
         name = observed.places[observed.place[index]]
         if observed.term[index] >= 0:
-            name += f":{model.terms_of(name.partition(':')[0])[observed.term[index]]}"
+            name += f":{model.terms[observed.term[index]]}"
         shown = None
-        if evidence is not None and lines and not name.startswith(COSINES):
+        if evidence is not None and lines:
             shown = evidence.lines(name, lines)
         features.append(FeaturePart(name, int(observed.counts[index]), float(values[index]), shown))
     listed = sum(feature.value for feature in features)

@@ -69,7 +69,7 @@ def count_in_steps(
 
 def judge(model: LinearModel, matrix: PairMatrix, data: Dataset | PairList) -> Judged:
     """What a model says of the rows of a data set whose pairs are counted."""
-    counts = matrix.counts(beside=model.beside)
+    counts = matrix.counts()
     answers = model.predict(counts)
     if model.kind == "rating":
         return _judge_ratings(matrix, data, np.asarray(answers, float))

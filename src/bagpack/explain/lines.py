@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.beside.annexes import wide_settings
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import Context, Observation, couples, show
 from bagpack.contexts.counting import drawn_numbers
@@ -23,14 +22,8 @@ from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import UsageError
 from bagpack.explain.telling import reach
-from bagpack.learn.annex import BORROWED, GAPS, WHOLE
-from bagpack.learn.blocks import WIDE
-from bagpack.learn.interactions import BY_TERM, DIFFERENCE
-from bagpack.learn.statistics import GAP_NAMES, STATISTICS
-from bagpack.names import DISTANCES
-
-if TYPE_CHECKING:
-    from bagpack.beside.neighbours import Alternate
+from bagpack.learn.interactions import DIFFERENCE, JOINED
+from bagpack.learn.statistics import STATISTICS
 
 I64 = NDArray[np.int64]
 ORDERS = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
@@ -75,14 +68,10 @@ class FeatureLines:
     count: int
     total: int
     lines: tuple[Context, ...]
-    origins: tuple[str, ...] = ()  # of borrowed lines: each one's pair
 
     def line_dicts(self) -> list[dict[str, Any]]:
-        """The lines as plain data; a borrowed one says from which pair."""
-        plain = [line_dict(line) for line in self.lines]
-        for line, origin in zip(plain, self.origins, strict=False):
-            line["borrowed_from"] = origin
-        return plain
+        """The lines as plain data."""
+        return [line_dict(line) for line in self.lines]
 
     @property
     def note(self) -> str:
@@ -91,22 +80,11 @@ class FeatureLines:
 
 
 class PairEvidence:
-    """All counted observations of one pair, from which any feature's lines can be taken.
+    """All counted observations of one pair, from which any feature's lines can be taken."""
 
-    What is borrowed has the lines of the `alternates` that lent it.
-    """
-
-    def __init__(
-        self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings,
-        alternates: Sequence[Alternate] = (),
-    ) -> None:  # fmt: skip
+    def __init__(self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings) -> None:
         self.targets = (w1, w2)
-        self.alternates = [
-            (alternate, PairEvidence(source, alternate.w1, alternate.w2, settings))
-            for alternate in alternates
-        ]
         self.settings = settings
-        self._source = source
         self.word_corpus, self.pair_corpus = corpora_of(source)
 
     @cached_property
@@ -114,11 +92,6 @@ class PairEvidence:
         return {
             target: word_observations(self.word_corpus, target, self.settings) for target in set(self.targets)
         }
-
-    @cached_property
-    def _wide(self) -> PairEvidence:
-        """The same words in the wider window of content words."""
-        return PairEvidence(self._source, *self.targets, wide_settings(self.settings))
 
     @cached_property
     def _couples(self) -> list[ShardObservations]:
@@ -131,15 +104,9 @@ class PairEvidence:
         lines where it is seen.
         """
         block, segment, term = _parts(feature)
-        if block in WIDE:
-            return replace(self._wide.lines(f"v{block[-1]}:{segment}:{term}", most), name=feature)
-        if block == WHOLE:
-            return self._between(feature, segment, term.split(" "), most)
-        if block == BORROWED:
-            return self._lent(feature, f"v12:{segment}:{term}", most)
-        if block in (STATISTICS, GAPS):
+        if block == STATISTICS:
             return self._seen(feature, segment, most)
-        if block in BY_TERM:
+        if block in JOINED:
             half = None if most is None else (most + 1) // 2
             one, two = (self.lines(f"{single}:{segment}:{term}", half) for single in ("v1", "v2"))
             both = (one.lines + two.lines)[:most]
@@ -164,72 +131,25 @@ class PairEvidence:
                 shown.append(show(corpus, item.at(keep[index]), lengths, self.settings.windows))
         return FeatureLines(feature, count, total, tuple(shown))
 
-    def _lent(self, feature: str, own: str, most: int | None) -> FeatureLines:
-        """Lines of the similar pairs that gave most, as many of each; `own` is what the feature is called there."""
-        counted = [(alternate, evidence, evidence.lines(own, 0)) for alternate, evidence in self.alternates]
-        lent = [item for item in counted if item[2].count]
-        lent.sort(key=lambda item: -item[0].cosine * item[2].count)
-        asked = lent if most is None else lent[:most]
-        each = None if most is None else -(-most // max(len(asked), 1))
-        lines = [
-            (line, str(alternate))
-            for alternate, evidence, _ in asked
-            for line in evidence.lines(own, each).lines
-        ][:most]
-        return FeatureLines(
-            feature, sum(item.count for *_, item in lent), sum(item.total for *_, item in lent),
-            tuple(line for line, _ in lines), tuple(origin for _, origin in lines),
-        )  # fmt: skip
-
     def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
-        """Where the pair is seen, in the order and at the distance that the statistic is about."""
-        gap = int(statistic[1]) if statistic in GAP_NAMES else None
-        wanted = ORDERS.get(statistic if gap is None else statistic[0], tuple(ORDERS["+"] + ORDERS["-"]))
-
-        def fitting(item: ShardObservations) -> NDArray[np.bool_]:
-            fits = np.isin(item.orders, wanted)
-            if gap is not None:
-                starts, ends = self._bounds_between(item)
-                fits &= np.minimum(ends - starts, DISTANCES - 1) == gap
-            return fits
-
-        return self._couples_where(feature, fitting, most)
-
-    def _between(self, feature: str, order: str, stretch: Sequence[str], most: int | None) -> FeatureLines:
-        """Where a stretch is all that stands between the words."""
-
-        def fitting(item: ShardObservations) -> NDArray[np.bool_]:
-            shard = self.pair_corpus.shards[item.shard]
-            keys = shard.keys.find(stretch)
-            starts, ends = self._bounds_between(item)
-            fits: NDArray[np.bool_] = np.isin(item.orders, ORDERS[order]) & (ends - starts == len(stretch))
-            fits &= bool((keys >= 0).all())
-            for place, key in enumerate(keys.tolist()):
-                at = np.where(fits, starts + place, 0)
-                fits &= shard.key_of_type[shard.tokens[at] & TYPE_MASK] == key
-            return fits
-
-        return self._couples_where(feature, fitting, most)
-
-    def _bounds_between(self, item: ShardObservations) -> tuple[I64, I64]:
-        """Where what stands between each couple starts and ends."""
-        lengths = [len(target.keys) for target in self.targets]
-        return item.firsts + np.where(item.orders == kernels.MINUS, lengths[-1], lengths[0]), item.seconds
-
-    def _couples_where(
-        self, feature: str, fitting: Callable[[ShardObservations], NDArray[np.bool_]], most: int | None
-    ) -> FeatureLines:
+        """Where the pair is seen, in the order that the statistic is about."""
+        wanted = ORDERS.get(statistic, ORDERS["+"] + ORDERS["-"])
         total = 0
         shown: list[Context] = []
         lengths = [len(target.keys) for target in self.targets]
         for item in self._couples:
-            places = np.flatnonzero(fitting(item)).tolist()
+            places = np.flatnonzero(np.isin(item.orders, wanted)).tolist()
             total += len(places)
             shown += [
                 show(self.pair_corpus, item.at(at), lengths, self.settings.windows)
                 for at in places[: None if most is None else most - len(shown)]
             ]
         return FeatureLines(feature, total, total, tuple(shown))
+
+    def _bounds_between(self, item: ShardObservations) -> tuple[I64, I64]:
+        """Where what stands between each couple starts and ends."""
+        lengths = [len(target.keys) for target in self.targets]
+        return item.firsts + np.where(item.orders == kernels.MINUS, lengths[-1], lengths[0]), item.seconds
 
     def _hits(
         self, shard: Shard, item: ShardObservations, segment: str, term: str, lengths: Sequence[int]
@@ -278,9 +198,9 @@ def term_keys(shard: Shard, term: str) -> tuple[int, int]:
 def _parts(feature: str) -> tuple[str, str, str]:
     block, _, rest = feature.partition(":")
     segment, _, term = rest.partition(":")
-    if (block == STATISTICS and segment and not term) or (block == GAPS and rest in GAP_NAMES):
+    if block == STATISTICS and segment and not term:
         return block, segment, term
-    if block not in ("v1", "v2", "v12", BORROWED, WHOLE, *WIDE, *BY_TERM) or not segment or not term:
+    if block not in ("v1", "v2", "v12", *JOINED) or not segment or not term:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
     return block, segment, term
 

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bagpack.learn.annex import Beside as Beside
     from bagpack.learn.block import Block as Block
     from bagpack.learn.blocks import feature_names as feature_names
     from bagpack.learn.card import model_card as model_card
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from bagpack.learn.weighting import TwoSigmaScaler as TwoSigmaScaler
 
 _HOMES = {
-    "Beside": "annex",
     "Block": "block",
     "PairCounts": "counts",
     "feature_names": "blocks",

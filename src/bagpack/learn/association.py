@@ -121,22 +121,6 @@ class Trust(_Rowwise):
         return replace(block, rows=with_values(block.rows, block.rows.data * factor[owners(block.rows)]))
 
 
-class Fading(Trust):
-    """Each row times k/(n+k), n being how often the pair itself was seen: what it borrows fades beside its own.
-
-    Rows whose n nobody knows are left as they are.
-    """
-
-    step_name: ClassVar[str] = "fading"
-
-    def __init__(self, k: float = 3.0) -> None:
-        super().__init__(k)
-
-    def factor(self, seen: Floats) -> Floats:
-        """k/(n+k)."""
-        return self.k / (seen + self.k)
-
-
 class Association(Step):
     """A weighting by what is observed and what is to be expected.
 
@@ -207,20 +191,6 @@ class Ppmi(Association):
         return _ppmi(rows, self.expected(rows))
 
 
-class Llr(Association):
-    """ln(1 + G²) of terms that are more frequent than expected, 0 for the others."""
-
-    step_name: ClassVar[str] = "llr"
-
-    def _weigh(self, rows: Csr) -> Csr:
-        observed, expected = np.abs(rows.data.astype(np.float64)), self.expected(rows)
-        more = (observed > expected) & (expected > 0)
-        values = np.zeros(len(observed))
-        o, e = observed[more], expected[more]
-        values[more] = np.log1p(2 * (o * np.log(o / e) - (o - e)))
-        return with_values(rows, np.sign(rows.data) * values)
-
-
 class LogPpmi(Association):
     """Log counts of unit length plus PPMI of unit length: how much, and how telling, in equal parts."""
 
@@ -232,4 +202,4 @@ class LogPpmi(Association):
         return with_values(rows, logs.data + telling.data)
 
 
-STEPS.update({step.step_name: step for step in (LogCounts, UnitLength, Trust, Fading, Ppmi, Llr, LogPpmi)})
+STEPS.update({step.step_name: step for step in (LogCounts, UnitLength, Trust, Ppmi, LogPpmi)})

@@ -15,15 +15,12 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.errors import UsageError
-from bagpack.learn.annex import BORROWED, CONTENT, WHOLE
 from bagpack.learn.block import Block
 from bagpack.names import PAIR_SEGMENTS, WORD_SEGMENTS
 
 if TYPE_CHECKING:
     from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Csr, Index, Ints
-
-WIDE = ("wide1", "wide2")  # content words around the first word, and around the second
 
 
 @dataclass(frozen=True)
@@ -36,15 +33,12 @@ class BlockKind:
         For one pair and some columns, the integers behind them, as an explanation shows them.
     counted
         Whether the block holds counts of its own, and is not derived from other blocks.
-    over
-        The annex whose terms the columns are over; None: those of the basis.
     """
 
     build: Callable[[PairCounts], Block]
     names: Callable[[Sequence[str]], list[str]]
     evidence: Callable[[PairCounts, Ints], Ints]
     counted: bool = True
-    over: str | None = None
 
 
 def _one_hot(name: str, counts: PairCounts, index: Index) -> Block:
@@ -77,16 +71,6 @@ def _pair_block(name: str, rows: Csr, counts: PairCounts) -> Block:
     return Block(name, rows, seen=seen, shares=counts.term_shares)
 
 
-def _borrowed_evidence(one: PairCounts, columns: Ints) -> Ints:
-    """Counts of similar pairs times their cosines, rounded up."""
-    return np.asarray(np.ceil(row_at(one.annex(BORROWED).rows, 0, columns)), dtype=np.int64)
-
-
-def _wide_block(name: str, counts: PairCounts, index: Index) -> Block:
-    content = counts.annex(CONTENT)
-    return Block(name, content.rows, index, shares=content.shares)
-
-
 def _ones(counts: PairCounts, columns: Ints) -> Ints:
     return np.ones(len(columns), dtype=np.int64)
 
@@ -107,29 +91,6 @@ BLOCKS: dict[str, BlockKind] = {
         lambda c: _pair_block("v12", c.pairs, c),
         _namer("v12", PAIR_SEGMENTS),
         lambda one, columns: row_at(one.pairs, 0, columns),
-    ),
-    BORROWED: BlockKind(
-        lambda c: _pair_block(BORROWED, c.annex(BORROWED).rows, c),
-        _namer(BORROWED, PAIR_SEGMENTS),
-        _borrowed_evidence,
-    ),
-    WHOLE: BlockKind(
-        lambda c: _pair_block(WHOLE, c.annex(WHOLE).rows, c),
-        _namer(WHOLE, ("+", "-")),
-        lambda one, columns: row_at(one.annex(WHOLE).rows, 0, columns),
-        over=WHOLE,
-    ),
-    "wide1": BlockKind(
-        lambda c: _wide_block("wide1", c, c.w1),
-        _namer("wide1", WORD_SEGMENTS),
-        lambda one, columns: row_at(one.annex(CONTENT).rows, one.w1[0], columns),
-        over=CONTENT,
-    ),
-    "wide2": BlockKind(
-        lambda c: _wide_block("wide2", c, c.w2),
-        _namer("wide2", WORD_SEGMENTS),
-        lambda one, columns: row_at(one.annex(CONTENT).rows, one.w2[0], columns),
-        over=CONTENT,
     ),
     "w1": BlockKind(lambda c: _one_hot("w1", c, c.w1), _no_names, _ones),
     "w2": BlockKind(lambda c: _one_hot("w2", c, c.w2), _no_names, _ones),

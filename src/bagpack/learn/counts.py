@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,24 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.errors import UsageError
-from bagpack.learn.annex import BORROWED, CONTENT, GAPS, WHOLE, Annex, stacked, turned
 from bagpack.learn.blocks import BLOCKS
-from bagpack.names import DISTANCES, feature_names
+from bagpack.names import feature_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bagpack.learn.block import Block
     from bagpack.learn.types import Bools, Csr, Floats, Index, Ints, Matrix
-
-_COUNT_ANEW = "take them from a matrix or a vectorizer with counts(pairs, Beside({})), or a preset without {}"
-_MISSING = {
-    BORROWED: "what a pair borrows from similar pairs: " + _COUNT_ANEW.format("neighbours=20", "neighbours"),
-    CONTENT: "which content words stand around a word: " + _COUNT_ANEW.format("content=3000", "content"),
-    WHOLE: "what stands between the words as a whole: " + _COUNT_ANEW.format("whole=2000", "whole"),
-    GAPS: "how far apart the words of a pair stand: count the pairs again with bagpack vectors (an older matrix has no "
-    "gaps), or take a preset without gaps",
-}
 
 
 @dataclass(frozen=True)
@@ -56,9 +46,6 @@ class PairCounts:
     reach
         Places around a word where its partner can stand, for the PMI too: six before, six after with five words
         between at most.
-    annexes
-        Counts that only some presets ask for, by name: what similar pairs lend (``v12~``), how far apart the words
-        stand (``gap``), what stands between them as a ``whole``, ``content`` words in a wider window.
 
     Examples
     --------
@@ -81,7 +68,6 @@ class PairCounts:
     totals: Ints | None = field(default=None, repr=False)
     tokens: int = 0
     reach: int = 12
-    annexes: Mapping[str, Annex] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "w1", np.asarray(self.w1, dtype=np.intp))
@@ -96,14 +82,6 @@ class PairCounts:
                 f"words has {self.words.shape[1]} columns and pairs {self.pairs.shape[1]}; "
                 "2 and 6 per basis term are needed"
             )
-        for name, annex in self.annexes.items():
-            fixed = {BORROWED: self.pairs.shape[1], GAPS: 2 * DISTANCES}
-            shape = (
-                self.words.shape[0] if annex.of_words else n,
-                fixed.get(name, 2 * len(annex.terms or ())),
-            )
-            if annex.rows.shape != shape:
-                raise ValueError(f"the annex {name} is {annex.rows.shape}; {shape} is needed")
         for index in (self.w1, self.w2):
             if n and not 0 <= index.min() <= index.max() < self.words.shape[0]:
                 raise ValueError(f"w1 and w2 must be rows of words, 0 to {self.words.shape[0] - 1}")
@@ -131,19 +109,6 @@ class PairCounts:
             pairs=self.pairs[rows],
             seen=seen,
             totals=totals,
-            annexes={name: annex.of(rows) for name, annex in self.annexes.items()},
-        )
-
-    def swapped(self) -> PairCounts:
-        """The same pairs the other way round: w2 first, and what was + is −."""
-        totals = None if self.totals is None else self.totals[:, [1, 0, 3, 2]]
-        return replace(
-            self,
-            w1=self.w2,
-            w2=self.w1,
-            pairs=turned(self.pairs),
-            totals=totals,
-            annexes={name: annex.turned() for name, annex in self.annexes.items()},
         )
 
     def followed_by(self, more: PairCounts) -> PairCounts:
@@ -154,17 +119,12 @@ class PairCounts:
         known = self.totals is not None and more.totals is not None
         return replace(
             self,
-            words=self.words if same_words else stacked(self.words, more.words),
+            words=self.words if same_words else sparse.vstack([self.words, more.words], format="csr"),
             w1=np.concatenate([self.w1, more.w1 + below]),
             w2=np.concatenate([self.w2, more.w2 + below]),
-            pairs=stacked(self.pairs, more.pairs),
+            pairs=sparse.vstack([self.pairs, more.pairs], format="csr"),
             seen=np.concatenate([self.seen, more.seen]) if whole else None,
             totals=np.concatenate([self.totals, more.totals]) if known else None,
-            annexes={
-                name: annex.followed_by(more.annexes[name], same_words)
-                for name, annex in self.annexes.items()
-                if name in more.annexes
-            },
         )
 
     @classmethod
@@ -194,17 +154,6 @@ class PairCounts:
     def term_shares(self) -> Floats | None:
         """How frequent each basis term is in the corpus; None where the counts came without a basis."""
         return self.shares() if callable(self.shares) else self.shares
-
-    def annex(self, name: str) -> Annex:
-        """The annex of that name."""
-        if name not in self.annexes:
-            raise UsageError(f"these counts do not say {_MISSING[name]}")
-        return self.annexes[name]
-
-    @property
-    def vocabularies(self) -> dict[str, tuple[str, ...]]:
-        """The terms of each annex that has terms of its own."""
-        return {name: annex.terms for name, annex in self.annexes.items() if annex.terms is not None}
 
     def feature_names(self) -> list[str]:
         """Names of all features, v1 then v2 then v12."""

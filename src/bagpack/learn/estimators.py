@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bagpack.errors import InputError, UsageError
-from bagpack.learn.annex import NOTHING, Beside
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_counts
 from bagpack.learn.model import Contributions, LinearModel
@@ -36,8 +35,8 @@ class CountSource(Protocol):
     define ``__deepcopy__`` returning itself.
     """
 
-    def counts(self, pairs: Sequence[tuple[str, str]], beside: Beside = NOTHING) -> PairCounts:
-        """Counts of the pairs, one row each, in their order; only some presets ask for more ``beside`` them."""
+    def counts(self, pairs: Sequence[tuple[str, str]]) -> PairCounts:
+        """Counts of the pairs, one row each, in their order."""
         ...
 
 
@@ -62,12 +61,11 @@ class _PairEstimator(BaseEstimator):
     transductive: bool
     model_: LinearModel
 
-    def _counts(self, X: Pairs, beside: Beside) -> PairCounts:
+    def _counts(self, X: Pairs) -> PairCounts:
         if isinstance(X, PairCounts):
             return X
         if self.source is not None:
-            # A source of one's own need not know what only some presets ask for.
-            return self.source.counts(check_pairs(X), *([beside] if beside else []))
+            return self.source.counts(check_pairs(X))
         if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf"):
             return PairCounts.from_matrix(X)
         raise UsageError(
@@ -79,7 +77,7 @@ class _PairEstimator(BaseEstimator):
     ) -> Self:
         preset = get_preset(self.preset)
         blocks = preset.blocks_of(self.condition)
-        counts = self._counts(X, preset.beside)
+        counts = self._counts(X)
         if len(counts) and counts.zero_rows(blocks).all():
             what = "pair was ever seen together" if "v1" not in blocks else "word was found in the corpus"
             raise InputError(
@@ -94,7 +92,7 @@ class _PairEstimator(BaseEstimator):
                     "transductive=True fits weighting and scaling on further pairs: give them as "
                     "fit(pairs, y, unlabelled=pairs), or take a source that lists its own"
                 )
-            fit_on = self._counts(more, preset.beside.over(counts.vocabularies))
+            fit_on = self._counts(more)
             if unlabelled is not None:
                 fit_on = counts.followed_by(fit_on)
         self.model_ = fit_counts(
@@ -105,12 +103,12 @@ class _PairEstimator(BaseEstimator):
 
     def _decisions(self, X: Pairs) -> Floats:
         check_is_fitted(self, "model_")
-        return self.model_.decisions(self._counts(X, self.model_.beside))
+        return self.model_.decisions(self._counts(X))
 
     def explain(self, pair: tuple[str, str], label: Label = None) -> Contributions:
         """Every feature's part in the decision about ``pair``."""
         check_is_fitted(self, "model_")
-        return self.model_.contributions(self._counts([pair], self.model_.beside), 0, label)
+        return self.model_.contributions(self._counts([pair]), 0, label)
 
     @property
     def coef_(self) -> Floats:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bagpack.errors import UsageError
-from bagpack.learn import tuning
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import BLOCKS
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
 from bagpack.learn.model import BlockWeighting, LinearModel
@@ -76,13 +74,6 @@ class WeightedBlock:
     rows: Csr
     index: Index | None
 
-    def times(self, factor: float) -> WeightedBlock:
-        """The block with its features multiplied."""
-        if factor == 1.0:
-            return self
-        weighting = replace(self.weighting, factor=self.weighting.factor * factor)
-        return WeightedBlock(weighting, self.rows * factor, self.index)
-
     def gram(self, plain: bool = True) -> Floats:
         """Gram matrix over the distinct rows, of the plain or of the shifted features."""
         return block_gram(self.rows, self.weighting.zero if plain else None)
@@ -91,8 +82,7 @@ class WeightedBlock:
 def fit_weighting(block: Block, preset: Preset) -> BlockWeighting:
     """Fit the preset's steps on the pairs of ``block``."""
     block = block.compact()
-    # A block over terms that a corpus or a set does not have is without columns: there is nothing to weigh.
-    steps = preset.steps(block.name) if block.rows.shape[1] else []
+    steps = preset.steps(block.name)
     for position, step in enumerate(steps):
         step.fit_block(block)
         if position + 1 < len(steps):
@@ -161,7 +151,7 @@ def shared_grams(
 
     There is one if no row's features depend on which rows are trained on, and the machines are those of all folds.
     """
-    if preset.inner or preset.swapped or machine.solver == "rowwise" or len(counts) > SHARED_ROWS:
+    if machine.solver == "rowwise" or len(counts) > SHARED_ROWS:
         return None
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
     names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
@@ -183,44 +173,6 @@ def _solve_rowwise(blocks: Sequence[WeightedBlock], targets: Targets, machine: M
     if targets.kind == "rating":
         return rowwise_ratings(parts, targets.ratings, machine.C, machine.epsilon, machine.tol)
     return rowwise_classes(parts, targets.columns, machine.C, machine.tol)
-
-
-def with_swapped(counts: PairCounts, targets: Targets) -> tuple[PairCounts, Targets]:
-    """The training pairs and, of those that have a label, the same the other way round, which have none.
-
-    A relation most of whose pairs that stand in both orders keep their label is symmetric: its pairs are left out.
-    Of two labels the second is the relation. Ratings stay as they are.
-    """
-    if targets.kind == "rating":
-        return counts, targets
-    labels = targets.columns
-    number = {pair: i for i, pair in enumerate(zip(counts.w1.tolist(), counts.w2.tolist(), strict=True))}
-    back = np.array(
-        [number.get((b, a), -1) for a, b in zip(counts.w1.tolist(), counts.w2.tolist(), strict=True)]
-    )
-    both = np.flatnonzero(back >= 0)
-    kept = (labels[both] & labels[back[both]]).sum(axis=0)
-    symmetric = (kept > 0) & (2 * kept >= labels[both].sum(axis=0))
-    rows = np.flatnonzero((labels & ~symmetric).any(axis=1) & (back < 0))
-    if not len(rows):
-        return counts, targets
-    none = np.full(len(rows), -1, np.intp)
-    return counts.followed_by(counts[rows].swapped()), replace(
-        targets,
-        columns=np.vstack([labels, np.zeros((len(rows), labels.shape[1]), dtype=bool)]),
-        codes=np.concatenate([targets.codes, none]),
-        ratings=np.concatenate([targets.ratings, np.full(len(rows), np.nan)]),
-    )
-
-
-def _tuned(
-    blocks: dict[str, WeightedBlock], names: Sequence[str], targets: Targets, machine: Machine
-) -> tuple[dict[str, WeightedBlock], Machine, dict[str, Any]]:
-    """The condition's blocks and machine as inner cross-validation chose them, and what it chose."""
-    choice = tuning.choose([blocks[name] for name in names], targets, machine)
-    chosen = {name: blocks[name].times(choice.factor if name == "v12" else 1.0) for name in names}
-    told = {"C": choice.C, "v12_factor": choice.factor, "inner_score": choice.score}
-    return chosen, replace(machine, C=choice.C), told
 
 
 def _solve_conditions(
@@ -274,11 +226,6 @@ def _model(
         intercept=intercept,
         settings={**settings, "solver": solver},
         as_sets=targets.as_sets,
-        vocabularies={
-            over: counts.vocabularies[over]
-            for block in blocks
-            if (over := BLOCKS[block.weighting.name].over) is not None
-        },
     )
 
 
@@ -301,36 +248,23 @@ def fit_conditions(
     check_trainable(targets)
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
     names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
-    rows = len(counts)
-    if preset.swapped:
-        counts, targets = with_swapped(counts, targets)
     blocks = weight_blocks(counts, names, preset, fit_on)
     settings = {
         "C": machine.C,
         "tol": machine.tol,
         "transductive": fit_on is not None,
-        "rows": rows,
+        "rows": len(counts),
     }
-    if preset.beside.neighbours:
-        settings["neighbours"] = preset.beside.neighbours
     if targets.kind == "rating":
         settings["epsilon"] = machine.epsilon
 
-    def finish(
-        condition: str, made: dict[str, WeightedBlock], dual: Dual, solver: str, told: dict[str, Any]
-    ) -> LinearModel:
-        used = [made[name] for name in wanted[condition]]
-        return _model(counts, targets, condition, preset, used, dual, solver, {**settings, **told})
-
-    if preset.inner and len(targets) <= tuning.MOST_ROWS:
-        models = {}
-        for condition in conditions:
-            made, tuned, told = _tuned(blocks, wanted[condition], targets, machine)
-            duals = _solve_conditions(made, {condition: wanted[condition]}, targets, tuned)
-            models[condition] = finish(condition, made, *duals[condition], told)
-        return models
     duals = _solve_conditions(blocks, wanted, targets, machine)
-    return {condition: finish(condition, blocks, *duals[condition], {}) for condition in conditions}
+    return {
+        condition: _model(
+            counts, targets, condition, preset, [blocks[name] for name in names], *duals[condition], settings
+        )
+        for condition, names in wanted.items()
+    }
 
 
 def fit_counts(

@@ -1,9 +1,8 @@
 """What v1 and v2 have in common: they share their columns, so a term can be asked of both words at once.
 
-A linear machine over v1 and v2 adds up what each word says by itself. The product of the two says in which contexts
-*both* stand, the difference which of them stands there more, the cosines how alike they are. Such a block starts as
-the table of words with two rows per pair; weighting steps work on the words, and one of the steps here makes a row
-per pair of them.
+A linear SVM over v1 and v2 adds up what each word contributes by itself. The product of the two shows in which contexts
+*both* occur, the difference which of them occurs there more often. Such a block starts as the table of words with two
+rows per pair; weighting steps work on the words, and one of the steps here makes a row per pair of them.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
     from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Csr, Ints
 
-PRODUCT, MINIMUM, DIFFERENCE, COSINES = "v1·v2", "min(v1,v2)", "v1−v2", "cos(v1,v2)"
-BY_TERM = (PRODUCT, MINIMUM, DIFFERENCE)
-COSINE_SEGMENTS = ("pre·pre", "pre·post", "post·pre", "post·post")
+PRODUCT, DIFFERENCE = "v1·v2", "v1−v2"
+JOINED = (PRODUCT, DIFFERENCE)
 
 
 class Joining(_Rowwise):
@@ -58,15 +56,6 @@ class Product(Joining):
         return sparse.csr_array(one.multiply(two))
 
 
-class Minimum(Joining):
-    """Column by column, the smaller of the two."""
-
-    step_name: ClassVar[str] = "minimum"
-
-    def _join(self, one: Csr, two: Csr) -> Csr:
-        return sparse.csr_array(one.minimum(two))
-
-
 class Difference(Joining):
     """Column by column, the first word's value less the second's."""
 
@@ -76,22 +65,7 @@ class Difference(Joining):
         return sparse.csr_array(one - two)
 
 
-class Cosines(Joining):
-    """The products of the words' segments: what stands before both, before one and after the other, after both.
-
-    With rows of unit length the four of them add up to parts of the cosine.
-    """
-
-    step_name: ClassVar[str] = "cosines"
-
-    def _join(self, one: Csr, two: Csr) -> Csr:
-        half = one.shape[1] // 2
-        parts = (slice(0, half), slice(half, None))
-        columns = [one[:, a].multiply(two[:, b]).sum(axis=1) for a in parts for b in parts]
-        return sparse.csr_array(np.stack([np.asarray(column).ravel() for column in columns], axis=1))
-
-
-STEPS.update({step.step_name: step for step in (Product, Minimum, Difference, Cosines)})
+STEPS.update({step.step_name: step for step in (Product, Difference)})
 
 
 def _two_words(name: str) -> Callable[[PairCounts], Block]:
@@ -112,20 +86,5 @@ def _less(one: PairCounts, columns: Ints) -> Ints:
     return word_counts(one, one.w1, columns) - word_counts(one, one.w2, columns)
 
 
-def _terms_of_both(one: PairCounts, columns: Ints) -> Ints:
-    """How many terms stand where the segments say for both words."""
-    rows = [one.words[[index[0]]].toarray()[0] > 0 for index in (one.w1, one.w2)]
-    half = len(rows[0]) // 2
-    parts = (slice(0, half), slice(half, None))
-    shared = [int((rows[0][a] & rows[1][b]).sum()) for a in parts for b in parts]
-    return np.array(shared, dtype=np.int64)[columns]
-
-
-for _name, _evidence in ((PRODUCT, _both), (MINIMUM, _both), (DIFFERENCE, _less)):
+for _name, _evidence in ((PRODUCT, _both), (DIFFERENCE, _less)):
     BLOCKS[_name] = BlockKind(_two_words(_name), _names(_name), _evidence, counted=False)
-BLOCKS[COSINES] = BlockKind(
-    _two_words(COSINES),
-    lambda terms: [f"{COSINES}:{segment}" for segment in COSINE_SEGMENTS],
-    _terms_of_both,
-    counted=False,
-)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import StoreError, UsageError
-from bagpack.learn.annex import BORROWED, Beside
 from bagpack.learn.block import Block
 from bagpack.learn.blocks import BLOCKS, feature_names
 from bagpack.learn.counts import PairCounts
@@ -69,8 +68,6 @@ class LinearModel:
 
     Parameters
     ----------
-    vocabularies
-        The terms of blocks that are not over the basis's, by annex.
     weightings, weights
         Per block, its fitted steps and its weights (columns × outputs).
     outputs
@@ -90,7 +87,6 @@ class LinearModel:
     settings: Mapping[str, Any] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
     as_sets: bool = False
-    vocabularies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     place: Path | None = None
 
     @property
@@ -107,20 +103,9 @@ class LinearModel:
                 bias -= weighting.zero @ weights
         return bias
 
-    @property
-    def beside(self) -> Beside:
-        """What the counts that it is given must have beside v1, v2 and v12."""
-        neighbours = int(self.settings.get("neighbours", 0)) if BORROWED in self.block_names else 0
-        return Beside(neighbours).over(self.vocabularies)
-
-    def terms_of(self, block: str) -> tuple[str, ...]:
-        """What the columns of a block are about."""
-        over = BLOCKS[block].over
-        return self.terms if over is None else self.vocabularies[over]
-
     def feature_names(self) -> list[str]:
         """Names of the features, in the order of `weight_matrix`."""
-        return [name for block in self.block_names for name in feature_names(block, self.terms_of(block))]
+        return [name for block in self.block_names for name in feature_names(block, self.terms)]
 
     def weight_matrix(self) -> Floats:
         """Weights, outputs × features."""
@@ -161,7 +146,7 @@ class LinearModel:
         one = counts[[row]]
         for weighting, weights in zip(self.weightings, self.weights, strict=True):
             features = self._features(one, weighting, weights).rows
-            block_features = feature_names(weighting.name, self.terms_of(weighting.name))
+            block_features = feature_names(weighting.name, self.terms)
             names += [block_features[j] for j in features.indices]
             raw.append(BLOCKS[weighting.name].evidence(one, features.indices))
             values.append(sign * weights[features.indices, output] * features.data)

@@ -1,4 +1,4 @@
-"""Presets: which blocks a condition has, and how each block is weighted before the machine sees it."""
+"""Presets: which blocks a condition has, and how each block is weighted before the SVM sees it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
-from bagpack.learn.annex import NOTHING, Beside
-from bagpack.learn.modern import Recipe
+from bagpack.learn.association import LogPpmi, Trust, UnitLength
+from bagpack.learn.interactions import DIFFERENCE, PRODUCT, Difference, Product
+from bagpack.learn.statistics import STATISTICS
 from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
 from bagpack.names import CONDITIONS
 
+# Gram matrices add up, so a block counts with the square of its factor.
+STATISTICS_FACTOR = 0.55
+
 
 def no_steps(block: str) -> list[Step]:
-    """The block as it is."""
+    """The block unchanged."""
     return []
 
 
@@ -32,10 +36,8 @@ class Preset:
         Factor on a block's features; 1 where a block is not named.
     C
         Cost of an error where the user gives none.
-    inner, swapped, cosines
-        See `bagpack.learn.modern.Recipe`.
-    beside
-        What must be counted beside v1, v2 and v12.
+    cosines
+        Whether analogies are answered by centred cosines and not by two-point SVMs.
     """
 
     name: str
@@ -44,10 +46,7 @@ class Preset:
     conditions: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: CONDITIONS)
     block_weights: Mapping[str, float] = field(default_factory=dict)
     C: float = 1.0
-    inner: bool = False
-    swapped: bool = False
     cosines: bool = False
-    beside: Beside = NOTHING
 
     def blocks_of(self, condition: str) -> tuple[str, ...]:
         """Names of the blocks that ``condition`` is made of."""
@@ -55,6 +54,65 @@ class Preset:
             known = ", ".join(self.conditions)
             raise UsageError(f"unknown condition {condition!r}; preset {self.name!r} has {known}")
         return self.conditions[condition]
+
+
+def modern(
+    name: str = "modern",
+    *,
+    words: Callable[[], Step] | None = LogPpmi,
+    pairs: Callable[[], Step] | None = LogPpmi,
+    unit: bool = True,
+    trust: float = 1.0,
+    v12: float = 1.0,
+    product: bool = True,
+    difference: bool = False,
+    statistics: bool = True,
+    C: float = 1.0,
+    cosines: bool = True,
+) -> Preset:
+    """Preset `modern`, or a variant of it for `python -m benchmarks.accuracy ablation`.
+
+    Raw counts let a few frequent terms decide, and a frequent word's row outweighs a rare one's; log counts and PPMI
+    of unit length tame both. v1 and v2 share their columns, so their product says what the words have in common.
+    Nothing but the SVM itself is learned from a task's rows. docs/accuracy.md shows what each part contributes.
+
+    Parameters
+    ----------
+    words, pairs
+        Weighting of v1 and v2, and of v12; None leaves the counts.
+    unit
+        Whether rows are scaled to unit length.
+    trust
+        k of n/(n+k), by which v12 grows with how often the pair was seen; 0 turns it off.
+    v12
+        Factor on v12.
+    product, difference, statistics
+        Which blocks are added: of the two words, and of the pair (n+, n−, seen, PMI, log odds of the order).
+    """
+    joined = {PRODUCT: product, DIFFERENCE: difference}
+    of_words = ("v1", "v2", *(block for block, wanted in joined.items() if wanted))
+    of_pair = ("v12", *((STATISTICS,) if statistics else ()))
+
+    def steps(block: str) -> list[Step]:
+        if block == STATISTICS:
+            return []
+        weighting = pairs if block == "v12" else words
+        found: list[Step] = [*([weighting()] if weighting else []), *([UnitLength()] if unit else [])]
+        if block == "v12" and trust:
+            found.append(Trust(trust))
+        if block in joined:
+            found += [Product() if block == PRODUCT else Difference(), *([UnitLength()] if unit else [])]
+        return found
+
+    return Preset(
+        name,
+        "Log counts and PPMI of unit length, product of v1 and v2, pair statistics; linear SVM",
+        steps,
+        conditions={"v1v2": of_words, "v12": of_pair, "v1v2v12": (*of_words, *of_pair)},
+        block_weights={STATISTICS: STATISTICS_FACTOR, "v12": v12},
+        C=C,
+        cosines=cosines,
+    )
 
 
 PRESETS: dict[str, Preset] = {
@@ -65,30 +123,12 @@ PRESETS: dict[str, Preset] = {
     ),
     "words": Preset(
         "words",
-        "Which words stand in the pair and nothing else: the baseline that never saw a corpus",
+        "Which words are in the pair and nothing else: the baseline that never saw a corpus",
         no_steps,
         conditions={"words": ("w1", "w2")},
     ),
+    "modern": modern(),
 }
-
-
-def modern_preset(recipe: Recipe) -> Preset:
-    """Preset `modern` with its switches set."""
-    return Preset(
-        recipe.name,
-        "Log counts and PPMI of unit length, products and cosines of v1 and v2, pair statistics; linear SVM",
-        recipe.steps,
-        conditions=recipe.conditions,
-        block_weights=recipe.block_factors,
-        C=recipe.cost,
-        inner=recipe.inner,
-        swapped=recipe.swapped,
-        cosines=recipe.cosines,
-        beside=recipe.beside,
-    )
-
-
-PRESETS["modern"] = modern_preset(Recipe())
 
 
 def portable(preset: Preset) -> str | Preset:
@@ -100,12 +140,6 @@ def get_preset(preset: str | Preset) -> Preset:
     """The preset of that name."""
     if isinstance(preset, Preset):
         return preset
-    name, _, switches = preset.partition(":")
-    if name == "modern" and switches:
-        return modern_preset(Recipe.parse(switches))
     if preset not in PRESETS:
-        raise UsageError(
-            f"unknown preset {preset!r}; known are {', '.join(PRESETS)}, and modern with switches "
-            "(modern:weighting=log,product=no)"
-        )
+        raise UsageError(f"unknown preset {preset!r}; choose one of {', '.join(PRESETS)}")
     return PRESETS[preset]

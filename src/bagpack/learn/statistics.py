@@ -1,4 +1,4 @@
-"""What the numbers of a pair say without any context: how often it is seen, in which order, how far apart."""
+"""Statistics of a pair without its contexts: how often it is seen, and in which order."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from bagpack.learn.annex import GAPS
 from bagpack.learn.block import Block
-from bagpack.learn.blocks import BLOCKS, BlockKind, row_at
-from bagpack.names import DISTANCES
+from bagpack.learn.blocks import BLOCKS, BlockKind
 
 if TYPE_CHECKING:
     from bagpack.learn.counts import PairCounts
     from bagpack.learn.types import Floats, Ints
 
 STATISTICS = "pair"
-GAP_NAMES = tuple(f"{order}{gap}" for order in "+-" for gap in range(DISTANCES))
 NAMES = ("w1 first", "w2 first", "together", "PMI", "order")
 # Logarithms of counts reach 8, the others 1 to 4: divided so, each has about the weight of a context or two.
 SCALE = np.array([5.0, 5.0, 5.0, 15.0, 5.0])
@@ -56,16 +53,4 @@ def _evidence(one: PairCounts, columns: Ints) -> Ints:
     return np.array([plus, minus, plus + minus, plus + minus, plus - minus], dtype=np.int64)[columns]
 
 
-def gap_shares(counts: PairCounts) -> Floats:
-    """Per pair, order and number of tokens between: couples there / (all couples + 1); zero for an unseen pair."""
-    gaps = counts.annex(GAPS).rows.toarray()
-    return np.asarray(gaps / (gaps.sum(axis=1, keepdims=True) + 1.0))
-
-
 BLOCKS[STATISTICS] = BlockKind(_build, _names, _evidence, counted=False)
-BLOCKS[GAPS] = BlockKind(
-    lambda counts: Block(GAPS, sparse.csr_array(gap_shares(counts))),
-    lambda terms: [f"{GAPS}:{name}" for name in GAP_NAMES],
-    lambda one, columns: row_at(one.annex(GAPS).rows, 0, columns),
-    counted=False,
-)

@@ -2,7 +2,6 @@
 
 model.json          format, version, kind, labels, preset, condition, blocks, settings, manifest
 terms.json          the basis terms; with the blocks they give every feature's name
-terms.NAME.json     the terms of blocks that are not over the basis's
 intercept.npy       one per output
 BLOCK.weights.npy   columns × outputs
 BLOCK.N.ARRAY.npy   what the block's Nth step learned
@@ -24,11 +23,9 @@ import numpy as np
 from bagpack._version import __version__
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import disk_errors
-from bagpack.learn.annex import CONTENT, WHOLE
 from bagpack.learn.blocks import BLOCKS, feature_names
-from bagpack.learn.interactions import Joining
+from bagpack.learn.interactions import JOINED, Joining
 from bagpack.learn.model import BlockWeighting, LinearModel
-from bagpack.learn.modern import JOININGS
 from bagpack.learn.weighting import STEPS, Step
 
 if TYPE_CHECKING:
@@ -36,7 +33,8 @@ if TYPE_CHECKING:
 
 FORMAT = "bagpack-model"
 VERSION = 1
-VOCABULARIES = (CONTENT, WHOLE)
+# Newer, or one of the features that were measured and removed again (docs/accuracy.md).
+UNKNOWN = "which this version does not have: train the model again, or use the version that wrote it"
 KINDS = ("binary", "multiclass", "multilabel", "rating")
 
 
@@ -72,7 +70,6 @@ def save_model(
             {"name": w.name, "factor": w.factor, "steps": [_step_entry(step) for step in w.steps]}
             for w in model.weightings
         ],
-        "vocabularies": sorted(model.vocabularies),
         "features": sum(len(weights) for weights in model.weights),
         "outputs": len(model.intercept),
         "settings": dict(model.settings),
@@ -85,8 +82,6 @@ def save_model(
         with disk_errors(path):
             _write_json(beside / "model.json", document)
             _write_json(beside / "terms.json", list(model.terms))
-            for name, terms in model.vocabularies.items():
-                _write_json(beside / f"terms.{name}.json", list(terms))
             np.save(beside / "intercept.npy", model.intercept, allow_pickle=False)
             for weighting, weights in zip(model.weightings, model.weights, strict=True):
                 np.save(beside / f"{weighting.name}.weights.npy", weights, allow_pickle=False)
@@ -112,11 +107,10 @@ def load_model(path: str | Path) -> LinearModel:
     document = _read_document(path)
     terms = _read_terms(path, "terms.json")
     try:
-        vocabularies = {name: _read_vocabulary(path, name) for name in document.get("vocabularies", ())}
         outputs = int(document["outputs"])
         weightings, weights = [], []
         for entry in document["blocks"]:
-            weighting, block_weights = _read_block(path, entry, terms, vocabularies, outputs)
+            weighting, block_weights = _read_block(path, entry, terms, outputs)
             weightings.append(weighting)
             weights.append(block_weights)
         kind, labels = document["kind"], tuple(document["labels"])
@@ -141,7 +135,6 @@ def load_model(path: str | Path) -> LinearModel:
             settings=document["settings"],
             manifest=document["manifest"],
             as_sets=bool(document["label_sets"]),
-            vocabularies=vocabularies,
             place=path,
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -172,28 +165,18 @@ def _read_terms(path: Path, name: str) -> tuple[str, ...]:
     return tuple(terms)
 
 
-def _read_vocabulary(path: Path, name: str) -> tuple[str, ...]:
-    if name not in VOCABULARIES:
-        raise StoreError(
-            f"{path} has terms called {name!r}, which this version does not know: update BagPack"
-        )
-    return _read_terms(path, f"terms.{name}.json")
-
-
 def _read_block(
     path: Path,
     entry: Mapping[str, Any],
     terms: tuple[str, ...],
-    vocabularies: Mapping[str, tuple[str, ...]],
     outputs: int,
 ) -> tuple[BlockWeighting, Floats]:
     name = entry["name"]
     if name not in BLOCKS:
-        raise StoreError(f"{path} uses the block {name!r}, which this version does not know: update BagPack")
-    over = BLOCKS[name].over
-    width = len(feature_names(name, terms if over is None else vocabularies[over]))
+        raise StoreError(f"{path} uses the block {name!r}, {UNKNOWN}")
+    width = len(feature_names(name, terms))
     # Until a step joins them, a block of two words has the columns of a word.
-    before = 2 * len(terms) if name in JOININGS else width
+    before = 2 * len(terms) if name in JOINED else width
     steps: list[Step] = []
     for n, step_entry in enumerate(entry["steps"]):
         step_name, settings = (
@@ -205,9 +188,7 @@ def _read_block(
             )
         )
         if step_name not in STEPS:
-            raise StoreError(
-                f"{path} uses the step {step_name!r}, which this version does not know: update BagPack"
-            )
+            raise StoreError(f"{path} uses the step {step_name!r}, {UNKNOWN}")
         step = STEPS[step_name](**settings)
         for array in step.learned:
             setattr(step, array, _read_array(path, _step_file(name, n, array), (before,)))
@@ -215,7 +196,7 @@ def _read_block(
         if isinstance(step, Joining):
             before = width
         steps.append(step)
-    if name in JOININGS and not any(isinstance(step, Joining) for step in steps):
+    if name in JOINED and not any(isinstance(step, Joining) for step in steps):
         raise StoreError(f"{path} was trained with an earlier form of preset modern: train it again")
     weights = _read_array(path, f"{name}.weights.npy", (width, outputs))
     return BlockWeighting(name, tuple(steps), float(entry["factor"])), weights

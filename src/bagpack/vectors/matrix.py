@@ -23,13 +23,12 @@ from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError
-from bagpack.names import DISTANCES, blocks_of, feature_names
+from bagpack.names import blocks_of, feature_names
 from bagpack.parallel import Progress, counter
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.tables import KEY_SEPARATOR, PairTable, WordTable, pair_codes
 
 if TYPE_CHECKING:
-    from bagpack.learn.annex import Beside
     from bagpack.learn.counts import PairCounts
 
 I64 = NDArray[np.int64]
@@ -66,7 +65,7 @@ class PairMatrix:
         empty = cls(
             Strings.of([]), none, nothing,
             WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
-            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing, np.zeros((0, 2 * DISTANCES), np.int64)),
+            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing),
             basis, settings, str(source.path), source.content_hash,
         )  # fmt: skip
         return empty.grow(source, pairs, n_jobs, progress)
@@ -106,13 +105,11 @@ class PairMatrix:
         counted = source.count_pairs(
             asked, self.basis, self.settings, n_jobs, counter(progress, "pairs", len(asked))
         )
-        gaps = self.couples.gaps
         table = PairTable(
             np.concatenate([self.couples.members, couples]),
             _stack(self.couples.rows, counted.rows),
             np.concatenate([self.couples.found, counted.found]),
             np.concatenate([self.couples.taken, counted.taken]),
-            None if gaps is None else np.concatenate([gaps, counted.gaps]),
         )
         return replace(
             self, names=Strings.of(names), name_targets=name_targets,
@@ -210,23 +207,12 @@ class PairMatrix:
         }
         return assemble([parts[name]() for name in blocks_of(condition)])
 
-    def counts(
-        self, pairs: Iterable[Pair] | None = None, beside: Beside | None = None, n_jobs: int | None = None,
-        progress: Progress | None = None,
-    ) -> PairCounts:  # fmt: skip
-        """What the learners take: all rows, or those of the given pairs, which the matrix must hold.
-
-        What some presets want `beside` the three vectors is counted in the store that the matrix came from.
-        """
-        from bagpack.beside.annexes import count_annexes, source_of
-        from bagpack.learn.annex import GAPS, Annex
+    def counts(self, pairs: Iterable[Pair] | None = None) -> PairCounts:
+        """What the learners take: all rows, or those of the given pairs, which the matrix must hold."""
         from bagpack.learn.counts import PairCounts
 
         if pairs is not None:
-            return self.rows_of(pairs).counts(None, beside, n_jobs, progress)
-        annexes = count_annexes(source_of(self), self, beside, n_jobs, progress) if beside else {}
-        if self.gaps is not None:
-            annexes[GAPS] = Annex(sparse.csr_array(self.gaps))
+            return self.rows_of(pairs).counts()
         # Each unknown word has a row of zeros of its own: they are different words to a words-only model.
         unknown = {word: self.words.rows.shape[0] + i for i, word in enumerate(self.unknown_words)}
         words = _stack(self.words.rows, no_rows(len(unknown), self.words.rows.shape[1]))
@@ -242,7 +228,7 @@ class PairMatrix:
         return PairCounts(
             words, first, second, self.block("v12"), lambda: self.terms, self.seen, self._term_frequencies,
             np.stack([self.n_w1, self.n_w2, self.n_plus, self.n_minus], axis=1), sum(self.basis.unigram_counts),
-            2 * (self.settings.windows.between + 1), annexes,
+            2 * (self.settings.windows.between + 1),
         )  # fmt: skip
 
     def _term_frequencies(self) -> NDArray[np.float64] | None:
@@ -287,22 +273,6 @@ class PairMatrix:
             return np.zeros(len(self), np.int64)
         values = table[np.maximum(row, 0), np.where(swapped, 1 - order, order)]
         return np.where(row >= 0, values, 0)
-
-    @property
-    def gaps(self) -> I64 | None:
-        """Counted couples by tokens between, 0 to 5 and more: six columns with w1 first, six with w2 first.
-
-        None where nobody knows: the matrix was counted before BagPack kept them.
-        """
-        table = self.couples.gaps
-        if table is None:
-            return None
-        row, swapped = self.couple_rows
-        known = row >= 0
-        found = np.zeros((len(self), 2 * DISTANCES), np.int64)
-        found[known] = table[row[known]]
-        found[swapped] = np.roll(found[swapped], DISTANCES, axis=1)
-        return found
 
     @property
     def n_plus(self) -> I64:

@@ -29,7 +29,6 @@ from bagpack.files import (
     write_array,
     write_json,
 )
-from bagpack.names import DISTANCES
 
 if TYPE_CHECKING:
     from bagpack.vectors.matrix import PairMatrix
@@ -47,7 +46,6 @@ ARRAYS = {
     "pairs.data": "<i4",
     "pairs.found": "<i8",
     "pairs.taken": "<i8",
-    "pairs.gaps": "<i8",
     "pairs.targets": "<i8",
     "names.target": "<i8",
     "rows": "<i8",
@@ -56,7 +54,6 @@ ARRAYS = {
     "targets.blob": "|u1",
     "targets.offsets": "<i8",
 }
-LATER = ("pairs.gaps",)  # which matrices of the first BagPacks do not have
 LISTS = ("names", "targets")
 
 
@@ -105,8 +102,6 @@ def _write(matrix: PairMatrix, directory: Path) -> None:
         "names.target": matrix.name_targets,
         "rows": matrix.rows,
     }
-    if matrix.couples.gaps is not None:
-        arrays["pairs.gaps"] = matrix.couples.gaps
     for name, strings in zip(LISTS, (matrix.names, matrix.words.keys), strict=True):
         arrays |= {f"{name}.blob": strings.blob, f"{name}.offsets": strings.offsets}
     checksums = {name: write_array(directory / name, array, ARRAYS[name]) for name, array in arrays.items()}
@@ -163,11 +158,7 @@ def open_matrix(path: Path) -> PairMatrix:
     from bagpack.vectors.tables import PairTable, WordTable
 
     manifest = read_matrix_manifest(path)
-    arrays = {
-        name: map_array(path / name, dtype)
-        for name, dtype in ARRAYS.items()
-        if name not in LATER or name in manifest["checksums"]
-    }
+    arrays = {name: map_array(path / name, dtype) for name, dtype in ARRAYS.items()}
     basis = Basis.open(path / "basis.tsv")
     if basis.hash != manifest["basis_hash"]:
         raise StoreError(
@@ -189,7 +180,6 @@ def open_matrix(path: Path) -> PairMatrix:
             _csr(arrays, "pairs", manifest["distinct_pairs"], 6 * terms),
             arrays["pairs.found"].reshape(-1, 2),
             arrays["pairs.taken"].reshape(-1, 2),
-            arrays["pairs.gaps"].reshape(-1, 2 * DISTANCES) if "pairs.gaps" in arrays else None,
         ),
         basis,
         CountSettings.from_dict(manifest["settings"]),
@@ -212,7 +202,6 @@ def _fits(arrays: dict[str, NDArray[Any]], manifest: dict[str, Any]) -> bool:
         "words.data": arrays["words.indices"].size,
         "pairs.found": 2 * pairs,
         "pairs.taken": 2 * pairs,
-        "pairs.gaps": 2 * DISTANCES * pairs,
         "pairs.targets": 2 * pairs,
         "pairs.indptr": pairs + 1,
         "pairs.data": arrays["pairs.indices"].size,

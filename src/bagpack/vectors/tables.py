@@ -38,16 +38,12 @@ class WordTable:
 
 @dataclass(frozen=True)
 class PairTable:
-    """Counts of distinct unordered pairs of targets: rows of 6T columns; found and taken couples per order.
-
-    `gaps` has the taken couples by how many tokens stand between, 0 to 5 and more, six columns for each order.
-    """
+    """Counts of distinct unordered pairs of targets: rows of 6T columns; found and taken co-occurrences per order."""
 
     members: I64  # the pairs as rows of the word table, the smaller target first
     rows: Csr
     found: I64
     taken: I64
-    gaps: I64 | None  # None: counted by a BagPack that did not ask
 
     @cached_property
     def by_code(self) -> tuple[I64, I64]:

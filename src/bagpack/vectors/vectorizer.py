@@ -20,7 +20,6 @@ from bagpack.vectors.matrix import Pair, PairMatrix
 
 if TYPE_CHECKING:
     from bagpack.corpus.store.corpus import Corpus
-    from bagpack.learn.annex import Beside
     from bagpack.learn.counts import PairCounts
 
 
@@ -110,9 +109,9 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
             matrix = self._remembered[0] = matrix.grow(as_source(self.corpus), new, self.n_jobs)
         return matrix.rows_of(pairs)
 
-    def counts(self, X: Iterable[Pair], beside: Beside | None = None) -> PairCounts:
+    def counts(self, X: Iterable[Pair]) -> PairCounts:
         """The pairs as the learners take them; see `PairMatrix.counts`."""
-        return self.matrix(X).counts(None, beside, self.n_jobs)
+        return self.matrix(X).counts()
 
     def transform(self, X: Iterable[Pair]) -> Csr:
         """Counts, pairs × features."""

@@ -15,7 +15,7 @@ from bagpack.artefacts import damaged_files
 from bagpack.basis import Basis
 from bagpack.contexts import counting
 from bagpack.contexts.concordance import REST, Concordance, observations, show
-from bagpack.contexts.counting import Csr, PairCountsOf, WholeCounts
+from bagpack.contexts.counting import Csr, PairCountsOf
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.options import TextOptions
@@ -143,14 +143,6 @@ class SnippetCorpus:
         """Rows of each pair, from the snippets of its twelve queries. A pair that was not fetched is an error."""
         self._check_asked(pairs, settings)
         return counting.count_pairs(self.for_pairs, pairs, basis, settings, n_jobs, progress)
-
-    def count_wholes(
-        self, pairs: Sequence[tuple[Target, Target]], wanted: int | Sequence[str], settings: CountSettings,
-        n_jobs: int | None = None, progress: Callable[[int], None] | None = None,
-    ) -> WholeCounts:  # fmt: skip
-        """What stands between the words of each pair as a whole, from the same snippets."""
-        self._check_asked(pairs, settings)
-        return counting.count_wholes(self.for_pairs, pairs, wanted, settings, n_jobs, progress)
 
     def _check_asked(self, pairs: Sequence[tuple[Target, Target]], settings: CountSettings) -> None:
         self._check_fetched(pairs)
