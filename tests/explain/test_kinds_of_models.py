@@ -2,10 +2,13 @@
 
 import json
 import random
+from dataclasses import replace
 
 import httpx
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score, precision_score, recall_score
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from bagpack import Corpus, PairVectorizer, RelationClassifier
 from bagpack.app.library import open_library
@@ -95,15 +98,56 @@ def test_a_judgement_agrees_with_the_predictions(trained, folder):
         assert found.scores["mae"] == pytest.approx(gaps.mean(), abs=1e-5)
         assert found.errors[0] == int(gaps.argmax()) and 0 < found.scores["spearman"] <= 1
     else:
-        right = [
-            data.labels[i] in (answer if name == "sets" else {str(answer)})
-            for i, answer in enumerate(answers)
+        given: dict = {}
+        for pair, label in zip(data.pairs, data.labels, strict=True):
+            given.setdefault(pair, set()).add(label)
+        rows = range(0, len(data), 2 if name == "sets" else 1)  # a pair has two rows in "sets"
+        chosen = [{str(label) for label in answers[i]} if name == "sets" else {str(answers[i])} for i in rows]
+        check_label_scores(found, [given[data.pairs[i]] for i in rows], chosen)
+        assert sorted(found.errors) == [
+            i for i, answer in zip(rows, chosen, strict=True) if answer != given[data.pairs[i]]
         ]
-        assert found.scores["accuracy"] == pytest.approx(np.mean(right), abs=1e-5)
-        assert sorted(found.errors) == [i for i, good in enumerate(right) if not good]
     bare = judge(model, matrix.select(range(5)), read_pairs(folder / f"{name}.tsv"))
     assert bare.kind == "pairs" and len(bare.rows) == 5 and not bare.errors
     json.dumps(found.to_dict())
+
+
+def check_label_scores(found, given, chosen):
+    """Compare with scikit-learn's numbers for label sets."""
+    binarizer = MultiLabelBinarizer().fit([*given, *chosen])
+    truth, predicted = binarizer.transform(given), binarizer.transform(chosen)
+    assert found.scores["accuracy"] == pytest.approx(accuracy_score(truth, predicted), abs=1e-5)
+    for k, label in enumerate(binarizer.classes_):
+        score = found.per_label[label]
+        assert score["rows"] == truth[:, k].sum() and score["predicted"] == predicted[:, k].sum()
+        assert score["precision"] == pytest.approx(
+            precision_score(truth[:, k], predicted[:, k], zero_division=0), abs=1e-5
+        )
+        assert score["recall"] == pytest.approx(
+            recall_score(truth[:, k], predicted[:, k], zero_division=0), abs=1e-5
+        )
+
+
+def test_precision_and_recall_of_wrong_labels(trained, folder):
+    """Half of the labels of a data set are changed, so that precision and recall differ."""
+    name, model, source = trained
+    if name == "rating":
+        return
+    data = read_dataset(folder / f"{name}.tsv")
+    labels = [data.labels[0] if i % 3 == 0 else label for i, label in enumerate(data.labels)]
+    changed = replace(data, labels=labels)
+    found = judge(model, count_for(model, source, data.pairs), changed)
+    given: dict = {}
+    for pair, label in zip(changed.pairs, labels, strict=True):
+        given.setdefault(pair, set()).add(label)
+    rows = dict(zip(reversed(data.pairs), reversed(found.rows), strict=True)) if name == "sets" else None
+    judged = found.rows if rows is None else sorted(rows.values(), key=lambda row: row.row)
+    check_label_scores(
+        found,
+        [given[row.w1, row.w2] if name == "sets" else {row.given} for row in judged],
+        [set(row.predicted.split(", ")) - {""} for row in judged],
+    )
+    assert any(score["precision"] != score["recall"] for score in found.per_label.values())
 
 
 def test_counting_in_steps_is_counting(trained, folder, monkeypatch):

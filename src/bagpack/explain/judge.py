@@ -1,4 +1,4 @@
-"""A model against a data set: predictions, scores, and the rows it gets wrong, worst first."""
+"""A model's predictions for a data set: scores, and the rows it gets wrong, worst first."""
 
 from __future__ import annotations
 
@@ -76,51 +76,83 @@ def judge(model: LinearModel, matrix: PairMatrix, data: Dataset | PairList) -> J
     scores = model.label_scores(counts)
     names = [str(label) for label in model.classes]
     place = {name: i for i, name in enumerate(names)}
-    given = list(data.labels) if isinstance(data, Dataset) and data.kind == "relations" else []
+    several = model.kind == "multilabel"
+    found = [
+        {name for name, score in zip(names, scores[i], strict=True) if score > 0}
+        if several
+        else {str(answer)}
+        for i, answer in enumerate(answers)
+    ]
+    given = _given_labels(data, several)
     seen = matrix.seen.tolist()
     rows = []
     for i, (w1, w2) in enumerate(matrix.pairs):
-        answer = answers[i]
-        several = isinstance(answer, set | frozenset)
-        predicted = ", ".join(sorted(map(str, answer))) if several else str(answer)
-        wanted = given[i] if given else ""
-        right = None if not given else wanted in {str(label) for label in (answer if several else [answer])}
+        wanted = given[i] if given else set()
+        right = wanted == found[i] if given else None
         gap = None
-        if right is False and wanted in place:
-            gap = round(float(scores[i].max() - scores[i, place[wanted]]), 6)
-        rows.append(JudgedRow(i, data.lines[i], w1, w2, wanted, predicted, right, gap, seen[i]))
+        if right is False and wanted and wanted <= place.keys():
+            gap = round(float(scores[i].max() - min(scores[i, place[label]] for label in wanted)), 6)
+        rows.append(
+            JudgedRow(i, data.lines[i], w1, w2, _joined(wanted), _joined(found[i]), right, gap, seen[i])
+        )
     if not given:
         return Judged("pairs", rows, [], {}, {}, [], [])
-    wrong = [row for row in rows if not row.right]
+    judged = rows
+    if several:  # each pair is judged once, however many rows it has
+        first = dict(zip(reversed(matrix.pairs), reversed(rows), strict=True))
+        judged = sorted(first.values(), key=lambda row: row.row)
+    wrong = [row for row in judged if not row.right]
     wrong.sort(key=lambda row: (-(float("inf") if row.gap is None else row.gap), row.row))
-    foreign = sorted(set(given) - set(names))
+    labels = sorted(set().union(*given, *found))
+    foreign = sorted(set().union(*given) - set(names))
     notes = []
     if foreign:
-        rows_of = sum(label not in place for label in given)
+        rows_of = sum(not wanted <= place.keys() for wanted in given)
         notes.append(
-            f"{rows_of:,} rows have a label that the model has not, so they cannot be right: {', '.join(foreign)}"
+            f"{rows_of:,} rows have a label that the model does not have, so they cannot be right: {', '.join(foreign)}"
         )
     return Judged(
-        "labels", rows, [row.row for row in wrong], {"accuracy": round(1 - len(wrong) / len(rows), 6)},
-        _per_label(rows, sorted({*given, *(row.predicted for row in rows)})),
+        "labels", rows, [row.row for row in wrong], {"accuracy": round(1 - len(wrong) / len(judged), 6)},
+        _per_label([given[row.row] for row in judged], [found[row.row] for row in judged], labels),
         [(a, b, n) for (a, b), n in Counter((row.given, row.predicted) for row in wrong).most_common(12)],
         notes,
     )  # fmt: skip
 
 
-def _per_label(rows: list[JudgedRow], labels: list[str]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for label in labels:
-        given = sum(row.given == label for row in rows)
-        predicted = sum(row.predicted == label for row in rows)
-        both = sum(row.given == row.predicted == label for row in rows)
-        found[label] = {
-            "rows": given,
-            "predicted": predicted,
-            "precision": round(both / predicted, 6) if predicted else 0.0,
-            "recall": round(both / given, 6) if given else 0.0,
+def _given_labels(data: Dataset | PairList, several: bool) -> list[set[str]]:
+    """The label of each row; with `several`, all labels that the data set gives to the row's pair."""
+    if not isinstance(data, Dataset) or data.kind != "relations":
+        return []
+    if not several:
+        return [{label} for label in data.labels]
+    by_pair = data.by_pair()
+    of_pair = dict(zip(by_pair.pairs, by_pair.labels, strict=True))
+    return [set(of_pair[pair]) for pair in data.pairs]
+
+
+def _joined(labels: set[str]) -> str:
+    return ", ".join(sorted(labels))
+
+
+def _per_label(
+    given: list[set[str]], predicted: list[set[str]], labels: list[str]
+) -> dict[str, dict[str, float]]:
+    """Precision and recall of each label; 0 where they are undefined."""
+    from sklearn.metrics import precision_recall_fscore_support
+
+    truth, chosen = (
+        np.array([[label in row for label in labels] for row in rows]) for rows in (given, predicted)
+    )
+    precision, recall, _, support = precision_recall_fscore_support(truth, chosen, zero_division=0.0)
+    return {
+        label: {
+            "rows": int(support[k]),
+            "predicted": int(chosen[:, k].sum()),
+            "precision": round(float(precision[k]), 6),
+            "recall": round(float(recall[k]), 6),
         }
-    return found
+        for k, label in enumerate(labels)
+    }
 
 
 def _judge_ratings(matrix: PairMatrix, data: Dataset | PairList, answers: Any) -> Judged:
