@@ -65,8 +65,12 @@ METRICS = {
         "F1 weighted without", "mean of the labels' F1 but for those left out, weighted by their rows"
     ),
     "auc": _share("AUC", "chance that a row of the label outranks one without it"),
-    "spearman": _correlation("Spearman ρ", "rank correlation of all predictions with the ratings"),
-    "spearman_group": _correlation("ρ per group", "mean of the rank correlations inside each group"),
+    "spearman": _correlation(
+        "Spearman ρ", "mean rank correlation with the ratings within each group or fold"
+    ),
+    "spearman_pooled": _correlation(
+        "ρ pooled", "rank correlation over the predictions of all folds together"
+    ),
     "pearson": _correlation("Pearson r", "linear correlation of predictions with the ratings"),
     "mae": Metric("Mean error", False, "mean absolute difference from the rating", 0.0),
     "score": _share(

@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr, t
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
@@ -112,15 +113,26 @@ def test_ratings_by_group(data):
     result = found["v1v2v12"]
     assert found.kind == "ratings"
     assert [fold.name for fold in found.folds] == [f"verb{i}" for i in range(6)]
-    inside = result.metrics["spearman_group"]
-    assert inside.folds == pytest.approx(result.metrics["spearman"].folds)
-    assert inside.mean == pytest.approx(np.mean(inside.folds))
-    assert result.metrics["spearman"].low < result.metrics["spearman"].mean
+    inside = result.metrics["spearman"]
+    of_verbs = [
+        spearmanr(result.predicted[i::6], ratings[i::6]).statistic for i in range(6)
+    ]  # row i has verb i % 6
+    assert inside.folds == pytest.approx(of_verbs)
+    assert inside.mean == pytest.approx(np.mean(of_verbs))
+    pooled = result.metrics["spearman_pooled"]
+    assert pooled.mean == pytest.approx(spearmanr(result.predicted, ratings).statistic)
+    assert pooled.low < pooled.mean < pooled.high
     assert found.groups.column == "verb"
-    assert found.groups.rows[0].scores["v12"] == pytest.approx(
-        found["v12"].metrics["spearman_group"].folds[0]
-    )
+    assert found.groups.rows[0].scores["v12"] == pytest.approx(found["v12"].metrics["spearman"].folds[0])
     assert found["mean"].metrics["mae"].mean > 0
+    for metric in ("spearman", "spearman_pooled"):
+        assert np.isnan(found["mean"].metrics[metric].mean)  # a constant predictor has no correlation
+    assert np.isnan(found.groups.rows[0].scores["mean"])
+    for row in found.comparisons:
+        assert row.metric == "spearman"
+        assert row.difference == pytest.approx(
+            found[row.a].metrics["spearman"].mean - found[row.b].metrics["spearman"].mean
+        )
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -215,3 +227,24 @@ def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
     alone = cross_validate(counts, y, splits, preset="modern")
     for name in ("v1v2", "v12", "v1v2v12"):
         assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)
+
+
+def test_ratings_are_ranked_within_folds_where_folds_split_the_groups(data):
+    counts, y = data
+    ratings = y + np.random.default_rng(2).normal(size=len(y))
+    groups = [f"g{i % 4}" for i in range(len(y))]
+    splits = random_splits(encode_targets(ratings, kind="rating"), folds=5)
+    found = cross_validate(counts, ratings, splits, ("v12",), kind="rating", groups=groups)
+    predicted = found["v12"].predicted
+    inside = [spearmanr(predicted[s.test], ratings[s.test]).statistic for s in splits]
+    assert found["v12"].metrics["spearman"].folds == pytest.approx(inside)
+    assert np.isnan(found.groups.rows[0].scores["mean"])
+    assert "within each fold" in found.notes[-1]
+
+
+def test_comparisons_are_corrected_for_shared_training_rows(found):
+    row = found.comparisons[0]
+    differences = np.subtract(*(found[name].metrics["f1_macro"].folds for name in (row.a, row.b)))
+    error = differences.std(ddof=1) * np.sqrt(1 / 5 + 48 / 192)  # 5 folds of 240 rows
+    assert row.p == pytest.approx(2 * t.sf(abs(differences.mean()) / error, 4))
+    assert row.high - row.difference == pytest.approx(t.ppf(0.975, 4) * error)

@@ -17,7 +17,26 @@ def test_scores_are_scikit_learns_and_scipys():
     ratings = np.round(rng.normal(size=200), 1)
     guessed = ratings + rng.normal(size=200)
     assert ratings_part(ratings, guessed).score() == pytest.approx(spearmanr(ratings, guessed).statistic)
-    assert Part("credit", truth, np.array([1, 0, 0.5, 0.5])).score() == 0.5
+    assert Part("credit", np.ones(4), np.array([1, 0, 0.5, 0.5])).score() == 0.5
+    folds = np.arange(200) // 50
+    inside = [spearmanr(ratings[folds == k], guessed[folds == k]).statistic for k in range(4)]
+    assert ratings_part(ratings, guessed, folds).score() == pytest.approx(np.mean(inside))
+
+
+def test_a_label_that_is_only_predicted_counts_in_macro_f1():
+    truth, found = np.array([0, 0, 1, 1, 1]), np.array([0, 2, 1, 1, 1])
+    assert Part("f1_macro", truth, found).score() == pytest.approx(f1_score(truth, found, average="macro"))
+
+
+def test_drawn_rows_are_ranked_anew():
+    rng = np.random.default_rng(2)
+    ratings = np.exp(rng.normal(size=40))
+    guessed = ratings + rng.normal(size=40)
+    rows = rng.integers(40, size=40)
+    score = ratings_part(ratings, guessed).score(rows)
+    assert score == pytest.approx(spearmanr(ratings[rows], guessed[rows]).statistic)
+    assert np.isnan(ratings_part(np.ones(5), np.arange(5.0)).score())
+    assert np.isnan(bootstrap_score(Outcome("none", (ratings_part(np.ones(5), np.arange(5.0)),))).low)
 
 
 def test_a_score_is_the_mean_over_parts_and_lies_in_its_interval():

@@ -3,12 +3,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import question_rows, relation_rounds, solve_analogies, solve_synonyms
 from bagpack.evaluate.answering import elect, two_point_decisions
 from bagpack.evaluate.questions import QuestionRows, best_choices
+from bagpack.evaluate.relations import _balanced
 from bagpack.learn import PairCounts, get_preset
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.synthetic import make_counts
@@ -182,6 +184,10 @@ def test_relations_in_balanced_rounds():
     assert first.positive == (y == 0).sum()
     assert first.sampled == 2 * min((y == 0).sum(), (y != 0).sum())
     assert len(first.auc["v12"].folds) == 6
+    values = np.array(first.auc["v12"].folds)
+    half = t.ppf(0.975, 5) * values.std(ddof=1) * np.sqrt(1 / 6 + 1 / 2)  # 3 folds: n_test / n_train is 1/2
+    assert first.auc["v12"].low == pytest.approx(max(0, values.mean() - half))
+    assert first.auc["v12"].high == pytest.approx(min(1, values.mean() + half))
     assert found.mean("v1v2v12") > 0.5
     again = relation_rounds(counts, labels, ["IsA", "PartOf"], rounds=2, folds=3, n_jobs=2)
     assert again == found
@@ -191,3 +197,13 @@ def test_relations_in_balanced_rounds():
         relation_rounds(counts, labels, ["HasA"])
     with pytest.raises(InputError, match="fewer than the 100 folds"):
         relation_rounds(counts, labels, folds=100)
+
+
+def test_balanced_samples_take_as_many_rows_of_each_side():
+    positive = np.arange(100) < 10
+    rows = _balanced(positive, np.random.default_rng(0))
+    assert len(rows) == len(set(rows.tolist())) == 20
+    assert positive[rows].sum() == 10
+    other = _balanced(positive, np.random.default_rng(1))
+    assert rows.tolist() != other.tolist()
+    assert positive[_balanced(~positive, np.random.default_rng(0))].sum() == 10

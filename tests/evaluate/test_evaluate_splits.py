@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import fixed_split, group_splits, lexical_splits, make_splits, random_splits
+from bagpack.evaluate.splits import same_pairs, separate
 from bagpack.learn import encode_targets
 
 
@@ -134,6 +135,7 @@ def test_splits_by_name():
     ids = np.arange(40)
     assert len(make_splits("random", targets)) == 10
     assert len(make_splits("lexical", targets, words=(ids, ids + 40), folds=4)) == 4
+    assert len(make_splits("lexical", targets, words=(ids, ids + 40))) == 5
     assert len(make_splits("group:verb", targets, groups=(ids // 10).tolist())) == 4
     assert len(make_splits("group:verb", targets, groups=(ids // 10).tolist(), folds=2)) == 2
     (only,) = fixed_split(30, 10)
@@ -147,3 +149,55 @@ def test_splits_by_name():
             make_splits(spec, targets)
     with pytest.raises(InputError, match="give some of both"):
         fixed_split(30, 0)
+
+
+def test_lexical_folds_follow_the_seed():
+    rng = np.random.default_rng(0)
+    w1, w2 = rng.integers(40, size=300), rng.integers(40, size=300)
+    tests = [[split.test.tolist() for split in lexical_splits(w1, w2, 4, seed)] for seed in (0, 0, 1)]
+    assert tests[0] == tests[1] != tests[2]
+
+
+def test_lexical_folds_of_a_tangle_test_one_row_in_k():
+    rng = np.random.default_rng(0)
+    w1, w2 = rng.integers(60, size=2000), rng.integers(60, size=2000)
+    share = sum(len(split.test) for split in lexical_splits(w1, w2)) / 2000
+    assert share == pytest.approx(1 / 5, abs=0.05)
+
+
+@given(st.lists(st.tuples(words, words, st.sampled_from("ab")), min_size=40, max_size=90), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_repeated_and_swapped_pairs_stay_in_one_fold(rows, seed):
+    w1, w2, labels = zip(*rows, strict=True)
+    assume(len(set(labels)) == 2)
+    for targets in (encode_targets(list(labels)), encode_targets(np.arange(float(len(rows))), kind="rating")):
+        try:
+            splits = make_splits("random", targets, words=(w1, w2), folds=3, seed=seed)
+        except InputError:
+            continue
+        assert covers_once(splits, len(rows))
+        for split in splits:
+            train = {frozenset(rows[i][:2]) for i in split.train}
+            assert not train & {frozenset(rows[i][:2]) for i in split.test}
+
+
+def test_a_label_needs_as_many_different_pairs_as_there_are_folds():
+    w1, w2 = ["a"] * 12 + [f"b{i}" for i in range(12)], ["x"] * 24
+    targets = encode_targets(["one"] * 12 + ["two"] * 12)
+    with pytest.raises(InputError, match="'one' has 1 pair, fewer than the 4 folds"):
+        make_splits("random", targets, words=(w1, w2), folds=4)
+
+
+def test_training_rows_that_repeat_a_test_pair_are_dropped():
+    w1, w2 = ["cat", "lion", "dog", "cat"], ["lion", "cat", "cow", "cow"]
+    pairs = same_pairs(w1, w2)
+    assert pairs.tolist() == [0, 0, 1, 2]
+    (split,) = separate(fixed_split(3, 1), pairs)
+    assert (split.train.tolist(), split.dropped) == ([0, 1, 2], 0)
+    splits = make_splits(
+        "group:g", encode_targets([1.0, 2, 3, 4], kind="rating"), words=(w1, w2), groups=["x", "y", "x", "y"]
+    )
+    assert [(s.train.tolist(), s.test.tolist(), s.dropped) for s in splits] == [
+        ([3], [0, 2], 1),
+        ([2], [1, 3], 1),
+    ]

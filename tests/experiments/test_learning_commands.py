@@ -57,6 +57,33 @@ def test_a_test_file_replaces_the_folds(cli, store, relations, write):
     assert result["conditions"][2]["metrics"]["accuracy"]["mean"] > 0.8
 
 
+def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, store, relations, write):
+    header, *rows = relations.read_text().splitlines()
+    swapped = ["\t".join([b, a, label]) for a, b, label in (row.split("\t") for row in rows[:3])]
+    test = write("test.tsv", "\n".join([header, *swapped, *rows[3::4]]) + "\n")
+    args = ("evaluate", store, relations, "--test", test, "-b", 50, "--json", "-j", 1)
+    result = json.loads(cli(*args).out)
+    (fold,) = result["folds"]
+    assert (fold["train"], fold["test"], fold["dropped"]) == (72 - 21, 21, 21)
+    assert any("21 of 72 training rows repeat a pair of the test file" in note for note in result["notes"])
+    kept = json.loads(cli(*args, "--keep-overlap").out)
+    assert kept["folds"][0]["train"] == 72
+    assert any("were kept (--keep-overlap), so the scores are optimistic" in note for note in kept["notes"])
+    same = cli("evaluate", store, relations, "--test", relations, "-b", 50, "-j", 1)
+    assert same.code == 1
+    assert "all 72 training rows repeat a pair of the test file" in same.err
+
+
+def test_words_with_the_same_lemma_make_the_same_pair(cli, tmp_path, write):
+    text = write("t.txt", "The cats saw a dog. The cat and the dogs ran. A cow met the horses.\n" * 4)
+    assert cli("index", text, "--out", tmp_path / "t.bp", "-q", "-j", 1).code == 0
+    train = write("train.tsv", "w1\tw2\tlabel\ncats\tdogs\ta\ncow\thorse\tb\ncat\tcow\ta\n")
+    test = write("test.tsv", "w1\tw2\tlabel\ndog\tcat\ta\ndog\thorse\tb\n")
+    done = cli("evaluate", tmp_path / "t.bp", train, "--test", test, "-b", 20, "--json", "-j", 1)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["folds"][0]["dropped"] == 1
+
+
 def test_ratings_by_group(cli, store, ratings):
     done = cli("evaluate", store, ratings, "--split", "group:verb", "-b", 50, "--json", "-j", 1)
     result = json.loads(done.out)
@@ -88,7 +115,7 @@ def test_label_sets_keep_the_rows_of_a_test_file_out_of_training(cli, store, rel
     test = write("test.tsv", "\n".join([header, *rows[44:]]) + "\n")
     done = cli("evaluate", store, train, "--test", test, "--label-sets", "-b", 50, "--json", "-j", 1)
     (fold,) = json.loads(done.out)["folds"]
-    assert (fold["train"], fold["test"]) == (48, 28)
+    assert (fold["train"], fold["test"], fold["dropped"]) == (44, 28, 4)
 
 
 def test_solve_analogies(cli, store, questions):

@@ -143,13 +143,13 @@ RATINGS = COMMON | {
     "main_metric": "spearman",
     "conditions": [
         condition(
-            "v1v2", spearman={"mean": 0.33, "low": 0.24, "high": 0.41}, spearman_group=score(0.22, 0.2, 18)
+            "v1v2", spearman_pooled={"mean": 0.33, "low": 0.24, "high": 0.41}, spearman=score(0.22, 0.2, 18)
         ),
         condition(
-            "v12", spearman={"mean": 0.58, "low": 0.51, "high": 0.64}, spearman_group=score(0.48, 0.2, 18)
+            "v12", spearman_pooled={"mean": 0.58, "low": 0.51, "high": 0.64}, spearman=score(0.48, 0.2, 18)
         ),
         condition(
-            "v1v2v12", spearman={"mean": 0.6, "low": 0.53, "high": 0.66}, spearman_group=score(0.52, 0.2, 18)
+            "v1v2v12", spearman_pooled={"mean": 0.6, "low": 0.53, "high": 0.66}, spearman=score(0.52, 0.2, 18)
         ),
     ],
     "baselines": [condition("words-only", spearman={"mean": -0.02, "low": -0.11, "high": 0.08})],
@@ -157,9 +157,9 @@ RATINGS = COMMON | {
         {
             "name": "published, ukWaC",
             "scores": {
-                "v1v2": {"spearman": 0.33, "spearman_group": 0.22},
-                "v12": {"spearman": 0.58, "spearman_group": 0.48},
-                "v1v2v12": {"spearman": 0.60, "spearman_group": 0.52},
+                "v1v2": {"spearman_pooled": 0.33, "spearman": 0.22},
+                "v12": {"spearman_pooled": 0.58, "spearman": 0.48},
+                "v1v2v12": {"spearman_pooled": 0.60, "spearman": 0.52},
             },
         }
     ],

@@ -90,7 +90,7 @@ def test_ratings_and_questions(ratings, questions):
     words = Page(render_report(ratings)).words
     for expected in [
         "Spearman ρ",
-        "ρ per group",
+        "ρ pooled",
         "By verb",
         "−0.400",
         "published, ukWaC",
@@ -244,11 +244,21 @@ def test_the_terminal_shows_the_same(relations, ratings, questions):
     ]:
         assert expected in text, expected
     text = terminal(ratings)
-    for expected in ["Spearman ρ", "ρ per group", "−0.020", "By verb", "(published, ukWaC)"]:
+    for expected in ["Spearman ρ", "ρ pooled", "−0.020", "By verb", "(published, ukWaC)"]:
         assert expected in text, expected
     text = terminal(questions)
     for expected in ["Worst-case score %", "Coverage %", "Accuracy, complete %", "random"]:
         assert expected in text, expected
+
+
+def test_the_tested_share_is_next_to_the_scores(relations):
+    relations |= {"rows": 1000, "tested": 203}
+    assert "203 of 1,000 rows tested (20.3 %)" in " ".join(terminal(relations).split())
+    words = Page(render_report(relations)).words
+    assert "Rows tested 20.3 % 203 of 1,000" in words
+    relations["tested"] = 1000
+    assert "rows tested" not in terminal(relations)
+    assert "Rows tested" not in Page(render_report(relations)).words
 
 
 def test_brackets_in_names_are_not_taken_for_markup(relations):

@@ -40,7 +40,10 @@ Answers = Annotated[str | None, typer.Option("--answers", help="TOEFL's answer f
 Split = Annotated[str, typer.Option("--split", help="random, group:COLUMN or lexical.")]
 Preset = Annotated[str, typer.Option("--preset", help="How counts become features: paper, modern.")]
 Condition = Annotated[str, typer.Option("--condition", help="all, or one of v1v2, v12, v1v2v12.")]
-Folds = Annotated[int | None, typer.Option("--folds", help="How many folds (10; one per group).")]
+Folds = Annotated[
+    int | None,
+    typer.Option("--folds", help="Number of folds (random 10, lexical 5, group all)."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="For every random choice.")]
 Cost = Annotated[
     float | None,
@@ -107,6 +110,9 @@ def evaluate(
     store: Store,
     data: Data,
     test: Annotated[str | None, typer.Option("--test", help="A file to test on, instead of folds.")] = None,
+    keep_overlap: Annotated[
+        bool, typer.Option("--keep-overlap", help="Train also on pairs that are in the test file.")
+    ] = False,
     preset: Preset = "paper",
     condition: Condition = "all",
     split: Split = "random",
@@ -146,7 +152,7 @@ def evaluate(
         preset=preset, conditions=conditions_of(condition), split=split, folds=folds, seed=seed,
         transductive=transductive, C=cost, epsilon=epsilon, left_out=tuple(leave_out or ()),
         drop_unseen=drop_unseen, label_sets=label_sets, task=task, columns=parse_columns(columns),
-        features=report is not None or json,
+        features=report is not None or json, keep_overlap=keep_overlap,
     )  # fmt: skip
     with workers(backend, address, jobs, report, store), io.work_progress(quiet or json) as tell:
         result = evaluate_file(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bagpack.evaluate.answering import solve_analogies as solve_analogies
     from bagpack.evaluate.answering import solve_synonyms as solve_synonyms
+    from bagpack.evaluate.comparison import Score as Score
+    from bagpack.evaluate.comparison import compare as compare
+    from bagpack.evaluate.comparison import interval as interval
     from bagpack.evaluate.crossval import cross_validate as cross_validate
     from bagpack.evaluate.questions import QuestionRows as QuestionRows
     from bagpack.evaluate.questions import question_rows as question_rows
     from bagpack.evaluate.relations import relation_rounds as relation_rounds
     from bagpack.evaluate.results import Evaluation as Evaluation
-    from bagpack.evaluate.scores import Score as Score
-    from bagpack.evaluate.scores import compare as compare
-    from bagpack.evaluate.scores import interval as interval
     from bagpack.evaluate.splits import Split as Split
     from bagpack.evaluate.splits import fixed_split as fixed_split
     from bagpack.evaluate.splits import group_splits as group_splits
@@ -31,9 +31,9 @@ _HOMES = {
     "solve_synonyms": "answering",
     "relation_rounds": "relations",
     "Evaluation": "results",
-    "Score": "scores",
-    "compare": "scores",
-    "interval": "scores",
+    "Score": "comparison",
+    "compare": "comparison",
+    "interval": "comparison",
     "Split": "splits",
     "fixed_split": "splits",
     "group_splits": "splits",

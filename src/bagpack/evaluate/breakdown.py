@@ -6,14 +6,14 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
+from bagpack.evaluate.metrics import label_scores, pooled_correlation, rating_scores
 from bagpack.evaluate.results import Breakdown, Bucket, ConditionResult
-from bagpack.evaluate.scores import label_scores, rating_scores
 from bagpack.evaluate.splits import group_codes
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.targets import Targets, decode
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Bools, Floats
+    from bagpack.learn.types import Bools, Floats, Ints
 
 SEEN_BANDS = (("0", 0, 0), ("1–9", 1, 9), ("10–99", 10, 99), ("100+", 100, None))
 
@@ -36,6 +36,7 @@ def _breakdown(
     parts: Sequence[tuple[str, Bools]],
     column: str,
     targets: Targets,
+    fold_of: Ints,
     results: dict[str, ConditionResult],
     left_out: Sequence[str],
 ) -> Breakdown:
@@ -45,6 +46,8 @@ def _breakdown(
     def score(result: ConditionResult, rows: Bools) -> float:
         if not rows.any():
             return math.nan
+        if targets.kind == "rating":
+            return pooled_correlation(result.decisions[rows, 0], targets.ratings[rows], fold_of[rows])
         return fold_scores(targets[rows], result.decisions[rows], left_out)[metric]
 
     buckets = [
@@ -57,7 +60,7 @@ def _breakdown(
 def seen_bands(
     counts: PairCounts,
     targets: Targets,
-    tested: Bools,
+    fold_of: Ints,
     results: dict[str, ConditionResult],
     left_out: Sequence[str],
 ) -> Breakdown | None:
@@ -66,20 +69,20 @@ def seen_bands(
         return None
     parts = []
     for name, low, high in SEEN_BANDS:
-        inside = tested & (counts.seen >= low)
+        inside = (fold_of >= 0) & (counts.seen >= low)
         if high is not None:
             inside &= counts.seen <= high
         parts.append((name, inside))
-    return _breakdown(parts, "", targets, results, left_out)
+    return _breakdown(parts, "", targets, fold_of, results, left_out)
 
 
 def by_group(
     groups: Sequence[Hashable],
     column: str,
     targets: Targets,
-    tested: Bools,
+    fold_of: Ints,
     results: dict[str, ConditionResult],
     left_out: Sequence[str],
 ) -> Breakdown:
     """Scores by group, over the pooled out-of-fold answers."""
-    return _breakdown(groups_of(groups, tested), column, targets, results, left_out)
+    return _breakdown(groups_of(groups, fold_of >= 0), column, targets, fold_of, results, left_out)

@@ -12,18 +12,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack import names
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate.breakdown import by_group, fold_scores, groups_of, seen_bands
+from bagpack.evaluate.breakdown import by_group, fold_scores, seen_bands
+from bagpack.evaluate.comparison import Comparison, Score, compare, correlation_interval, interval
+from bagpack.evaluate.metrics import confusion_matrix, pooled_correlation, rank_correlation
 from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
-from bagpack.evaluate.scores import (
-    Comparison,
-    Score,
-    compare,
-    confusion_matrix,
-    correlation_interval,
-    interval,
-    rank_correlation,
-)
-from bagpack.evaluate.splits import Split
+from bagpack.evaluate.splits import Split, group_codes
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
@@ -31,7 +24,7 @@ from bagpack.learn.targets import Targets, check_trainable, decode, encode_targe
 from bagpack.parallel import Progress, Shared, delayed, share, told
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Answers, Bools, Floats
+    from bagpack.learn.types import Answers, Bools, Floats, Ints
 
 CONDITIONS = tuple(names.CONDITIONS)
 
@@ -83,7 +76,7 @@ def _run_fold(
 
 
 def _decisions(gram: Floats, split: Split, targets: Targets, machine: Machine) -> Floats:
-    """Decision values of the test rows by a machine trained on a part of the Gram matrix of all rows."""
+    """Decision values of the test rows by a model trained on a part of the Gram matrix of all rows."""
     dual = solve_gram(gram[np.ix_(split.train, split.train)], targets, machine)
     return np.asarray(gram[np.ix_(split.test, split.train)] @ dual.coef + dual.intercept)
 
@@ -127,13 +120,14 @@ def cross_validate(
     baselines
         Also run the majority (mean rating) and the words-only model.
     left_out
-        Labels that ``f1_…_without`` leaves out of the average.
+        Labels that ``f1_…_without`` excludes from the average.
     groups, group_column
-        A group per row, by which scores are broken down (ratings: the mean ρ per group), and its name.
+        A group per row, by which scores are broken down, and its name. Where no group is split between folds, the ρ of
+        ratings is the mean over groups; otherwise the mean over folds.
     n_jobs
-        Folds side by side, as joblib understands it. The result is the same for any number.
+        Folds in parallel, as joblib counts them. The result is the same for any number.
     progress
-        Told of every fold that is done.
+        Called after every fold.
 
     Examples
     --------
@@ -161,11 +155,13 @@ def cross_validate(
             for number in range(len(splits))
         )
         answers: list[_FoldAnswers] = list(told(shared.run(tasks), "folds", len(splits), progress))
-    tested = np.zeros(len(targets), dtype=bool)
-    for split in splits:
-        tested[split.test] = True
+    fold_of = np.full(len(targets), -1, dtype=np.intp)
+    for number, split in enumerate(splits):
+        fold_of[split.test] = number
+    tested = fold_of >= 0
+    unit, unit_of = _ranked_within(fold_of, groups)
     results = {
-        name: _gather(name, targets, splits, answers, tested, left_out, groups)
+        name: _gather(name, targets, splits, answers, fold_of, left_out, unit_of)
         for name in answers[0].decisions
     }
     zero_rows = {name: int(counts.zero_rows(preset.blocks_of(name))[tested].sum()) for name in conditions}
@@ -193,15 +189,18 @@ def cross_validate(
         classes=targets.classes,
         main_metric=main,
         tested=tested,
+        units=unit_of,
         folds=folds,
         conditions=condition_results,
         baselines=baseline_results,
         comparisons=_comparisons(condition_results, baseline_results, splits, main),
-        buckets=seen_bands(counts, targets, tested, results, left_out),
-        groups=None if groups is None else by_group(groups, group_column, targets, tested, results, left_out),
+        buckets=seen_bands(counts, targets, fold_of, results, left_out),
+        groups=None
+        if groups is None
+        else by_group(groups, group_column, targets, fold_of, results, left_out),
         transductive=transductive,
         settings=settings,
-        notes=_notes(counts, targets, splits, tested, transductive, zero_rows),
+        notes=_notes(counts, targets, splits, tested, transductive, zero_rows, unit),
     )
 
 
@@ -237,16 +236,32 @@ def _check(
         check_trainable(targets[split.train], f"the training rows of fold {split.name}")
 
 
+def _ranked_within(fold_of: Ints, groups: Sequence[Hashable] | None) -> tuple[str, Ints]:
+    """The rows among which ratings are ranked: those of a group where no group is split between folds, else of a fold.
+
+    Returns "group" or "fold", and the number of each row's (−1: not tested). Predictions of different folds come from
+    different models, so that their order says little.
+    """
+    if groups is None:
+        return "fold", fold_of
+    codes = group_codes(groups)[1]
+    folds_per_group = [len(np.unique(fold_of[(codes == code) & (fold_of >= 0)])) for code in np.unique(codes)]
+    if max(folds_per_group) > 1:
+        return "fold", fold_of
+    return "group", np.where(fold_of >= 0, codes, -1)
+
+
 def _gather(
     name: str,
     targets: Targets,
     splits: Sequence[Split],
     answers: Sequence[_FoldAnswers],
-    tested: Bools,
+    fold_of: Ints,
     left_out: Sequence[str],
-    groups: Sequence[Hashable] | None,
+    unit_of: Ints,
 ) -> ConditionResult:
     """One condition's scores per fold and its answers over all rows."""
+    tested = fold_of >= 0
     width = answers[0].decisions[name].shape[1]
     decisions = np.full((len(targets), width), np.nan)
     per_fold: list[dict[str, float]] = []
@@ -254,12 +269,12 @@ def _gather(
         found = answer.decisions[name]
         decisions[split.test] = found
         per_fold.append(fold_scores(targets[split.test], found, left_out))
-    metrics = {metric: interval([scores[metric] for scores in per_fold]) for metric in per_fold[0]}
+    metrics = {metric: interval([scores[metric] for scores in per_fold], metric) for metric in per_fold[0]}
     predicted: Any
     confusion = None
     if targets.kind == "rating":
         predicted = decisions[:, 0]
-        metrics = _pooled_ratings(targets, predicted, tested, metrics, groups)
+        metrics = {**_correlations(predicted, targets.ratings, fold_of, unit_of), **_but("spearman", metrics)}
     elif targets.kind == "multilabel":
         predicted = np.where(tested[:, None], decode(targets, np.nan_to_num(decisions)), False)
     else:
@@ -268,22 +283,20 @@ def _gather(
     return ConditionResult(name, metrics, decisions, predicted, confusion)
 
 
-def _pooled_ratings(
-    targets: Targets,
-    predicted: Floats,
-    tested: Bools,
-    metrics: dict[str, Score],
-    groups: Sequence[Hashable] | None,
-) -> dict[str, Score]:
-    """ρ is that of all predictions together; ``spearman_group`` is the mean inside each group."""
-    rho = rank_correlation(predicted[tested], targets.ratings[tested])
-    pooled = {"spearman": correlation_interval(rho, int(tested.sum()), metrics["spearman"].folds)}
-    if groups is not None:
-        inside = [
-            rank_correlation(predicted[rows], targets.ratings[rows]) for _, rows in groups_of(groups, tested)
-        ]
-        pooled["spearman_group"] = interval(inside)
-    return {**pooled, **{name: score for name, score in metrics.items() if name != "spearman"}}
+def _but(name: str, metrics: dict[str, Score]) -> dict[str, Score]:
+    return {metric: score for metric, score in metrics.items() if metric != name}
+
+
+def _correlations(predicted: Floats, ratings: Floats, fold_of: Ints, unit_of: Ints) -> dict[str, Score]:
+    """Mean ρ within a group (or fold), and ρ over all predictions pooled."""
+    units = [np.flatnonzero(unit_of == unit) for unit in np.unique(unit_of[unit_of >= 0])]
+    within = [rank_correlation(predicted[rows], ratings[rows]) for rows in units]
+    tested = fold_of >= 0
+    pooled = pooled_correlation(predicted[tested], ratings[tested], fold_of[tested])
+    return {
+        "spearman": interval(within, "spearman"),
+        "spearman_pooled": correlation_interval(pooled, int(tested.sum())),
+    }
 
 
 def _comparisons(
@@ -317,19 +330,25 @@ def _notes(
     tested: Bools,
     transductive: bool,
     zero_rows: dict[str, int],
+    unit: str,
 ) -> list[str]:
     fitted = "all rows (transductive)" if transductive else "the training rows alone"
     notes = [f"Weighting and scaling were fitted on {fitted}."]
     dropped = sum(split.dropped for split in splits)
-    if dropped:
+    if dropped and len(splits) > 1:
         notes.append(
-            f"Rows that share a word with both parts were dropped from the fold, {dropped} times in all; "
-            f"{int(tested.sum())} of {len(targets)} rows were tested."
+            "Training rows that share a word (lexical split) or their pair with test rows were dropped from the fold, "
+            f"{dropped:,} in all folds together."
         )
     never = None if counts.seen is None else int((counts.seen[tested] == 0).sum())
     for name, n in zero_rows.items():
-        if n and not (name == "v12" and n == never):  # pairs never seen together are told with the data set
+        if n and not (
+            name == "v12" and n == never
+        ):  # pairs never seen together are reported with the data set
             notes.append(f"{n} of {int(tested.sum())} tested rows have an all-zero vector in {name}.")
     if targets.kind == "rating":
-        notes.append("ρ is over all predictions together; its interval is Fisher's, not one over folds.")
+        notes.append(
+            f"Spearman ρ is the mean of ρ within each {unit}. The pooled ρ over all predictions also rewards "
+            "predicting which folds have high ratings; its interval is Fisher's, with Bonett and Wright's variance."
+        )
     return notes

@@ -1,7 +1,7 @@
 """Two ways of answering the same rows, compared by resampling the rows.
 
-Scores are taken over all predictions together. A bootstrap draws rows with replacement, the same ones for both sides,
-so what makes a row hard or easy for both cancels out.
+A bootstrap draws rows with replacement, the same ones for both sides, so that what makes a row hard or easy for both
+cancels out. Every draw is scored anew: ratings are ranked among the drawn rows.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
 from bagpack.errors import InputError
-from bagpack.evaluate.scores import Score
+from bagpack.evaluate.comparison import Score
+from bagpack.evaluate.metrics import f1_macro, f1_scores, rank_correlation
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Ints
@@ -25,37 +25,42 @@ Metric = Literal["rho", "f1_macro", "f1", "credit"]
 
 @dataclass(frozen=True)
 class Part:
-    """The answers to one task's rows: ranks of ratings, class numbers, or credit for questions.
+    """The answers to one task's rows: ratings, class numbers, or credit for questions.
 
-    ``f1`` is that of class 1 alone.
+    ``f1`` is that of class 1 alone. With ``folds`` (the fold or group of each row), ``rho`` is the mean over the folds,
+    as in `bagpack.evaluate.cross_validate`; without, it is pooled over all rows.
     """
 
     metric: Metric
     truth: Floats | Ints
     predicted: Floats | Ints
+    folds: Ints | None = None
 
     def score(self, rows: Ints | None = None) -> float:
-        """The score of all rows, or of those drawn."""
-        truth = self.truth if rows is None else self.truth[rows]
-        predicted = self.predicted if rows is None else self.predicted[rows]
+        """The score of all rows, or of those drawn; NaN if there is none."""
+        drawn = np.arange(len(self.truth)) if rows is None else rows
+        truth, predicted = self.truth[drawn], self.predicted[drawn]
         if self.metric == "credit":
             return float(predicted.mean())
         if self.metric == "rho":
-            if np.ptp(truth) == 0 or np.ptp(predicted) == 0:
-                return 0.0
-            return float(np.corrcoef(truth, predicted)[0, 1])
-        classes = int(max(self.truth.max(), self.predicted.max())) + 1
-        both = np.bincount(truth[truth == predicted], minlength=classes)
-        total = np.bincount(truth, minlength=classes) + np.bincount(predicted, minlength=classes)
-        f1 = 2 * both / np.maximum(total, 1)
+            folds = np.zeros(len(drawn), np.intp) if self.folds is None else self.folds[drawn]
+            found = [rank_correlation(truth[folds == k], predicted[folds == k]) for k in np.unique(folds)]
+            return _mean(found)
+        classes = np.arange(int(max(self.truth.max(), self.predicted.max())) + 1)
+        columns = truth[:, None] == classes, predicted[:, None] == classes
         if self.metric == "f1":
-            return float(f1[1]) if classes > 1 else 0.0
-        return float(f1[np.unique(truth)].mean())
+            return float(f1_scores(*columns)[0][1]) if len(classes) > 1 else 0.0
+        return f1_macro(*columns)
 
 
-def ratings_part(truth: Floats, predicted: Floats) -> Part:
+def ratings_part(truth: Floats, predicted: Floats, folds: Ints | None = None) -> Part:
     """Ratings, compared by rank."""
-    return Part("rho", rankdata(truth), rankdata(predicted))
+    return Part("rho", truth, predicted, folds)
+
+
+def _mean(values: Sequence[float]) -> float:
+    found = np.array(values)
+    return float(found[np.isfinite(found)].mean()) if np.isfinite(found).any() else float("nan")
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,10 @@ def _draws(outcome: Outcome, seed: int, samples: int) -> list[list[Ints]]:
 
 
 def _percentiles(mean: float, values: Sequence[float]) -> Score:
-    low, high = np.percentile(values, [2.5, 97.5])
+    found = [value for value in values if np.isfinite(value)]
+    if not found:
+        return Score(mean)
+    low, high = np.percentile(found, [2.5, 97.5])
     return Score(mean, float(low), float(high))
 
 
@@ -89,7 +97,7 @@ def bootstrap_score(outcome: Outcome, *, seed: int = 0, samples: int = SAMPLES) 
 
 
 def bootstrap_difference(a: Outcome, b: Outcome, *, seed: int = 0, samples: int = SAMPLES) -> Score:
-    """Score of ``a`` less score of ``b`` with a 95 % interval, both on the same drawn rows.
+    """Score of ``a`` minus score of ``b`` with a 95 % interval, both on the same drawn rows.
 
     Examples
     --------

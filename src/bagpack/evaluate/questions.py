@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bagpack.errors import InputError
+from bagpack.evaluate.comparison import Score, interval
 from bagpack.evaluate.results import RESULT_FORMAT
-from bagpack.evaluate.scores import Score, interval
 from bagpack.learn.counts import PairCounts
 
 if TYPE_CHECKING:
@@ -180,12 +180,12 @@ def score_questions(
     worst = np.where(complete | np.isnan(credit), credit, guess)
 
     def mean_over_questions(values: Floats) -> Score:
-        return replace(interval(values.tolist()), folds=())
+        return replace(interval(values.tolist(), "accuracy"), folds=())
 
     def mean(values: Floats) -> Score:
         if folds is None:
             return mean_over_questions(values)
-        return interval([float(values[fold].mean()) for fold in folds])
+        return interval([float(values[fold].mean()) for fold in folds], "accuracy")
 
     known = ~np.isnan(credit)
 

@@ -1,4 +1,4 @@
-"""The paper's relation task: one binary machine per relation on balanced samples, scored by AUC."""
+"""The paper's relation task: one binary SVM per relation on balanced samples, scored by AUC."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack.errors import InputError, UsageError
+from bagpack.evaluate.comparison import Score, interval
 from bagpack.evaluate.crossval import CONDITIONS, check_found
+from bagpack.evaluate.metrics import area_under_curve
 from bagpack.evaluate.results import RESULT_FORMAT, Breakdown, Bucket
-from bagpack.evaluate.scores import Score, area_under_curve, interval
-from bagpack.evaluate.splits import check_folds, generator_of, random_splits
+from bagpack.evaluate.splits import check_folds, generator_of, random_splits, same_pairs
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
@@ -48,7 +49,7 @@ class RelationRounds:
         return float(np.mean([relation.auc[condition].mean for relation in self.relations]))
 
     def to_dict(self) -> dict[str, Json]:
-        """As JSON, in the form that a report is made from."""
+        """As JSON, see `bagpack.evaluate.schema`."""
         rows = [
             Bucket(str(r.relation), r.positive, {name: r.auc[name].mean for name in self.conditions})
             for r in self.relations
@@ -129,8 +130,8 @@ def relation_rounds(
 ) -> RelationRounds:
     """One binary SVM per relation against all other pairs, the larger side down-sampled; rounds × folds AUCs.
 
-    ``transductive`` fits weighting and scaling on all rows at hand, sampled or not. The interval takes the
-    rounds × folds values as independent, which rounds over the same pairs are not quite.
+    ``transductive`` fits weighting and scaling on all rows, sampled or not. Rounds over the same pairs are not
+    independent, so the interval is corrected as for repeated cross-validation (Nadeau and Bengio 2003).
     """
     targets = encode_targets(labels)
     preset, machine = get_preset(preset), Machine(C=C)
@@ -142,6 +143,7 @@ def relation_rounds(
     check_found(counts)
     wanted = list(relations) if relations is not None else list(targets.classes)
     one_hot = targets.one_hot()
+    pairs = same_pairs(counts.w1, counts.w2)
     rng = generator_of(seed)
     tasks = []
     sampled: dict[Label, tuple[int, int]] = {}
@@ -160,7 +162,9 @@ def relation_rounds(
         sampled[relation] = int(positive.sum()), 2 * smaller
         for _ in range(rounds):
             rows = _balanced(positive, rng)
-            splits = random_splits(encode_targets(positive[rows]), folds, int(rng.integers(2**31)))
+            splits = random_splits(
+                encode_targets(positive[rows]), folds, int(rng.integers(2**31)), pairs[rows]
+            )
             tasks += [(positive, rows[split.train], rows[split.test]) for split in splits]
     named = replace(counts, terms=counts.term_list)
     with share((named, tasks), n_jobs, len(tasks)) as shared:
@@ -173,7 +177,10 @@ def relation_rounds(
     each = rounds * folds
     for k, relation in enumerate(wanted):
         own = areas[k * each : (k + 1) * each]
-        scores = {name: interval([fold[name] for fold in own]) for name in conditions}
+        scores = {
+            name: interval([fold[name] for fold in own], "auc", test_share=1 / (folds - 1))
+            for name in conditions
+        }
         out.append(RelationScores(relation, *sampled[relation], scores))
     settings = {
         "preset": preset.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bagpack.evaluate.scores import Comparison, Score, number
+from bagpack.evaluate.comparison import Comparison, Score, number
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json
@@ -91,13 +91,15 @@ class Breakdown:
 class Evaluation:
     """The result of `cross_validate`.
 
-    ``kind`` is ``relations`` or ``ratings``; ``tested`` says which rows some fold tested.
+    ``kind`` is ``relations`` or ``ratings``; ``tested`` marks the rows that some fold tested. ``units`` has the
+    number of the fold (or group) within which the row's rating is ranked, −1 for rows that were not tested.
     """
 
     kind: str
     classes: tuple[Any, ...]
     main_metric: str
     tested: Bools
+    units: Ints
     folds: list[Fold]
     conditions: list[ConditionResult]
     baselines: list[ConditionResult]
@@ -135,6 +137,7 @@ class Evaluation:
             "baselines": [result.to_dict() for result in self.baselines],
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],
             "folds": [fold.to_dict() for fold in self.folds],
+            "rows": len(self.tested),
             "tested": int(self.tested.sum()),
             "dropped": self.n_dropped,
             "transductive": self.transductive,

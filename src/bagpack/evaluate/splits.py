@@ -1,9 +1,10 @@
-"""Which rows train and which test: at random, by group, lexically, or as a file says."""
+"""Which rows train and which test: at random, by group, lexically, or as a test file says."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,9 @@ from bagpack.errors import InputError, UsageError
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
     from bagpack.learn.types import Index, Ints
+
+RANDOM_FOLDS = 10
+LEXICAL_FOLDS = 5  # about one row in five is tested; ten folds would test one in ten
 
 
 @dataclass(frozen=True)
@@ -28,9 +32,9 @@ class Split:
 
 
 def generator_of(seed: int) -> np.random.Generator:
-    """The random numbers of a seed."""
+    """A random generator with this seed."""
     if seed < 0:
-        raise UsageError(f"the seed {seed} is negative; give a whole number from 0 on")
+        raise UsageError(f"the seed {seed} is negative; give an integer from 0")
     return np.random.default_rng(seed)
 
 
@@ -49,7 +53,7 @@ def folds_of(assigned: Ints, names: Sequence[str]) -> list[Split]:
 
 
 def numbered(folds: int) -> list[str]:
-    """Names of folds that are no groups: their numbers, from 1 on."""
+    """Names of folds without a group: their numbers, from 1."""
     return [str(fold + 1) for fold in range(folds)]
 
 
@@ -60,18 +64,67 @@ def group_codes(groups: Sequence[Hashable]) -> tuple[list[Hashable], Index]:
     return names, np.array([number[group] for group in groups], dtype=np.intp)
 
 
-def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Split]:
-    """K folds at random, the classes spread evenly over them (several labels or ratings: the rows)."""
+def same_pairs(w1: Sequence[Hashable] | Ints, w2: Sequence[Hashable] | Ints) -> Index:
+    """A number for each row that is equal for equal pairs, in either order.
+
+    Examples
+    --------
+    >>> same_pairs(["cat", "lion", "cat"], ["lion", "cat", "cow"]).tolist()
+    [0, 0, 1]
+    """
+    pairs = (frozenset((_plain(one), _plain(two))) for one, two in zip(w1, w2, strict=True))
+    return group_codes(list(pairs))[1]
+
+
+def separate(splits: Sequence[Split], pairs: Index) -> list[Split]:
+    """Remove from each fold's training rows those whose pair is tested; they count as dropped."""
+    out = []
+    for split in splits:
+        repeated = np.isin(pairs[split.train], pairs[split.test])
+        out.append(
+            replace(split, train=split.train[~repeated], dropped=split.dropped + int(repeated.sum()))
+            if repeated.any()
+            else split
+        )
+    return out
+
+
+def random_splits(
+    targets: Targets, folds: int = 10, seed: int = 0, pairs: Index | None = None
+) -> list[Split]:
+    """K folds at random, the classes spread evenly over them (label sets and ratings: the rows).
+
+    Rows with the same number in ``pairs`` (see `same_pairs`) are in the same fold.
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold
+
     check_folds(folds)
-    rng = generator_of(seed)
-    n = len(targets)
-    if targets.kind not in ("binary", "multiclass"):
+    random_state = int(generator_of(seed).integers(2**31))
+    codes = np.arange(len(targets)) if pairs is None else pairs
+    distinct, first = np.unique(codes, return_index=True)
+    if targets.kind in ("binary", "multiclass"):
+        _check_classes(targets, codes, folds)
+        labels = targets.codes[first]
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state)
+    else:
+        n = len(distinct)
         if n < folds:
             raise InputError(f"there are {n} pairs, fewer than the {folds} folds; use --folds {max(n, 2)}")
-        assigned = np.arange(n) % folds
-        rng.shuffle(assigned)
-        return folds_of(assigned, numbered(folds))
-    sizes = np.bincount(targets.codes, minlength=len(targets.classes))
+        labels = np.zeros(n, dtype=np.intp)
+        splitter = KFold(folds, shuffle=True, random_state=random_state)
+    assigned = np.empty(len(distinct), dtype=np.intp)
+    with warnings.catch_warnings():
+        # A label may be on enough pairs, but be the first label of fewer: its rows are still dealt evenly.
+        warnings.simplefilter("ignore", UserWarning)
+        for fold, (_, test) in enumerate(splitter.split(labels, labels)):
+            assigned[test] = fold
+    return folds_of(assigned[np.searchsorted(distinct, codes)], numbered(folds))
+
+
+def _check_classes(targets: Targets, pairs: Index, folds: int) -> None:
+    """Every label must be on as many distinct pairs as there are folds."""
+    rows = np.unique(np.column_stack([targets.codes, pairs]), axis=0)
+    sizes = np.bincount(rows[:, 0], minlength=len(targets.classes))
     present = np.flatnonzero(sizes)
     smallest = present[sizes[present].argmin()]
     if sizes[smallest] < folds:
@@ -80,18 +133,12 @@ def random_splits(targets: Targets, folds: int = 10, seed: int = 0) -> list[Spli
         raise InputError(
             f"the label {label!r} has {size} pair{'s' if size > 1 else ''}, fewer than the {folds} folds; {cure}"
         )
-    assigned = np.empty(n, dtype=np.intp)
-    begin = 0
-    for code in present:
-        rows = rng.permutation(np.flatnonzero(targets.codes == code))
-        # Each class goes on dealing where the one before stopped, so that the folds are equally large.
-        assigned[rows] = (begin + np.arange(len(rows))) % folds
-        begin = (begin + len(rows)) % folds
-    return folds_of(assigned, numbered(folds))
 
 
 def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[Split]:
     """One fold per group, in order of appearance; with ``folds``, that many folds of whole groups."""
+    from sklearn.model_selection import GroupKFold
+
     names, codes = group_codes(groups)
     if len(names) < 2:
         raise InputError(
@@ -104,24 +151,20 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
         raise InputError(
             f"there are {len(names)} groups, fewer than the {folds} folds; use --folds {len(names)}"
         )
-    sizes = np.bincount(codes)
-    load = np.zeros(folds, dtype=np.intp)
-    home = np.empty(len(names), dtype=np.intp)
-    for group in np.argsort(-sizes, kind="stable"):
-        home[group] = load.argmin()
-        load[home[group]] += sizes[group]
-    return folds_of(home[codes], numbered(folds))
+    made = GroupKFold(folds).split(codes, groups=codes)
+    return [Split(name, *rows) for name, rows in zip(numbered(folds), made, strict=True)]
 
 
 def lexical_splits(
-    w1: Sequence[Hashable] | Ints, w2: Sequence[Hashable] | Ints, folds: int = 10, seed: int = 0
+    w1: Sequence[Hashable] | Ints, w2: Sequence[Hashable] | Ints, folds: int = LEXICAL_FOLDS, seed: int = 0
 ) -> list[Split]:
     """K folds that share no word between train and test, on either side.
 
-    The words are dealt into k parts. A fold tests the pairs whose words both lie in its part and trains on
-    those that have neither there; pairs that straddle are dropped from the fold, and counted. Words that hang
-    together through few pairs stay together, which drops nothing; where more than a fold's share of the pairs
-    hang together, their words are dealt one by one. Folds without a pair to test are left out.
+    The words are dealt into k parts. A fold tests the pairs with both words in its part and trains on those with
+    neither; pairs with one word in the part are dropped from the fold, and counted. Where all pairs are connected
+    through their words, about 1/k of them are tested. Small connected components of words stay together, which drops
+    nothing; components with more than 1/k of the pairs are dealt word by word. Folds without a pair to test are
+    omitted.
     """
     check_folds(folds)
     words: dict[Hashable, int] = {}
@@ -190,17 +233,20 @@ def make_splits(
 ) -> list[Split]:
     """Splits as the command line names them: ``random``, ``group:COLUMN`` or ``lexical``.
 
-    ``groups`` has the values of COLUMN; ``words`` the first and second words, or their row numbers.
+    ``groups`` has the values of COLUMN; ``words`` the first and second words, or their row numbers. With ``words``, no
+    pair is in the training and in the test rows of a fold, in either order.
     """
+    pairs = None if words is None else same_pairs(*words)
     if spec == "random":
-        return random_splits(targets, 10 if folds is None else folds, seed)
+        return random_splits(targets, RANDOM_FOLDS if folds is None else folds, seed, pairs)
     if spec == "lexical":
         if words is None:
             raise UsageError("a lexical split needs the words of the pairs; give them as words=")
-        return lexical_splits(*words, 10 if folds is None else folds, seed)
+        return lexical_splits(*words, LEXICAL_FOLDS if folds is None else folds, seed)
     if spec.startswith("group:"):
         if groups is None:
             column = spec.removeprefix("group:")
             raise UsageError(f"the data has no column {column!r} to split by; give its values as groups=")
-        return group_splits(groups, folds)
+        splits = group_splits(groups, folds)
+        return splits if pairs is None else separate(splits, pairs)
     raise UsageError(f"the split {spec!r} is unknown; choose random, group:COLUMN or lexical")

@@ -11,6 +11,8 @@ import numpy as np
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, interval, make_splits
 from bagpack.evaluate.crossval import CONDITIONS
+from bagpack.evaluate.splits import same_pairs, separate
+from bagpack.evaluate.tuned_on import tuned_on_note
 from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
@@ -52,6 +54,7 @@ class EvaluateOptions:
     task: str | None = None
     columns: dict[str, str] | None = None
     features: bool = True
+    keep_overlap: bool = False
 
     @property
     def cost(self) -> float:
@@ -169,14 +172,23 @@ def merge_labels(data: Dataset) -> Dataset:
 
 def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
     """The folds that the options ask for."""
+    # Words are the same if the corpus takes them for the same (vein, veins).
+    names = {word: str(target or word) for word, target in rows.matrix.resolved.items()}
+    words = ([names[w1] for w1, _ in rows.data.pairs], [names[w2] for _, w2 in rows.data.pairs])
     if rows.n_train is not None:
-        return fixed_split(rows.n_train, len(rows.data) - rows.n_train)
+        splits = fixed_split(rows.n_train, len(rows.data) - rows.n_train)
+        if options.keep_overlap:
+            return splits
+        apart = separate(splits, same_pairs(*words))
+        if not len(apart[0].train):
+            raise InputError(
+                f"all {rows.n_train:,} training rows repeat a pair of the test file, so nothing is left to train on; "
+                "test on other pairs, omit --test to cross-validate, or add --keep-overlap"
+            )
+        return apart
     groups = None
     if options.split.startswith("group:"):
         groups = rows.data.column(options.split.removeprefix("group:"))
-    # Words are the same for a lexical split if the corpus takes them for the same (vein, veins).
-    names = {word: str(target or word) for word, target in rows.matrix.resolved.items()}
-    words = ([names[w1] for w1, _ in rows.data.pairs], [names[w2] for _, w2 in rows.data.pairs])
     return make_splits(
         options.split, rows.targets, words=words, groups=groups, folds=options.folds, seed=options.seed
     )
@@ -220,7 +232,7 @@ def _evaluate_subsets(
         "conditions": _mean_over_tasks(list(parts.values()), "conditions"),
         "baselines": _mean_over_tasks(list(parts.values()), "baselines"),
         "groups": _scores_by_task(parts, by, first["main_metric"]),
-        "tested": sum(part["tested"] for part in parts.values()),
+        **{name: sum(part[name] for part in parts.values()) for name in ("rows", "tested", "dropped")},
         "notes": [
             f"Each {by} is a task of its own; scores are means over the {len(names)} tasks, and so are intervals.",
             *first["notes"][:1],
@@ -242,7 +254,7 @@ def _mean_over_tasks(parts: list[dict[str, Any]], kind: str) -> list[dict[str, A
         metrics = {}
         for metric in entry["metrics"]:
             means = [part[kind][position]["metrics"].get(metric, {}).get("mean") for part in parts]
-            metrics[metric] = interval([np.nan if mean is None else mean for mean in means]).to_dict()
+            metrics[metric] = interval([np.nan if mean is None else mean for mean in means], metric).to_dict()
         merged.append({"name": entry["name"], "metrics": metrics})
     return merged
 
@@ -274,11 +286,9 @@ def finish_result(
     facts = data_facts(rows.matrix, path)
     if data.kind == "relations":
         facts["labels"] = data.label_counts
-    notes = list(found["notes"])
+    notes = [*tuned_on_note(options.preset, data.pairs), *found["notes"], *_overlap_note(rows, options)]
     if data.kind == "relations" and data.is_multilabel and not data.group_column and not options.label_sets:
-        notes.append(
-            "Some pairs stand in the data with two labels; every row counts by itself (see --label-sets)."
-        )
+        notes.append("Some pairs have two labels in the data; every row counts by itself (see --label-sets).")
     result = {
         **found,
         "corpus": corpus_facts(rows.matrix),
@@ -295,6 +305,21 @@ def finish_result(
     if with_features and len(data) <= MOST_ROWS_FOR_FEATURES:
         result["features"] = strongest_features(rows, options)
     return cast(EvaluationResult, without_nan(result))
+
+
+def _overlap_note(rows: Rows, options: EvaluateOptions) -> list[str]:
+    """How many training rows repeat a pair of the test file."""
+    if rows.n_train is None:
+        return []
+    (split,) = splits_of(rows, replace(options, keep_overlap=False))
+    if not split.dropped:
+        return []
+    repeat = f"{split.dropped:,} of {rows.n_train:,} training rows repeat a pair of the test file"
+    if options.keep_overlap:
+        return [f"{repeat} and were kept (--keep-overlap), so the scores are optimistic."]
+    return [
+        f"{repeat} (in either order, or with the same lemmas) and were excluded; --keep-overlap keeps them."
+    ]
 
 
 def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[Feature]]:

@@ -182,6 +182,10 @@ def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
     last = result["conditions"][-1]
     tiles = [_tile(last, metric, unit, f"{label_of_metric(result, metric, unit=False)}, {last['name']}")]
     tiles += [_tile(row, metric, unit, f"Baseline: {row['name']}") for row in result.get("baselines", [])]
+    rows, tested = result.get("rows"), result.get("tested")
+    if rows and tested is not None and tested < rows:
+        text = f"{wording.show_count(tested)} of {wording.show_count(rows)}"
+        tiles.append({"value": wording.show_share(tested, rows), "name": "Rows tested", "note": text})
     data = result.get("data", {})
     pairs, unseen = data.get("pairs") or data.get("rows"), data.get("unseen_pairs")
     if pairs and unseen is not None:

@@ -139,6 +139,8 @@ class EvaluationResult(TypedDict, total=False):
     format: int
     kind: Required[Kind]
     conditions: Required[list[Condition]]
+    rows: int
+    tested: int
     title: str
     created: str
     main_metric: str

@@ -76,7 +76,13 @@ def _headline(result: EvaluationResult) -> RenderableType:
     where = [data.get("path", ""), corpus.get("path", "")]
     text = Text(result.get("title") or result["kind"].capitalize(), style="bold")
     named = " on ".join(name for name in where if name)
-    return text.append(f"  {named}", style="not bold dim") if named else text
+    if named:
+        text.append(f"  {named}", style="not bold dim")
+    rows, tested = result.get("rows"), result.get("tested")
+    if rows and tested is not None and tested < rows:
+        share = wording.show_share(tested, rows)
+        text.append(f"\n{tested:,} of {rows:,} rows tested ({share})", style="not bold")
+    return text
 
 
 def _table(title: str, columns: Iterable[str], first: str) -> Table:
