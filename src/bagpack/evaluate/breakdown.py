@@ -35,13 +35,14 @@ def groups_of(groups: Sequence[Hashable], tested: Bools) -> list[tuple[str, Bool
 def _breakdown(
     parts: Sequence[tuple[str, Bools]],
     column: str,
+    correlation: str,
     targets: Targets,
     fold_of: Ints,
     results: dict[str, ConditionResult],
     left_out: Sequence[str],
 ) -> Breakdown:
     """Each condition's score in each part of the rows, NaN where a part has none."""
-    metric = {"rating": "spearman", "multilabel": "f1_macro"}.get(targets.kind, "accuracy")
+    metric = {"rating": correlation, "multilabel": "f1_macro"}.get(targets.kind, "accuracy")
 
     def score(result: ConditionResult, rows: Bools) -> float:
         if not rows.any():
@@ -73,7 +74,7 @@ def seen_bands(
         if high is not None:
             inside &= counts.seen <= high
         parts.append((name, inside))
-    return _breakdown(parts, "", targets, fold_of, results, left_out)
+    return _breakdown(parts, "", "spearman_pooled", targets, fold_of, results, left_out)
 
 
 def by_group(
@@ -85,4 +86,6 @@ def by_group(
     left_out: Sequence[str],
 ) -> Breakdown:
     """Scores by group, over the pooled out-of-fold answers."""
-    return _breakdown(groups_of(groups, fold_of >= 0), column, targets, fold_of, results, left_out)
+    return _breakdown(
+        groups_of(groups, fold_of >= 0), column, "spearman", targets, fold_of, results, left_out
+    )
