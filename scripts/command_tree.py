@@ -10,7 +10,6 @@ from typing import Any
 import typer
 
 from bagpack.cli import app
-from bagpack.cli.shape import named
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,15 @@ def program_help() -> str:
 
 def program_options() -> list[Parameter]:
     """The options that stand before a command; those of typer are worded here, as its versions word them otherwise."""
-    own = [p for p in named(typer.main.get_command(app).params) if "completion" not in p.name]
+    own = [p for p in typer.main.get_command(app).params if "completion" not in p.name]
     return [
         *map(_option, own),
         Parameter(
             "--install-completion", "Install completion for the shell that this is called from.", "", False
         ),
         Parameter("--show-completion", "Print that completion instead.", "", False),
-        Parameter("-h, --help", "Show a command's options, and end.", "", False),
+        Parameter("-h, --help", "Show a command's common options, and end.", "", False),
+        Parameter("--help-all", "Show all options of a command, and end.", "", False),
     ]
 
 
@@ -69,7 +69,7 @@ def _pages(group: Any, path: str) -> Iterator[CommandPage]:
 
 def _page(command: Any, name: str) -> CommandPage:
     summary, _, more = plain(command.help or "").partition("\n\n")
-    params = [p for p in named(command.params) if not getattr(p, "hidden", False)]
+    params = [p for p in command.params if not getattr(p, "hidden", False) and p.name != "help_all"]
     arguments = [_argument(p) for p in params if p.param_type_name == "argument"]
     options = [_option(p) for p in params if p.param_type_name == "option"]
     needed = [
@@ -92,7 +92,7 @@ def _option(parameter: Any) -> Parameter:
     help_text = plain(parameter.help or "")
     if parameter.envvar:
         help_text += f" Environment: {parameter.envvar}."
-    shown = f"{', '.join(names)} {parameter.metavar}".rstrip()
+    shown = f"{', '.join(names)} {'' if parameter.is_flag else parameter.metavar or ''}".rstrip()
     return Parameter(shown, help_text, "" if nothing else str(default), parameter.required)
 
 

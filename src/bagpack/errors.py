@@ -1,10 +1,12 @@
-"""Errors that a user sees: one sentence with the value, the place and the cure."""
+"""Errors that a user sees: one sentence with the value, the place and the fix."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class BagpackError(Exception):
-    """Something the user can mend; the message is a sentence, the command exits with ``exit_code``."""
+    """Something the user can correct; the message is a sentence, the command exits with ``exit_code``."""
 
     exit_code = 1
 
@@ -26,3 +28,16 @@ class StoreError(BagpackError):
 def missing_extra(package: str, extra: str, purpose: str) -> BagpackError:
     """The error for an optional dependency that is not installed."""
     return UsageError(f"{purpose} needs the package {package!r}: pip install 'bagpack[{extra}]'")
+
+
+def did_you_mean(value: str, known: Iterable[str]) -> str:
+    """The known value that is spelt most like this one, as part of a message; nothing if none is similar.
+
+    >>> did_you_mean("modren", ["paper", "modern"]), did_you_mean("x", ["paper"])
+    ('did you mean modern? ', '')
+    """
+    from difflib import get_close_matches
+
+    spelt = {name.lower(): name for name in known}
+    found = get_close_matches(value.lower(), spelt, 1)
+    return f"did you mean {spelt[found[0]]}? " if found else ""

@@ -13,7 +13,8 @@ import time
 import pytest
 from tests.conftest import bagpack_command
 
-from bagpack.cli.console import parse_size, show_size, show_time
+from bagpack.cli.index import parse_size
+from bagpack.console import show_size, show_time
 from bagpack.errors import UsageError
 
 HEAVY = (
@@ -149,19 +150,61 @@ def test_help_names_values_and_groups_commands(cli, monkeypatch):
     shown = cli("--help").out
     assert "<" not in shown
     panels = [
-        "To begin with",
+        "Start here",
         "Corpora",
         "Words, pairs and their counts",
         "Learning",
         "Explaining and exploring",
     ]
-    places = [shown.index(f"─ {panel} ─") for panel in panels]
+    places = [shown.index(f"\n{panel}\n") for panel in panels]
     assert places == sorted(places)
-    for command in re.findall(r"^│ ([a-z]+) ", shown, re.MULTILINE):
-        told = cli(command, "--help").out
-        assert not re.search(r"<(?:bool|str|int|float|path|list)", told), command
     for command in ("vectors", "evaluate", "train"):
         assert "those of the two together" in " ".join(cli(command, "--help").out.split())
+
+
+def commands():
+    """Every command with its parameters, as typer has them."""
+    import typer
+
+    from bagpack.cli import app
+
+    root = typer.main.get_command(app)
+    engine = root.commands.pop("engine")
+    return {**root.commands, "engine build": engine.commands["build"]}
+
+
+def test_the_help_of_every_command_fits_a_screen(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, command in commands().items():
+        shown = cli(*name.split(), "--help").out
+        assert len(shown.splitlines()) <= 34, name
+        assert max(map(len, shown.splitlines())) <= 80, name
+        assert not re.search(r"<(?:bool|str|int|float|path|list)", shown), name
+        full = cli(*name.split(), "--help-all").out or shown
+        for param in command.params:
+            if not getattr(param, "hidden", False) and param.param_type_name == "option":
+                assert max(param.opts, key=len) in shown
+                assert " ".join(param.help.rstrip(".").split()) in " ".join(full.split())
+
+
+def test_an_option_is_declared_once():
+    declared = {}
+    for name, command in commands().items():
+        for param in command.params:
+            if param.param_type_name == "option" and not param.hidden:
+                declared.setdefault(max(param.opts, key=len), {}).setdefault(param.help, []).append(name)
+    # The same name with another meaning: --limit of fetch is about snippets, --columns of index about vertical text.
+    several = {option: helps for option, helps in declared.items() if len(helps) > 1}
+    assert sorted(several) == [
+        "--columns",
+        "--condition",
+        "--data",
+        "--folds",
+        "--lang",
+        "--limit",
+        "--out",
+        "-b",
+    ]
 
 
 def test_a_model_is_described_in_tables(cli, tmp_path, write):
@@ -217,7 +260,7 @@ def test_learning_has_progress_too(cli, tmp_path, write):
         "train", tmp_path / "s.bp", data, "--folds", 3, "--out", tmp_path / "m", "-j", 1
     )
     assert code == 0
-    told = ["picking the basis", "counting words", "counting pairs", "weighting the contexts"]
+    told = ["choosing the basis", "counting words", "counting pairs", "weighting the contexts"]
     told += ["training, fold 1 of 3", "training on all rows"]
     places = [shown.index(words) for words in told]
     assert places == sorted(places)

@@ -63,7 +63,7 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
     assert "4 pairs of 4 words, 80 features; 3 seen together, 1 never" in told
     assert "1 row repeats a pair; each pair was counted once" in told
     assert "1 unknown word, a zero vector: unicorn" in told
-    assert "2 pairs occur more often than 2 times; only that many of each were counted: cat lion (9)" in told
+    assert "2 pairs occur more than 2 times; only 2 of each were counted: cat lion (9)" in told
     matrix = PairMatrix.open(out)
     assert len(matrix) == 4
     assert len(matrix.couples.members) == 2
@@ -103,7 +103,7 @@ def test_appending_gives_what_counting_at_once_gives(cli, store, pairs, write, t
     assert one.settings == two.settings
     refused = cli("vectors", store, more, "--out", tmp_path / "m.bpm", "--append", "--limit", 3)
     assert refused.code == 2
-    assert "--limit has no place; leave it out" in refused.err
+    assert "--limit cannot be given; remove it" in refused.err
 
 
 def test_a_basis_is_made_edited_and_used(cli, store, pairs, tmp_path):

@@ -68,8 +68,8 @@ def test_similar_says_it_too(cli, store, tmp_path):
 def test_a_misspelt_word_is_answered_with_words_like_it(cli, store, command):
     result = cli(*command, store, "hamer", "woood")
     assert result.code == 0
-    assert "some that are written like hamer: hammer" in flat(result.err)
-    assert "some that are written like woood: wood" in flat(result.err)
+    assert "similar spellings of hamer: hammer" in flat(result.err)
+    assert "similar spellings of woood: wood" in flat(result.err)
     assert "some that" not in cli(*command, store, "xylophone").err
     json.loads(cli(*command, store, "hamer", "--json").out)
 
@@ -79,7 +79,7 @@ def test_similar_hints_as_well(cli, store, tmp_path):
     result = cli(
         "similar", store, "hamer", "wood", "--among", tmp_path / "pairs.tsv", "-b", "5", "--jobs", "1"
     )
-    assert "some that are written like hamer: hammer" in flat(result.err)
+    assert "similar spellings of hamer: hammer" in flat(result.err)
 
 
 def test_explain_says_it_and_hints(cli, tmp_path):
@@ -91,7 +91,7 @@ def test_explain_says_it_and_hints(cli, tmp_path):
     assert "the form saw mostly counts as see (4 times): ask for see to have them" in flat(result.out)
     assert "some that" not in result.err
     result = cli("explain", model, "carpnter", "saw", "--top", "1", "--lines", "0")
-    assert "some that are written like carpnter: carpenter" in flat(result.err)
+    assert "similar spellings of carpnter: carpenter" in flat(result.err)
 
 
 def test_a_run_that_is_found_by_its_forms_has_a_sketch(cli, store):

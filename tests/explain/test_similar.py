@@ -93,7 +93,7 @@ def test_similar_command(cli, source, write):
     )
     assert set(data["ranked"]) == {"all", "v1", "v2", "v12"}
     marked = cli("similar", source.path, "[/b]", "kindb01", "--among", among, "-b", 60, "--jobs", 1)
-    assert "the corpus does not know [/b]" in marked.out
+    assert "the corpus does not contain [/b]" in marked.out
     neither = cli("similar", source.path, "a", "b")
     assert neither.code == 2 and "--among" in neither.err
     assert cli("similar", source.path, "a", "b", "--discover", "--by", "x").code == 2

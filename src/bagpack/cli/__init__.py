@@ -1,4 +1,4 @@
-"""The `bagpack` command: thin files over public functions.
+"""The `bagpack` command: one module per command, each a few lines over public functions.
 
 Nothing heavy is imported until a command runs, so that `bagpack --help` answers at once.
 """
@@ -8,12 +8,36 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import typer
 
-from bagpack.cli import checking, corpus, demo, engines, explaining, learning, serving, vectors
-from bagpack.cli.shape import Group
+from bagpack.cli import command
+from bagpack.cli.basis import basis
+from bagpack.cli.check import check
+from bagpack.cli.contexts import contexts
+from bagpack.cli.demo import demo
+from bagpack.cli.engine_build import build
+from bagpack.cli.evaluate import evaluate
+from bagpack.cli.explain import explain
+from bagpack.cli.fetch import fetch
+from bagpack.cli.forms import forms
+from bagpack.cli.index import index
+from bagpack.cli.info import info
+from bagpack.cli.plan import plan
+from bagpack.cli.predict import predict
+from bagpack.cli.queries import queries
+from bagpack.cli.reproduce import reproduce
+from bagpack.cli.serve import serve
+from bagpack.cli.similar import similar
+from bagpack.cli.sketch import sketch
+from bagpack.cli.solve import solve
+from bagpack.cli.train import train
+from bagpack.cli.usage import wrong_usage
+from bagpack.cli.vectors import vectors
+from bagpack.cli.verify import verify
+from bagpack.console import clean
 from bagpack.errors import BagpackError
 
 KEPT = {
@@ -23,19 +47,25 @@ KEPT = {
 }
 
 
+class ReaderGoneError(Exception):
+    """The reader of our output went away (`| head`): there is nothing to say, and nowhere to say it."""
+
+
 class InterruptedWork(BagpackError):  # noqa: N818
     """Ctrl-C."""
 
     exit_code = 130
 
 
-class Commands(Group):
-    """The commands; typer by itself would end an interrupted one without a word."""
+class Commands(command.Group):
+    """The commands; an interrupted one says what is kept."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was named."""
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:  # typer would exit with 1
+            raise ReaderGoneError from None
         except (KeyboardInterrupt, InterruptedWork):  # the demo runs other commands, and its own word counts
             command = ctx.invoked_subcommand
             if command == "serve":  # it says how it is ended
@@ -69,47 +99,67 @@ def options(
         False, "--version", callback=_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
-    """Options that stand before the command."""
+    """Options before the command."""
 
 
-demo.register(app)
-corpus.register(app)
-vectors.register(app)
-checking.register(app)
-learning.register(app)
-explaining.register(app)
-serving.register(app)
-engines.register(app)
+command.add(app, command.FIRST, demo, bare=True)
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    command.CORPUS: (index, plan, info, verify),
+    command.COUNTING: (contexts, basis, vectors, check),
+    command.LEARNING: (evaluate, solve, train, predict, reproduce),
+    command.REASONS: (explain, similar, sketch, serve),
+    command.ENGINES: (forms, queries, fetch),
+}
+for panel, functions in COMMANDS.items():
+    for function in functions:
+        command.add(app, panel, function)
+
+engine = typer.Typer(cls=command.Group, help="Search indices that BagPack fills.", no_args_is_help=True)
+command.add(engine, "Commands", build)
+
+
+@engine.callback()
+def _engine() -> None:
+    """Keep `build` a command of its own name, although it is the only one."""
+
+
+app.add_typer(engine, name="engine", rich_help_panel=command.ENGINES)
 
 
 def main() -> None:
-    """Run the command; whatever goes wrong ends in a sentence and an exit code."""
+    """Run the command; any error is a sentence and an exit code."""
     import warnings
 
     # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+    code = 0
     try:
         try:
-            app()
+            code = app(standalone_mode=False) or 0
         finally:
-            sys.stdout.flush()  # a full disk is told here, not by the interpreter on its way out
+            sys.stdout.flush()  # a full disk is reported here, not by the interpreter as it exits
     except BagpackError as error:
         code, message = error.exit_code, str(error)
     except KeyboardInterrupt:
         code, message = 130, "interrupted"
-    except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing to say, and nowhere to say it.
+    except (ReaderGoneError, BrokenPipeError):
         _drop_output()
         sys.exit(0)
     except MemoryError:
         code, message = 1, "memory ran out; give fewer --jobs or a smaller --memory"
     except Exception as error:
-        if os.environ.get("BAGPACK_TRACEBACK"):
+        if hasattr(error, "format_message"):  # typer's, whose classes differ between its versions
+            code, message = 2, wrong_usage(error)
+        elif os.environ.get("BAGPACK_TRACEBACK"):
             raise
-        code, message = 1, _unforeseen(error)
+        else:
+            code, message = 1, _unforeseen(error)
     else:
+        if code:
+            sys.exit(code)
         return
-    _complain(message)
+    if message:
+        _complain(message)
     sys.exit(code)
 
 
@@ -128,7 +178,7 @@ def _drop_output() -> None:
 
 def _complain(message: str) -> None:
     """A sentence on standard error, or a list below one; a terminal would break it within words."""
-    text = f"bagpack: {message}"
+    text = f"bagpack: {clean(message)}"
     if sys.stderr.isatty():
         import shutil
         import textwrap

@@ -7,10 +7,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from bagpack.cli import console as io
-from bagpack.cli import shape
+from bagpack import console
+from bagpack.cli.options import common
 
 MEETING = ("cat", "lion")
 EXPLAINED = (("virus", "infection"), ("surgeon", "hospital"))  # not among the labelled pairs
@@ -19,9 +17,11 @@ PRESET = "modern"
 
 
 def demo(
-    directory: Annotated[Path, typer.Option("--dir", help="Where everything is put.")] = Path("demo"),
+    directory: Annotated[Path, common("--dir", metavar="DIRECTORY", help="Where everything is put.")] = Path(
+        "demo"
+    ),
 ) -> None:
-    """Go the whole way on a real small corpus: index, count, evaluate, train, explain, report."""
+    """Run every step on a small real corpus, from index to report."""
     store, matrix = directory / "enwik8.bp", directory / "relations.bpm"
     model, report = directory / "relations.model", directory / "relations.html"
     _corpus(directory, store)
@@ -62,7 +62,7 @@ def run(*args: object) -> None:
 
 
 def _say(text: str, style: str | None = None) -> None:
-    io.tell(text, style, io.screen())
+    console.tell(text, style, console.screen())
 
 
 def _relations() -> Path:
@@ -114,8 +114,3 @@ def _train(matrix: Path, model: Path, report: Path) -> None:
     _say(f"\n{command_line(*command)}", "bold")
     _say(f"has run before; from {report}:")
     print_result(read_result(report))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file."""
-    shape.add(app, shape.FIRST, demo, bare=True)

@@ -1,0 +1,43 @@
+"""`bagpack check`."""
+
+from __future__ import annotations
+
+from bagpack import console
+from bagpack.cli.options import AnyData, Columns, Jobs, Json, Limit, Store, Windows, parse_columns
+
+
+def check(
+    store: Store,
+    data: AnyData,
+    columns: Columns = "",
+    limit: Limit = "5000",
+    windows: Windows = "4/2-5-2",
+    jobs: Jobs = -1,
+    json: Json = False,
+) -> None:
+    """Report how well a corpus covers a data set, and likely mistakes in it."""
+    from bagpack.contexts.source import open_source
+    from bagpack.contexts.windows import Windows as Sizes
+    from bagpack.contexts.windows import parse_limit
+    from bagpack.report.screens.coverage import show_coverage
+    from bagpack.tasks import PairList, read_any
+    from bagpack.tasks.oddities import oddities, why_not_evaluated
+    from bagpack.tasks.textfile import read_text_file
+    from bagpack.vectors.coverage import coverage
+
+    file = read_text_file(data, lenient=True)
+    named = parse_columns(columns)
+    listed = read_any(file, columns=named)
+    file.raise_refused()
+    labels = getattr(listed, "labels", None) or None
+    sizes = Sizes.parse(windows)
+    facts = {
+        "path": data,
+        **coverage(open_source(store), listed.pairs, labels, parse_limit(limit), sizes, jobs),
+    }
+    if isinstance(listed, PairList):
+        facts |= {**oddities(listed), "not_for_evaluate": why_not_evaluated(file, listed, named)}
+    if json:
+        console.print_json(facts)
+    else:
+        show_coverage(facts)

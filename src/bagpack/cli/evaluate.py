@@ -1,0 +1,71 @@
+"""`bagpack evaluate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from bagpack.cli.options import (
+    Condition,
+    CountingOptions,
+    Data,
+    Folds,
+    LearningOptions,
+    OutputOptions,
+    ParallelOptions,
+    Report,
+    RowOptions,
+    Split,
+    StoreOrMatrix,
+    SvmOptions,
+    advanced,
+    common,
+    conditions_of,
+    parse_columns,
+)
+from bagpack.cli.progress import work_progress
+from bagpack.cli.results import show_result
+
+
+def evaluate(
+    store: StoreOrMatrix,
+    data: Data,
+    learning: LearningOptions,
+    rows: RowOptions,
+    svm: SvmOptions,
+    counting: CountingOptions,
+    parallel: ParallelOptions,
+    output: OutputOptions,
+    test: Annotated[
+        str | None, common("--test", metavar="FILE", help="A file to test on, instead of folds.")
+    ] = None,
+    keep_overlap: Annotated[
+        bool, advanced("--keep-overlap", help="Train also on pairs that are in the test file.")
+    ] = False,
+    condition: Condition = "all",
+    split: Split = "random",
+    folds: Folds = None,
+    transductive: Annotated[
+        bool, advanced("--transductive", help="Fit weighting and scaling on all rows, test rows too.")
+    ] = False,
+    leave_out: Annotated[
+        list[str] | None,
+        advanced("--leave-out", metavar="LABEL", help="Exclude a label from the averaged F1; repeatable."),
+    ] = None,
+    report: Report = None,
+) -> None:
+    """Cross-validate on a data set, with intervals and baselines.
+
+    v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
+    """
+    from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
+
+    options = EvaluateOptions(
+        preset=learning.preset, conditions=conditions_of(condition), split=split, folds=folds,
+        seed=learning.seed, transductive=transductive, C=svm.cost, epsilon=svm.epsilon,
+        left_out=tuple(leave_out or ()), drop_unseen=rows.drop_unseen, label_sets=rows.label_sets,
+        task=rows.task, columns=parse_columns(rows.columns), features=report is not None or output.json,
+        keep_overlap=keep_overlap,
+    )  # fmt: skip
+    with parallel.workers(report, store), work_progress(output.silent) as progress:
+        result = evaluate_file(store, data, test, counting.options(parallel.jobs), options, progress)
+    show_result(result, output, report)

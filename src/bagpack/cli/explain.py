@@ -1,0 +1,74 @@
+"""`bagpack explain`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from bagpack import console
+from bagpack.cli.options import (
+    AnyStore,
+    FirstWord,
+    Jobs,
+    Json,
+    Model,
+    Page,
+    SecondWord,
+    StoreOption,
+    Top,
+    common,
+)
+from bagpack.cli.words import check_words, hint_words
+from bagpack.errors import UsageError, did_you_mean
+
+
+def explain(
+    model: Model,
+    w1: FirstWord,
+    w2: SecondWord,
+    label: Annotated[
+        list[str] | None,
+        common("--label", metavar="LABEL", help="Explain this label; repeatable; all: every label in full."),
+    ] = None,
+    top: Top = 8,
+    lines: Annotated[int, common("--lines", help="Corpus lines shown for each feature.")] = 2,
+    store: StoreOption = None,
+    any_store: AnyStore = False,
+    html: Page = None,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Explain a prediction: named contexts, each with the lines behind it.
+
+    The predicted label and the runner-up are explained in full; --top features each.
+    """
+    from bagpack.experiments.training import model_source
+    from bagpack.explain import explain_pair
+    from bagpack.learn import load_model
+    from bagpack.report.page import write_page
+    from bagpack.report.screens.explanation import show_explanation
+
+    check_words(w1, w2)
+    opened = load_model(model)
+    classes = [str(name) for name in opened.classes]
+    every = label == ["all"] and "all" not in classes
+    if every:
+        label = None
+    for name in label or ():
+        if name not in classes:
+            known = ", ".join(classes) or "none, it predicts ratings"
+            raise UsageError(f"the model has no label {name!r}; {did_you_mean(name, classes)}it has {known}")
+    source = model_source(opened, store, any_store)
+    found = explain_pair(
+        opened, source, w1, w2, labels=label, top=top, lines=lines,
+        in_full=every or json or label is not None, n_jobs=jobs,
+    )  # fmt: skip
+    if html is not None:
+        from bagpack.report.explanation import render_explanation_page
+
+        write_page(html, render_explanation_page(found.to_dict()))
+        console.tell(f"page: {html}")
+    if json:
+        console.print_json(found.to_dict())
+    elif html is None:
+        show_explanation(found)
+        hint_words(source, found.unknown)

@@ -1,0 +1,380 @@
+"""The options and arguments of all commands, each declared once.
+
+A command takes what it needs: single ones as annotated types (``json: Json = False``), and those that always go
+together as a dataclass, which :func:`bagpack.cli.command.expanded` turns into its fields.
+
+To add an option: declare it here with :func:`common` or :func:`advanced`, as a field of the dataclass whose commands
+should all have it, or as a type of its own; then use ``group.name`` where the command calls the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bagpack.cli.command import ADVANCED
+from bagpack.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from bagpack.experiments.counting import CountOptions
+
+Values = Sequence[str] | Callable[[], Iterable[str]]
+
+
+def common(*names: str, help: str, values: Values = (), only: bool = True, **more: Any) -> Any:
+    """An option that `--help` describes.
+
+    ``values`` complete in the shell; with ``only``, any other value is an error that suggests the nearest one. A value
+    that ends in a colon (``group:``) stands for all that begin with it.
+    """
+    if values:
+        more["autocompletion"] = _completer(values)
+        if only:
+            more["callback"] = _checker(names[0], values)
+    return typer.Option(*names, help=help, **more)
+
+
+def advanced(*names: str, help: str, **more: Any) -> Any:
+    """An option that `--help` only lists, and `--help-all` describes."""
+    return common(*names, help=help, rich_help_panel=ADVANCED, **more)
+
+
+def _listed(values: Values) -> list[str]:
+    return list(values() if callable(values) else values)
+
+
+def _completer(values: Values) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in _listed(values) if value.startswith(incomplete)]
+
+    return complete
+
+
+def _checker(name: str, values: Values) -> Callable[[str | None], str | None]:
+    def check(value: str | None) -> str | None:
+        known = _listed(values)
+        if value is not None and not any(
+            value == one or (one.endswith(":") and value.startswith(one) and value != one) for one in known
+        ):
+            shown = [f"{one}COLUMN" if one == "group:" else one for one in known if one != "modern:"]
+            raise UsageError(
+                f"{name} {value} is unknown; {did_you_mean(value, shown)}choose one of {', '.join(shown)}"
+            )
+        return value
+
+    return check
+
+
+def _presets() -> list[str]:
+    from bagpack.learn.presets import PRESETS
+
+    return [*PRESETS, "modern:"]  # modern:SWITCH=VALUE,…
+
+
+def _formats() -> list[str]:
+    from importlib.metadata import entry_points
+
+    return ["auto", *sorted(entry_points(group="bagpack.readers").names)]
+
+
+def _page(path: Path | None) -> Path | None:
+    """Whether a page can be written there is checked before the work."""
+    if path is not None:
+        from bagpack.report.page import check_page
+
+        check_page(path)
+    return path
+
+
+# Arguments
+
+Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
+Store = Annotated[Path, typer.Argument(help="A store (bagpack index) or snippets (bagpack fetch).")]
+StoreOrMatrix = Annotated[
+    str, typer.Argument(metavar="STORE", help="A store, snippets, or a matrix (bagpack vectors).")
+]
+Data = Annotated[str, typer.Argument(help="A table with w1, w2 and label (or score); - for stdin.")]
+AnyData = Annotated[
+    str, typer.Argument(metavar="DATA", help="Pairs, relations, ratings or questions; - for stdin.")
+]
+Pairs = Annotated[str, typer.Argument(help="A table with columns w1 and w2; - for stdin.")]
+Questions = Annotated[str, typer.Argument(help="JSON lines, or the SAT package's or TOEFL's own text.")]
+Model = Annotated[str, typer.Argument(help="A model (bagpack train).")]
+FirstWord = Annotated[str, typer.Argument(help="The first word; quote several: 'ice cream'.")]
+SecondWord = Annotated[str, typer.Argument(help="The second word.")]
+MaybeSecondWord = Annotated[
+    str | None, typer.Argument(metavar="W2", help="A second word, for the pair of the two.")
+]
+
+# Single options
+
+Json = Annotated[bool, common("--json", help="Write JSON to standard output.")]
+Report = Annotated[
+    Path | None, common("--report", metavar="FILE", help="Write an HTML report.", callback=_page)
+]
+Page = Annotated[Path | None, common("--html", metavar="FILE", help="Write an HTML page.", callback=_page)]
+Overwrite = Annotated[bool, common("--overwrite", help="Replace what is there already.")]
+Append = Annotated[bool, common("--append", help="Add to what is there already.")]
+Answers = Annotated[
+    str | None, advanced("--answers", metavar="FILE", help="TOEFL's answer file, if elsewhere.")
+]
+Split = Annotated[
+    str,
+    common("--split", help="Folds: random, group:COLUMN or lexical.", values=("random", "lexical", "group:")),
+]
+Condition = Annotated[
+    str,
+    common("--condition", help="all, v1v2, v12 or v1v2v12.", values=("all", "v1v2", "v12", "v1v2v12")),
+]
+Folds = Annotated[int | None, advanced("--folds", help="Number of folds (random 10, lexical 5, group all).")]
+Top = Annotated[int, common("--top", help="Number of results shown.")]
+Columns = Annotated[
+    str, common("--columns", help="The file's column names, such as w1=noun,w2=verb.", metavar="NAMES")
+]
+Limit = Annotated[
+    str,
+    advanced("--limit", metavar="N", help="Maximum observations per word or pair; none = unlimited."),
+]
+Windows = Annotated[
+    str, advanced("--windows", metavar="SIZES", help="Tokens around a word / left-between-right of a pair.")
+]
+Jobs = Annotated[int, common("--jobs", "-j", help="Worker processes; -1 for one per core.")]
+StoreOption = Annotated[str | None, common("--store", help="Where the store is now, if it was moved.")]
+ModelOption = Annotated[str | None, common("--model", help="A model, to show its predictions.")]
+AnyStore = Annotated[
+    bool, advanced("--any-store", help="Allow a store other than the one the model was trained on.")
+]
+Engine = Annotated[
+    str,
+    common(
+        "--engine", metavar="URL", envvar="BAGPACK_ENGINE",
+        help="tantivy:DIRECTORY, postgresql://HOST/DATABASE, opensearch+https://HOST:PORT/INDEX, …",
+        values=("tantivy:", "postgresql://", "opensearch+https://", "elasticsearch+https://"), only=False,
+    ),
+]  # fmt: skip
+Forms = Annotated[
+    Path | None,
+    common("--forms", metavar="FILE", help="Inflected forms, tab-separated: word, form, form, …"),
+]
+WordLanguage = Annotated[str, common("--lang", help="Language of the words; others than en need --forms.")]
+
+
+# Groups of options
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """JSON for programs, or nothing at all."""
+
+    json: Json = False
+    quiet: Annotated[bool, common("--quiet", "-q", help="No progress, no summary.")] = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is neither progress nor a summary."""
+        return self.quiet or self.json
+
+
+@dataclass(frozen=True)
+class ParallelOptions:
+    """Which workers do the work."""
+
+    jobs: Jobs = -1
+    backend: Annotated[
+        str | None,
+        advanced(
+            "--backend",
+            help="Workers: loky (this machine), dask, ray or spark.",
+            values=("loky", "dask", "ray", "spark"),
+        ),
+    ] = None
+    address: Annotated[
+        str | None,
+        advanced("--address", metavar="URL", help="The backend's scheduler, such as tcp://host:8786."),
+    ] = None
+
+    @contextmanager
+    def workers(self, out: str | Path | None = None, store: str | Path | None = None) -> Iterator[None]:
+        """Within, the work is done by these workers, which hand over their results in files next to `out`.
+
+        Without `out` they are next to the store, if workers on other machines have to see them.
+        """
+        from contextlib import ExitStack
+
+        from bagpack.files import is_stream
+
+        if out is not None and is_stream(Path(out)):  # nothing can be put next to it
+            out = None
+        if out is None and self.backend not in (None, "loky"):
+            out = store
+        if self.backend is None and self.address is None and out is None:
+            yield
+            return
+        from bagpack.backends import open_backend
+        from bagpack.parallel import beside
+
+        with ExitStack() as stack:
+            stack.enter_context(open_backend(self.backend, self.address, self.jobs))
+            if out is not None:
+                stack.enter_context(beside(out))
+            yield
+
+
+@dataclass(frozen=True)
+class CountingOptions:
+    """How the contexts of words and pairs are counted."""
+
+    b: Annotated[int, advanced("-b", help="Number of unigrams, and of bigrams, in the basis.")] = 1500
+    basis: Annotated[
+        str | None,
+        advanced("--basis", metavar="FILE", help="A basis (bagpack basis) to use instead of choosing one."),
+    ] = None
+    limit: Limit = "5000"
+    windows: Windows = "4/2-5-2"
+
+    def settings(self, **more: Any) -> Any:
+        """The windows and the limit, checked."""
+        from bagpack.contexts.windows import CountSettings, parse_limit
+        from bagpack.contexts.windows import Windows as Sizes
+
+        return CountSettings(Sizes.parse(self.windows), parse_limit(self.limit), **more)
+
+    def options(self, jobs: int) -> CountOptions:
+        """All of them, as the library takes them."""
+        from bagpack.experiments.counting import CountOptions
+
+        return CountOptions(self.b, self.basis, self.settings(), jobs)
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """How counts become features, and every random choice."""
+
+    preset: Annotated[
+        str, common("--preset", help="How counts become features: paper, modern.", values=_presets)
+    ] = "paper"
+    seed: Annotated[int, advanced("--seed", help="Seed of every random choice.")] = 0
+
+
+@dataclass(frozen=True)
+class SvmOptions:
+    """The parameters of the SVM."""
+
+    cost: Annotated[
+        float | None, advanced("-C", metavar="COST", help="Cost of the SVM, instead of the preset's own.")
+    ] = None
+    epsilon: Annotated[float, advanced("--epsilon", help="Width of the regression's tube.")] = 0.2
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How a data set is read."""
+
+    columns: Columns = ""
+    task: Annotated[
+        str | None,
+        advanced(
+            "--task",
+            help="relations or ratings, for a file that could be either.",
+            values=("relations", "ratings"),
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class RowOptions(DataOptions):
+    """Which rows of a data set are used, and how."""
+
+    drop_unseen: Annotated[bool, advanced("--drop-unseen", help="Exclude pairs never seen together.")] = False
+    label_sets: Annotated[
+        bool, advanced("--label-sets", help="A pair with several labels has all of them, not one row each.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How files of text are read; see :class:`bagpack.corpus.options.TextOptions`."""
+
+    format: Annotated[
+        str,
+        common("--format", help="auto, text, vertical, conllu, jsonl, …", values=_formats, only=False),
+    ] = "auto"
+    lang: Annotated[str, common("--lang", help="Language of raw text, as a code such as en.")] = "en"
+    encoding: Annotated[
+        str,
+        common("--encoding", help="utf-8, latin-1, …", values=("utf-8", "latin-1", "cp1252"), only=False),
+    ] = "utf-8"
+    punctuation: Annotated[
+        str, advanced("--punctuation", help="Punctuation marks are tokens: keep, drop.")
+    ] = "keep"
+    encoding_errors: Annotated[
+        str,
+        advanced("--encoding-errors", metavar="HOW", help="Invalid bytes: strict, replace, skip."),
+    ] = "strict"
+    bad_lines: Annotated[
+        str, advanced("--bad-lines", metavar="HOW", help="Lines that do not fit the format: error, skip.")
+    ] = "error"
+    paragraphs: Annotated[
+        str, advanced("--paragraphs", help="Paragraphs of plain text end at: auto, line, blank.")
+    ] = "auto"
+    columns: Annotated[
+        str, advanced("--columns", help="Columns of vertical text, such as word,tag,lemma.")
+    ] = "auto"
+    text_field: Annotated[
+        str, advanced("--text-field", help="Field or column with the text (jsonl, parquet).")
+    ] = "text"
+    id_field: Annotated[str, advanced("--id-field", help="Field or column with the document's id.")] = "id"
+
+
+@dataclass(frozen=True)
+class LevelOptions:
+    """What is counted."""
+
+    level: Annotated[
+        str, common("--level", help="Count lemmas or forms: lemma, form.", values=("lemma", "form"))
+    ] = "lemma"
+    case: Annotated[
+        str, common("--case", help="Case of what is counted: fold, keep.", values=("fold", "keep"))
+    ] = "fold"
+    annotator: Annotated[
+        str,
+        advanced(
+            "--annotator",
+            help="Lemmas of raw text: simplemma, none, spacy:MODEL.",
+            values=("simplemma", "none", "spacy:"),
+            only=False,
+        ),
+    ] = "simplemma"
+
+
+@dataclass(frozen=True)
+class IndexOptions(LevelOptions, ReadingOptions):
+    """How sources become a store."""
+
+    max_sentence: Annotated[int, advanced("--max-sentence", help="Longest sentence, in tokens.")] = 100_000
+    memory: Annotated[str, common("--memory", metavar="SIZE", help="Memory of all workers together.")] = "2G"
+
+
+def parse_columns(text: str) -> dict[str, str] | None:
+    """`w1=noun,w2=verb` as a mapping."""
+    if not text:
+        return None
+    columns: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, column = part.partition("=")
+        if not equals or not name or not column:
+            raise UsageError(f"--columns {text} is not understood; write it like w1=noun,w2=verb")
+        columns[name.strip()] = column.strip()
+    return columns
+
+
+def conditions_of(condition: str) -> tuple[str, ...]:
+    """`all`, or one condition."""
+    from bagpack.names import CONDITIONS
+
+    return tuple(CONDITIONS) if condition == "all" else (condition,)

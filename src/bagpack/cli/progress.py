@@ -1,0 +1,116 @@
+"""Progress on a terminal: one line per kind of work, at most as wide as the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar
+
+from bagpack.console import messages, tell
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Progress | None]:
+    """A progress display on a terminal; None where there is none or it is unwanted."""
+    console = messages()
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    # Work of unknown size has no percentage and no remaining time.
+    class Share(TextColumn):
+        def __init__(self) -> None:
+            super().__init__("{task.percentage:>3.0f} %")
+
+        def render(self, task: Task) -> Text:
+            return super().render(task) if task.total is not None else Text()
+
+    class Left(TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            return Text("left ") + super().render(task) if task.total is not None else Text()
+
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        Share(),
+        TextColumn("{task.fields[note]}", markup=False),
+        TimeElapsedColumn(),
+        Left(),
+        console=console,
+        transient=True,
+    ) as progress:
+        yield progress
+
+
+class Work:
+    """Progress of work that reports `(what, how many more, of how many)`.
+
+    On a terminal, each kind of work has a bar from its first report to its last. The total may be 0 where it is
+    unknown; then a line is shown until something else begins. Elsewhere nothing is shown.
+    """
+
+    WORDS: ClassVar = {
+        "basis": "choosing the basis",
+        "kernels": "compiling the counting kernels, on the first run here",
+        "features": "weighting the contexts",
+        "questions": "answering questions",
+        "model": "training on all rows",
+    }
+
+    def __init__(self, bar: Progress | None) -> None:
+        self.bar = bar
+        self.tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Take a report."""
+        if self.bar is None:
+            return
+        if what not in self.tasks:
+            self._clear()
+            self.tasks[what] = self.bar.add_task(self._words(what, 0, total), total=total or None, note="")
+        at = self.tasks[what]
+        self.bar.advance(at, done)
+        task = next(task for task in self.bar.tasks if task.id == at)
+        note = f"of {total:,}" if total and not what.startswith("folds") else ""
+        self.bar.update(at, description=self._words(what, int(task.completed), total), note=note)
+        if task.finished:
+            self.bar.remove_task(self.tasks.pop(what))
+
+    def _words(self, what: str, done: int, total: int) -> str:
+        kind, _, of = what.partition(" of ")
+        if kind == "folds":
+            return f"training{of and f' {of}'}, fold {min(done + 1, total):,} of {total:,}"
+        return self.WORDS.get(what, f"counting {what}")
+
+    def _clear(self) -> None:
+        """Remove lines of work that does not report its end."""
+        assert self.bar is not None
+        for task in self.bar.tasks:
+            if task.total is None:
+                self.bar.remove_task(task.id)
+        self.tasks = {what: task for what, task in self.tasks.items() if task in self.bar.task_ids}
+
+    def say(self, text: str) -> None:
+        """A line that stays, above the bars."""
+        tell(text, "dim", self.bar.console if self.bar else None)
+
+
+@contextmanager
+def work_progress(quiet: bool) -> Iterator[Work]:
+    """For commands that count and learn."""
+    with progress_bar(quiet) as bar:
+        yield Work(bar)

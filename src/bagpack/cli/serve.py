@@ -1,0 +1,64 @@
+"""`bagpack serve`."""
+
+from __future__ import annotations
+
+import socket
+from typing import Annotated
+
+from bagpack import console
+from bagpack.cli.options import AnyStore, ModelOption, Store, advanced, common
+from bagpack.errors import UsageError, missing_extra
+
+
+def serve(
+    store: Store,
+    model: ModelOption = None,
+    data: Annotated[
+        list[str] | None, common("--data", metavar="FILE", help="A table of pairs to offer; repeatable.")
+    ] = None,
+    host: Annotated[str, common("--host", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, common("--port", help="The port to listen on.")] = 8765,
+    allow_host: Annotated[
+        list[str] | None, advanced("--allow-host", help="Another name the server is called by; repeatable.")
+    ] = None,
+    seconds: Annotated[float, advanced("--seconds", help="Time limit per page, in seconds.")] = 10.0,
+    any_store: AnyStore = False,
+) -> None:
+    """Explore a corpus in the browser: words, pairs, concordances, models."""
+    try:
+        import fastapi
+        import python_multipart
+        import uvicorn
+    except ImportError as error:
+        raise missing_extra(error.name or "fastapi", "serve", "the explorer") from error
+    del fastapi, python_multipart, uvicorn
+    from bagpack.app.library import open_library
+    from bagpack.app.limits import Limits
+    from bagpack.app.safety import LOCAL
+    from bagpack.app.server import serve as answer
+
+    if not 1 <= port <= 65535:
+        raise UsageError(f"--port {port} is out of range; give 1 to 65535")
+    if seconds <= 0:
+        raise UsageError(f"--seconds {seconds:g} leaves no time for an answer; give more than 0")
+    library = open_library(str(store), model, data or (), Limits(seconds=seconds), any_store)
+    _check_free(host, port)
+    library.warm_up()
+    shown = f"[{host}]" if ":" in host else host
+    console.tell(f"http://{shown}:{port} shows {library.source.path.name}; Ctrl-C ends it")
+    if host not in LOCAL:
+        console.tell("anyone who can reach this machine can read the corpus there", "yellow")
+    answer(library, host, port, tuple(allow_host or ()))
+
+
+def _check_free(host: str, port: int) -> None:
+    """Report an address that cannot be used before anything is loaded for it."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another --port or --host"
+        ) from error

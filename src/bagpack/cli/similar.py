@@ -1,0 +1,78 @@
+"""`bagpack similar`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from bagpack import console
+from bagpack.cli.options import (
+    Columns,
+    CountingOptions,
+    FirstWord,
+    Jobs,
+    Json,
+    SecondWord,
+    Store,
+    Top,
+    common,
+    parse_columns,
+)
+from bagpack.cli.words import check_words, hint_words
+from bagpack.errors import UsageError
+
+
+def similar(
+    store: Store,
+    w1: FirstWord,
+    w2: SecondWord,
+    counting: CountingOptions,
+    among: Annotated[
+        str | None, common("--among", metavar="FILE", help="A table of pairs to choose from; - for stdin.")
+    ] = None,
+    discover: Annotated[
+        bool, common("--discover", help="Choose from pairs that the corpus offers for the words.")
+    ] = False,
+    side: Annotated[
+        str,
+        common(
+            "--side",
+            help="With --discover: keep the first word, the second, or both kinds.",
+            values=("both", "first", "second"),
+        ),
+    ] = "both",
+    top: Top = 10,
+    by: Annotated[
+        str,
+        common(
+            "--by",
+            help="Ranking: all blocks together, v1, v2, v12; every for all four.",
+            values=("every", "all", "v1", "v2", "v12"),
+        ),
+    ] = "every",
+    columns: Columns = "",
+    jobs: Jobs = -1,
+    json: Json = False,
+) -> None:
+    """Find the pairs in the most similar relation, with the shared contexts."""
+    from bagpack.basis import Basis
+    from bagpack.contexts.source import open_source
+    from bagpack.explain import similar_pairs
+    from bagpack.report.screens.similar import show_similar
+    from bagpack.tasks import read_pairs
+
+    check_words(w1, w2)
+    if (among is None) != discover:
+        raise UsageError("say where the pairs come from: either --among PAIRS.tsv or --discover")
+    if top < 1:
+        raise UsageError(f"--top {top} shows nothing; give at least 1")
+    source = open_source(store)
+    found = similar_pairs(
+        source, (w1, w2), None if among is None else read_pairs(among, parse_columns(columns)).pairs,
+        side=side, top=top, b=counting.b, basis=None if counting.basis is None else Basis.open(counting.basis),
+        settings=counting.settings(), n_jobs=jobs,
+    )  # fmt: skip
+    if json:
+        console.print_json(found.to_dict())
+    else:
+        show_similar(found, by)
+        hint_words(source, found.unknown)

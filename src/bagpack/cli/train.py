@@ -1,0 +1,88 @@
+"""`bagpack train`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from bagpack import console
+from bagpack.cli.options import (
+    CountingOptions,
+    Data,
+    Folds,
+    LearningOptions,
+    OutputOptions,
+    Overwrite,
+    ParallelOptions,
+    Report,
+    RowOptions,
+    StoreOrMatrix,
+    SvmOptions,
+    advanced,
+    common,
+    parse_columns,
+)
+from bagpack.cli.progress import work_progress
+from bagpack.cli.results import print_tables, write_result
+from bagpack.errors import UsageError
+
+
+def train(
+    store: StoreOrMatrix,
+    data: Data,
+    out: Annotated[str, common("--out", "-o", metavar="MODEL", help="The model to make.")],
+    learning: LearningOptions,
+    rows: RowOptions,
+    svm: SvmOptions,
+    counting: CountingOptions,
+    parallel: ParallelOptions,
+    output: OutputOptions,
+    condition: Annotated[
+        str,
+        common("--condition", help="v1v2, v12 or v1v2v12.", values=("v1v2v12", "v1v2", "v12")),
+    ] = "v1v2v12",
+    folds: Folds = None,
+    no_scores: Annotated[
+        bool, advanced("--no-scores", help="Do not cross-validate for the model card.")
+    ] = False,
+    report: Report = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train a model on all rows, with a card that shows its scores.
+
+    v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
+    """
+    from bagpack.experiments.evaluation import EvaluateOptions
+    from bagpack.experiments.training import train_file
+
+    if no_scores and report is not None:
+        raise UsageError("--report shows scores, and --no-scores omits them; give one of the two")
+    options = EvaluateOptions(
+        preset=learning.preset, folds=folds, seed=learning.seed, C=svm.cost, epsilon=svm.epsilon,
+        drop_unseen=rows.drop_unseen, label_sets=rows.label_sets, task=rows.task,
+        columns=parse_columns(rows.columns), features=report is not None,
+    )  # fmt: skip
+    with parallel.workers(out, store), work_progress(output.silent) as progress:
+        model, result = train_file(
+            store, data, out, counting.options(parallel.jobs), options, condition=condition,
+            evaluate=not no_scores, overwrite=overwrite, progress=progress,
+        )  # fmt: skip
+    facts: dict[str, Any] = {
+        "path": out,
+        "kind": model.kind,
+        "labels": [str(label) for label in model.classes],
+        "condition": model.condition,
+        "preset": model.preset,
+        "features": len(model.feature_names()),
+        "scores": model.manifest.get("scores", {}),
+    }
+    if result:
+        write_result(result, report)
+    if output.json:
+        console.print_json(facts)
+    elif not output.quiet:
+        if result:
+            print_tables(result)
+        what = f"{len(model.classes)} labels" if model.classes else "ratings"
+        console.tell_of(out, f"{what}, {model.condition}; its card is {out}/README.md")
+        if report is not None:
+            console.tell(f"report: {report}")

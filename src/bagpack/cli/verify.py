@@ -1,0 +1,31 @@
+"""`bagpack verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bagpack import console
+from bagpack.cli.options import Json
+
+
+def verify(
+    store: Annotated[Path, typer.Argument(help="A store, snippets, a matrix, a model or a basis.")],
+    json: Json = False,
+) -> None:
+    """Check every file of a store or a matrix; exit 1 if one is damaged."""
+    from bagpack.info import damages
+
+    problems = damages(store)
+    if json:
+        console.print_json({"path": str(store), "whole": not problems, "problems": problems})
+    elif not problems:
+        console.tell(f"{store} is whole")
+    else:
+        for problem in problems:
+            console.tell(f"bagpack: {problem}")
+        console.tell("restore the damaged files from a copy, or make it again")
+    if problems:
+        raise typer.Exit(1)

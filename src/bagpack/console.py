@@ -1,0 +1,145 @@
+"""Text for people and JSON for programs: one place through which everything reaches the terminal.
+
+Corpora and data files may contain control characters, and a terminal obeys them: an escape sequence in a sentence
+could recolour the screen, set the window title or hide a line. :class:`CleanConsole` shows them as visible signs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+# All control characters but tab and newline, and the overrides of writing direction.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    r"""The text with control characters as visible signs; tabs and newlines are kept.
+
+    >>> clean("a\x1b[31mred\x07")
+    'a␛[31mred␇'
+    """
+    return _CONTROLS.sub(_visible, text)
+
+
+def _visible(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
+
+
+@cache
+def _clean_console() -> type[Console]:
+    """The class, made when it is first needed: importing rich takes longer than `bagpack --help` should."""
+    from rich.console import Console, RenderableType
+    from rich.segment import Segment
+
+    class CleanConsole(Console):
+        """A console whose text cannot control the terminal; its own styles can."""
+
+        def render(self, renderable: RenderableType, options: Any = None) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                if segment.control or not _CONTROLS.search(segment.text):
+                    yield segment
+                else:
+                    yield Segment(clean(segment.text), segment.style)
+
+    return CleanConsole
+
+
+def messages() -> Console:
+    """For people: on standard error, so that output can be piped."""
+    return _clean_console()(stderr=True, highlight=False, emoji=False)
+
+
+def screen() -> Console:
+    """Standard output; text is shown as it is: no markup, no `:cat:` that becomes a picture."""
+    return _clean_console()(highlight=False, markup=False, emoji=False)
+
+
+def write(text: str) -> None:
+    """Plain output such as TSV: unchanged into a file or a pipe, cleaned for a terminal."""
+    sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
+
+
+def print_json(value: Any) -> None:
+    """For programs: on standard output. Controls are escaped, as JSON allows for every character."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+
+
+def tell(text: str | Text, style: str | None = None, console: Console | None = None) -> None:
+    """A message as it is: broken between words on a terminal, elsewhere in one line."""
+    console = console or messages()
+    console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
+
+
+def tell_of(path: object, text: str) -> None:
+    """A message about a path, which is highlighted."""
+    from rich.text import Text
+
+    tell(Text.assemble((str(path), "bold"), f": {text}"))
+
+
+def hang(console: Console, first: Text, rest: Text) -> None:
+    """Print the rest after the first; further lines are indented to where the rest begins."""
+    from rich.text import Text
+
+    below = Text(" " * first.cell_len)
+    for number, line in enumerate(rest.wrap(console, max(console.width - first.cell_len, 20))):
+        line.rstrip()
+        console.print((below if number else first) + line, soft_wrap=True)
+
+
+def hang_parts(console: Console, first: Text, parts: Sequence[str]) -> None:
+    """Print the parts one after the other; a line is broken only between two of them."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    width = max(console.width - first.cell_len, 20)
+    lines = [""]
+    for part in parts:
+        longer = f"{lines[-1]} {part}".lstrip()
+        if lines[-1] and cell_len(longer) > width:
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    hang(console, first, Text("\n".join(lines)))
+
+
+def show_size(count: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def show_time(seconds: float) -> str:
+    """Seconds for people."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """`1 document`, `2 documents`; an irregular plural is given."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def some_of(names: list[str], shown: int = 20) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")

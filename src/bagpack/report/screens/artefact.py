@@ -1,0 +1,56 @@
+"""The facts about a store, snippets, a matrix, a model or a basis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bagpack.console import screen
+
+if TYPE_CHECKING:
+    from bagpack.report.model import Condition
+
+KEYS, ITEMS = 20, 5  # of a mapping, of a list
+
+
+def show_artefact(facts: dict[str, Any]) -> None:
+    """Print the facts as a table; a model's scores below it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from bagpack.report.terminal import ScoreTables
+
+    facts = dict(facts)
+    scores = facts.pop("scores", None)
+    facts.pop("basis_counts", None)  # for programs: --json has them
+    if "labels" in facts:
+        facts["labels"] = ", ".join(facts["labels"])
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        if value not in ([], {}, ""):
+            table.add_row(name.replace("_", " "), Text(_cell(value)))
+    out = screen()
+    out.print(table)
+    if scores:
+        conditions: list[Condition] = [{"name": name, "metrics": scores[name]} for name in scores]
+        out.print(ScoreTables({"kind": "relations", "conditions": conditions}))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        shown = [
+            f"{name} ({_cell(inner)})" if isinstance(inner, dict) else f"{name} {_cell(inner)}"
+            for name, inner in list(value.items())[:KEYS]
+        ]
+        return ", ".join([*shown, *([f"and {len(value) - KEYS:,} more"] if len(value) > KEYS else [])])
+    if isinstance(value, list):
+        shown = [_cell(inner) for inner in value[:ITEMS]]
+        return "\n".join([*shown, *([f"… and {len(value) - ITEMS:,} more"] if len(value) > ITEMS else [])])
+    return str(value)

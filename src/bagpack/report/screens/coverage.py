@@ -1,0 +1,97 @@
+"""How well a corpus covers a data set, and what looks like a mistake in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from bagpack.console import many, screen, some_of, tell
+from bagpack.report.screens.matrix import rows_repeat
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SHOWN = 5  # examples of a likely mistake
+
+
+def show_coverage(facts: dict[str, Any]) -> None:
+    """Print what `bagpack check` found."""
+    from rich.table import Table
+    from rich.text import Text
+
+    out = screen()
+    counts = f"{many(facts['rows'], 'row')}, {many(facts['words'], 'word')}"
+    tell(Text.assemble((facts["path"], "bold"), f": {counts}"), None, out)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("seen together")
+    table.add_column("rows", justify="right")
+    table.add_column("share", justify="right")
+    for name, count in facts["rows_by_frequency"].items():
+        table.add_row(f"{name} times", f"{count:,}", f"{100 * count / facts['rows']:.1f} %")
+    out.print(table)
+    if "labels" in facts:
+        by_label = Table(box=None, pad_edge=False)
+        by_label.add_column("label")
+        by_label.add_column("rows", justify="right")
+        by_label.add_column("seen together", justify="right")
+        for label, values in facts["labels"].items():
+            share = 100 * values["together"] / values["rows"]
+            by_label.add_row(Text(label), f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)")
+        out.print(by_label)
+    _show_words(out, facts)
+    _show_oddities(out, facts)
+
+
+def _show_words(out: Console, facts: dict[str, Any]) -> None:
+    if unknown := facts["unknown_words"]:
+        rows = many(facts["rows_with_unknown_words"], "row")
+        tell(f"{many(len(unknown), 'unknown word')} in {rows}: {some_of(unknown)}", "yellow", out)
+    if others := facts["elsewhere"]:
+        named = [f"{item['word']} ({item['key']})" for item in others]
+        words = many(
+            len(others),
+            "word is a lemma whose form mostly counts as another",
+            "words are lemmas whose forms mostly count as another",
+        )
+        tell(f"{words}: {some_of(named)}", "yellow", out)
+    for kind in ("word", "pair"):
+        if capped := facts[f"capped_{kind}s"]:
+            named = [f"{name} ({total:,})" for name, total in capped.items()]
+            past = many(len(capped), f"{kind} is", f"{kind}s are")
+            tell(f"{past} past the cap of {facts['limit']:,}: {some_of(named)}", None, out)
+
+
+def _show_oddities(out: Console, facts: dict[str, Any]) -> None:
+    """Likely mistakes, with the first few and their lines."""
+    if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
+        tell(f"{rows_repeat(facts['duplicate_rows'])} a pair", None, out)
+    if repeated := facts.get("repeated_pairs"):
+        named = [f"{_shown(odd)} ({_lines(odd)})" for odd in repeated]
+        rows = sum(len(odd["lines"]) - 1 for odd in repeated)
+        tell(f"{rows_repeat(rows)} a pair: {some_of(named, SHOWN)}", None, out)
+    if several := facts.get("pairs_with_several_labels"):
+        have = many(len(several), "pair has", "pairs have")
+        named = [
+            f"{_shown(odd)} ({', '.join(f'{label} in line {line:,}' for label, line in _labels(odd))})"
+            for odd in several
+        ]
+        tell(f"{have} several labels: {some_of(named, SHOWN)}", "yellow", out)
+    if same := facts.get("same_word_twice"):
+        named = [f"{_shown(odd)} ({_lines(odd)})" for odd in same]
+        pairs = many(len(same), "pair is", "pairs are")
+        tell(f"{pairs} one word twice: {some_of(named, SHOWN)}", "yellow", out)
+    if reason := facts.get("not_for_evaluate"):
+        tell(f"evaluate cannot use it: {reason}", "yellow", out)
+
+
+def _shown(odd: dict[str, Any]) -> str:
+    return " – ".join(odd["pair"])
+
+
+def _lines(odd: dict[str, Any]) -> str:
+    lines = [f"{line:,}" for line in odd["lines"]]
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines)}"
+
+
+def _labels(odd: dict[str, Any]) -> Iterable[tuple[str, int]]:
+    return zip(odd["labels"], odd["lines"], strict=True)
