@@ -119,7 +119,7 @@ def test_bytes_that_are_not_the_encoding_in_vertical(fails, builds, write):
     source = write("a.vert", VERTICAL.encode() + b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n")
     assert "a.vert:14 is not utf-8 (byte 0xe9)" in fails(source)
     assert "10 tokens" in builds(source, "--encoding-errors", "replace")
-    assert "1 place with bytes" in builds(source, "--encoding-errors", "skip")
+    assert "1 place with invalid bytes" in builds(source, "--encoding-errors", "skip")
     assert "9 tokens" in builds(source, "--encoding-errors", "skip")
     assert "10 tokens" in builds(source, "--encoding", "latin-1")
 

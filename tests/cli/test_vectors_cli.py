@@ -408,7 +408,7 @@ def test_an_output_that_exists(cli, fails, store, pairs, tmp_path):
 
 def test_appending_to_what_is_no_matrix(fails, pairs, tmp_path):
     assert "m.bpm does not exist; make a matrix with bagpack vectors" in fails(pairs, "--append")
-    assert "x.tsv is an export; leave --append out" in fails(pairs, "--append", code=2, out="x.tsv")
+    assert "x.tsv is an export; remove --append" in fails(pairs, "--append", code=2, out="x.tsv")
 
 
 @pytest.mark.parametrize("out", ["file/m.bpm", "file/x.tsv", "file/deeper/x.parquet"])
@@ -461,7 +461,7 @@ def files_below(folder):
         (("--windows", "2-5-2"), "--windows 2-5-2 is not understood; write it like 4/2-5-2"),
         (("--windows", "4/2-5"), "--windows 4/2-5 is not understood; write it like 4/2-5-2"),
         (("--windows", "4/2-5-2-1"), "is not understood"),
-        (("--count", "words"), "choose context or token"),
+        (("--count", "words"), "choose one of context, token"),
         (("--columns", "w1"), "--columns w1 is not understood"),
         (("--columns", "w1=x,w2=y"), "has no column 'x' (found: w1, w2)"),
     ],

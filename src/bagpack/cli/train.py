@@ -38,7 +38,7 @@ def train(
     output: OutputOptions,
     condition: Annotated[
         str,
-        common("--condition", help="v1v2, v12 or v1v2v12.", values=("v1v2v12", "v1v2", "v12")),
+        common("--condition", help="v1v2, v12 or v1v2v12.", values=("all", "v1v2v12", "v1v2", "v12")),
     ] = "v1v2v12",
     folds: Folds = None,
     no_scores: Annotated[
@@ -56,6 +56,8 @@ def train(
 
     if no_scores and report is not None:
         raise UsageError("--report shows scores, and --no-scores omits them; give one of the two")
+    if condition == "all":
+        raise UsageError("a model has one condition, not all; give --condition v1v2, v12 or v1v2v12")
     options = EvaluateOptions(
         preset=learning.preset, folds=folds, seed=learning.seed, C=svm.cost, epsilon=svm.epsilon,
         drop_unseen=rows.drop_unseen, label_sets=rows.label_sets, task=rows.task,
