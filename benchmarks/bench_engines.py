@@ -13,7 +13,8 @@ import numpy as np
 
 from bagpack.engines.base import connect
 from bagpack.engines.build import build_engine
-from bagpack.engines.fetch.ask import Manners, ask_all
+from bagpack.engines.fetch.ask import ask_all
+from bagpack.engines.fetch.budget import Manners
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.inflect import Inflector, _inflections
 from bagpack.engines.queries import plan_queries

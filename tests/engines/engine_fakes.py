@@ -3,7 +3,7 @@
 import threading
 import time
 
-from bagpack.engines.base import Snippet
+from bagpack.engines.base import DIRECT, Snippet
 
 
 class FakeEngine:
@@ -21,7 +21,10 @@ class FakeEngine:
         self.flying = self.most_flying = 0
         self.lock = threading.Lock()
 
-    def search(self, query, limit):
+    def search(self, query, limit, sender=DIRECT):
+        return sender.send(lambda: self._answer(query, limit))
+
+    def _answer(self, query, limit):
         with self.lock:
             self.calls.append((time.monotonic(), query))
             number = len(self.calls)

@@ -192,6 +192,9 @@ class Node:
         held = self.indices[self.find(name)]
         if parts[1] == "_mapping":
             return {self.find(name): {"mappings": held["mappings"]}}
+        if parts[1] == "_settings":
+            held["settings"] |= json.loads(body)
+            return {"acknowledged": True}
         if parts[1] == "_refresh":
             return {"_shards": {"total": 1, "successful": 1, "failed": 0}}
         if parts[1] == "_search" and method == "POST":

@@ -16,7 +16,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import connect
 from bagpack.engines.build import build_engine
-from bagpack.engines.fetch.ask import Manners
+from bagpack.engines.fetch.budget import Manners
 from bagpack.engines.inflect import Inflector
 from bagpack.engines.queries import plan_queries
 from bagpack.engines.snippets.corpus import SnippetCorpus

@@ -64,7 +64,7 @@ def fetch(
     what is new.
     """
     from bagpack.corpus.options import TextOptions
-    from bagpack.engines.fetch.ask import Manners
+    from bagpack.engines.fetch.budget import Manners
     from bagpack.engines.fetch.cache import default_cache
     from bagpack.engines.snippets.fetching import fetch_snippets, plan_fetch
     from bagpack.tasks import read_any

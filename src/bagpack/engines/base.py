@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from bagpack.errors import BagpackError, UsageError
@@ -29,6 +29,7 @@ BUILT_IN = {
     "elasticsearch+https": "opensearch",
 }
 HIDDEN = "***"
+T = TypeVar("T")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 _SECRET = re.compile(r"pass|secret|token|key|user|credential", re.IGNORECASE)
 
@@ -52,8 +53,35 @@ class Snippet(NamedTuple):
     text: str
 
 
+class Sender(Protocol):
+    """Sends an engine's requests: counted, paced, and repeated if the engine was busy."""
+
+    def send(self, request: Callable[[], T]) -> T:
+        """Call `request`, which sends one request; again later if it raises `BusyError`."""
+
+    def page(self, name: str, request: Callable[[], str]) -> str:
+        """Like `send`; the text of a page is kept until the whole answer is there."""
+
+
+class Direct:
+    """Sends every request once."""
+
+    def send(self, request: Callable[[], T]) -> T:
+        """Call it."""
+        return request()
+
+    def page(self, name: str, request: Callable[[], str]) -> str:
+        """Call it."""
+        return request()
+
+
+DIRECT = Direct()
+
+
 class Engine(Protocol):
     """An open engine. `search` is called from several threads at once.
+
+    Every request goes through the `sender`, one call of `send` per request.
 
     `exact` says that BagPack filled the index: it holds our tokens, so gaps count what the corpus counts, and the
     text of a snippet is marked (`bagpack.engines.words`). Where it is false, snippets are plain text.
@@ -63,7 +91,7 @@ class Engine(Protocol):
     identity: str  # engine and index, without credentials: what the cache knows it by
     exact: bool
 
-    def search(self, query: Query, limit: int) -> list[Snippet]:
+    def search(self, query: Query, limit: int, sender: Sender = DIRECT) -> list[Snippet]:
         """The first `limit` snippets in the engine's fixed order."""
 
     def native(self, query: Query) -> str:
@@ -89,7 +117,7 @@ class Builder(Protocol):
 class EngineKind(Protocol):
     """What an entry point names."""
 
-    def connect(self, address: Address, timeout: float) -> Engine:
+    def connect(self, address: Address, timeout: float, sender: Sender) -> Engine:
         """Open an index; an `EngineError` if that cannot be."""
 
     def build(self, address: Address, overwrite: bool) -> Builder:
@@ -191,12 +219,12 @@ def engine_kind(scheme: str) -> EngineKind:
     return loaded
 
 
-def connect(url: str, timeout: float = 30.0) -> Engine:
+def connect(url: str, timeout: float = 30.0, sender: Sender = DIRECT) -> Engine:
     """Open the engine that a URL names, such as ``tantivy:./my-index`` or ``postgresql://localhost/corpus``."""
     if timeout <= 0:
         raise UsageError(f"--timeout {timeout:g} leaves no time for an answer; give more than 0")
     address = parse_address(url)
-    return engine_kind(address.scheme).connect(address, timeout)
+    return engine_kind(address.scheme).connect(address, timeout, sender)
 
 
 def native_query(query: Query, url: str) -> str:
@@ -206,7 +234,7 @@ def native_query(query: Query, url: str) -> str:
 
 
 def distinct(snippets: Iterable[Snippet]) -> list[Snippet]:
-    """Each text once, in order: a page that is copied all over the place says its sentence once."""
+    """Each text once, in order: a page that is copied to many places counts once."""
     first: dict[str, Snippet] = {}
     for snippet in snippets:
         first.setdefault(snippet.text, snippet)

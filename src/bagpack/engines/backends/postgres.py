@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
+import logging
+import math
 import uuid
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlunsplit
 
-from bagpack.engines.base import Address, BusyError, EngineError, Snippet
+from bagpack.engines.backends.deadline import deadline
+from bagpack.engines.base import DIRECT, Address, BusyError, EngineError, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import UsageError, missing_extra
 
@@ -28,14 +32,19 @@ OUR_OPTIONS = ("table", "column", "id", "vector", "config")
 FORMAT_VERSION = 1
 MARK = "bagpack engine "  # opens the comment on a table of ours
 MOST_POSITIONS = 16_383  # PostgreSQL's bound; later words of one sentence are not found
+MAX_BYTES = 64 << 20  # of the texts of one answer
+MAX_CONNECTIONS = 64
+GRACE = 0.5  # seconds after which a server that did not cancel a query itself is given up
 
 
-def _driver() -> Any:
+def _driver() -> tuple[Any, Any]:
     try:
         import psycopg
+        import psycopg_pool
     except ImportError:
-        raise missing_extra("psycopg", "postgresql", "a postgresql: engine") from None
-    return psycopg
+        raise missing_extra("psycopg[binary,pool]", "postgresql", "a postgresql: engine") from None
+    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # its errors are raised here
+    return psycopg, psycopg_pool
 
 
 def quote_lexeme(token: str) -> str:
@@ -73,46 +82,76 @@ def tsvector(words: list[str]) -> str:
 
 
 class _Database:
-    """Connections (one per thread) and sentences about what went wrong with them."""
+    """A pool of connections, and sentences about what went wrong with them."""
 
     def __init__(self, address: Address, timeout: float) -> None:
-        self.psycopg = _driver()
+        self.psycopg, pools = _driver()
         self.address = address
         self.timeout = timeout
-        self._local = threading.local()
-        self._open: list[Any] = []
-        self._lock = threading.Lock()
-
-    def connection(self) -> Any:
-        """The connection of this thread, made anew if it broke."""
-        held = getattr(self._local, "connection", None)
-        if held is not None and not held.closed:
-            return held
-        parts = self.address.parts
-        kept = {name: value for name, value in self.address.options.items() if name not in OUR_OPTIONS}
-        kept.setdefault("connect_timeout", str(max(2, round(self.timeout))))
+        parts = address.parts
+        kept = {name: value for name, value in address.options.items() if name not in OUR_OPTIONS}
+        kept.setdefault("connect_timeout", str(max(2, math.ceil(timeout))))
+        # Data that a vanished server never acknowledges; what a frozen one does not answer is bounded by `deadline`.
+        kept.setdefault("tcp_user_timeout", str(self._milliseconds))
         kept.setdefault("application_name", "bagpack")
-        conninfo = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(kept), ""))
+        self._conninfo = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(kept), ""))
+        self._pool = pools.ConnectionPool(
+            self._conninfo,
+            kwargs={"autocommit": True},
+            configure=self._configure,
+            min_size=0,
+            max_size=MAX_CONNECTIONS,
+            timeout=max(2.0, timeout),
+            open=False,
+        )
+
+    @property
+    def _milliseconds(self) -> int:
+        """The timeout; 0 would mean no limit."""
+        return max(1, math.ceil(self.timeout * 1000))
+
+    def _configure(self, connection: Any) -> None:
+        connection.execute(f"SET statement_timeout = {self._milliseconds}")
+
+    def connect(self) -> Any:
+        """A connection outside the pool: its errors say what is wrong with the URL, the pool's do not."""
         try:
-            made = self.psycopg.connect(conninfo, autocommit=True)
-            made.execute(f"SET statement_timeout = {round(self.timeout * 1000)}")
+            made = self.psycopg.connect(self._conninfo, autocommit=True)
+            self._configure(made)
         except self.psycopg.Error as error:
             raise self.sentence(error) from None
         except UnicodeError:
             raise UsageError(
                 f"{self.address} is not a URL that PostgreSQL's driver can read; check it"
             ) from None
-        self._local.connection = made
-        with self._lock:
-            self._open.append(made)
         return made
+
+    @contextmanager
+    def connection(self) -> Iterator[Any]:
+        """A connection of the pool, shut down when the timeout is over, whatever the server does."""
+        self._pool.open()
+        expired = False
+        try:
+            with self._pool.connection() as held, deadline(held.fileno(), self.timeout + GRACE) as limit:
+                try:
+                    yield held
+                finally:
+                    expired = limit.expired
+        except self.psycopg.Error as error:
+            if expired:
+                raise BusyError(
+                    f"{self.address} did not answer within {self.timeout:g} s; check the server, or raise --timeout"
+                ) from None
+            raise self.sentence(error) from None
 
     def sentence(self, error: Exception) -> EngineError:
         """What went wrong, where, and the cure."""
-        kinds, told, where = self.psycopg.errors, self.address.scrub(error), self.address
+        kinds, where = self.psycopg.errors, self.address
+        diagnosis = getattr(error, "diag", None)
+        told = where.scrub((diagnosis and diagnosis.message_primary) or error)
         cause = str(error).lower()
         if isinstance(error, kinds.QueryCanceled):
-            return BusyError(f"{where} took longer than {self.timeout:g} s over a query; raise --timeout")
+            return EngineError(f"{where} needed more than {self.timeout:g} s for a query; raise --timeout")
         if isinstance(error, kinds.UndefinedTable | kinds.UndefinedColumn | kinds.InvalidSchemaName):
             return EngineError(
                 f"{where}: {told}; name the table and its columns in the URL (?table=…&column=…), or fill one with "
@@ -141,9 +180,7 @@ class _Database:
         return EngineError(f"{where} could not answer: {told}")
 
     def close(self) -> None:
-        for connection in self._open:
-            connection.close()
-        self._open.clear()
+        self._pool.close(timeout=1.0)
 
 
 def _identifier(psycopg: Any, name: str) -> Any:
@@ -155,28 +192,36 @@ class PostgresEngine:
 
     name = "postgresql"
 
-    def __init__(self, address: Address, timeout: float) -> None:
+    def __init__(self, address: Address, timeout: float, sender: Sender = DIRECT) -> None:
         self._database = _Database(address, timeout)
-        options = address.options
+        self._options = options = address.options
         self.table = options.get("table", DEFAULT_TABLE)
-        facts = self._facts()
-        self.exact = facts is not None and "column" not in options
-        self.identity = (
-            f"postgresql:{facts['build']}" if self.exact and facts else f"postgresql:{address.shown}"
-        )
-        if not self.exact and "column" not in options:
-            self._database.close()
-            raise UsageError(
-                f"{address}: the table {self.table!r} was not made by bagpack engine build; name the column that "
-                f"holds its text (?table={self.table}&column=…)"
+        self.exact = False
+        with sender.send(self._database.connect) as connection:
+            facts = self._facts(connection)
+            self.exact = facts is not None and "column" not in options
+            self.identity = (
+                f"postgresql:{facts['build']}" if self.exact and facts else f"postgresql:{address.shown}"
             )
-        self._statement = self._select(options)
+            if not self.exact and "column" not in options:
+                raise UsageError(
+                    f"{address}: the table {self.table!r} was not made by bagpack engine build; name the column that "
+                    f"holds its text (?table={self.table}&column=…)"
+                )
+            self._statement = self._select()
+            if not self.exact:
+                self._check_index(connection)
 
-    def _facts(self) -> dict[str, Any] | None:
+    def _facts(self, connection: Any) -> dict[str, Any] | None:
         """What the comment on a table of ours says; None for another table; an error if there is none."""
         psycopg = self._database.psycopg
         written = _identifier(psycopg, self.table).as_string(None)
-        row = self._run("SELECT obj_description(%s::regclass, 'pg_class')", (written,))[0]
+        try:
+            row = connection.execute(
+                "SELECT obj_description(%s::regclass, 'pg_class')", (written,)
+            ).fetchone()
+        except psycopg.Error as error:
+            raise self._database.sentence(error) from None
         if not (row[0] or "").startswith(MARK):
             return None
         facts: dict[str, Any] = json.loads(row[0].removeprefix(MARK))
@@ -187,62 +232,92 @@ class PostgresEngine:
             )
         return facts
 
-    def _select(self, options: dict[str, str]) -> Any:
+    def _check_index(self, connection: Any) -> None:
+        """Warn where PostgreSQL would read a whole table for each query."""
+        psycopg = self._database.psycopg
+        try:
+            with connection.transaction():
+                connection.execute("SET LOCAL enable_seqscan = off")
+                explain = psycopg.sql.SQL("EXPLAIN ") + self._statement
+                rows = connection.execute(explain, ("'bagpack'", 1)).fetchall()
+        except psycopg.Error as error:
+            raise self._database.sentence(error) from None
+        if any("Seq Scan" in line for (line,) in rows):
+            table = _identifier(psycopg, self.table)
+            create = psycopg.sql.SQL("CREATE INDEX ON {} USING gin ({})").format(table, self._vector())
+            warnings.warn(
+                f"{self._database.address}: no index serves these queries, so that each of them reads the whole "
+                f"table; make one with: {create.as_string(connection)};",
+                stacklevel=2,
+            )
+
+    def _vector(self) -> Any:
+        """What is searched: a column, or an expression that an index can have."""
+        sql, options = self._database.psycopg.sql, self._options
+        if "vector" in options:
+            return sql.Identifier(options["vector"])
+        config = sql.Literal(options.get("config", "simple"))
+        return sql.SQL("to_tsvector({}::regconfig, {})").format(config, sql.Identifier(options["column"]))
+
+    def _select(self) -> Any:
         """The statement that a search runs, with the query and the limit to be filled in."""
-        sql = self._database.psycopg.sql
+        sql, options = self._database.psycopg.sql, self._options
         table = _identifier(self._database.psycopg, self.table)
         if self.exact:
             # The numbers first: with ORDER BY … LIMIT in sight the planner may walk the table instead of the index.
             text = (
                 "WITH hits AS MATERIALIZED (SELECT number FROM {table} WHERE words @@ %s::tsquery), "
                 "first AS (SELECT number FROM hits ORDER BY number LIMIT %s) "
-                "SELECT document, sentence FROM {table} JOIN first USING (number) ORDER BY number"
+                "SELECT document, sentence, false FROM {table} JOIN first USING (number) ORDER BY number"
             )
             return sql.SQL(text).format(table=table)
-        config = sql.Literal(options.get("config", "simple"))
-        column = sql.Identifier(options["column"])
-        vector = (
-            sql.Identifier(options["vector"])
-            if "vector" in options
-            else sql.SQL("to_tsvector({}::regconfig, {})").format(config, column)
-        )
-        name = (
-            sql.SQL("{}::text").format(sql.Identifier(options["id"]))
-            if "id" in options
-            else sql.SQL("ctid::text")
-        )
-        order = sql.Identifier(options["id"]) if "id" in options else sql.SQL("ctid")
+        named = "id" in options
+        # Texts of any length: the server sends no more than MAX_BYTES of them.
         text = (
-            "SELECT {name}, {column} FROM {table} WHERE {vector} @@ to_tsquery({config}::regconfig, %s) "
-            "ORDER BY {order} LIMIT %s"
+            "WITH hits AS (SELECT {name}::text AS name, {column}::text AS body, "
+            "row_number() OVER (ORDER BY {order}) AS number FROM {table} "
+            "WHERE {vector} @@ to_tsquery({config}::regconfig, %s) ORDER BY {order} LIMIT %s), "
+            "sized AS (SELECT *, sum(octet_length(body)) OVER (ORDER BY number) AS size FROM hits) "
+            "SELECT name, CASE WHEN size <= {most} THEN body END, size > {most} FROM sized ORDER BY number"
         )
         return sql.SQL(text).format(
-            name=name, column=column, table=table, vector=vector, config=config, order=order
+            name=sql.Identifier(options["id"]) if named else sql.SQL("ctid"),
+            column=sql.Identifier(options["column"]),
+            most=sql.Literal(MAX_BYTES),
+            table=table,
+            vector=self._vector(),
+            config=sql.Literal(options.get("config", "simple")),
+            order=sql.SQL("{}, ctid").format(sql.Identifier(options["id"])) if named else sql.SQL("ctid"),
         )
 
-    def _run(self, statement: Any, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        try:
-            found: list[tuple[Any, ...]] = self._database.connection().execute(statement, values).fetchall()
-        except self._database.psycopg.Error as error:
-            raise self._database.sentence(error) from None
-        return found
-
-    def search(self, query: Query, limit: int) -> list[Snippet]:
+    def search(self, query: Query, limit: int, sender: Sender = DIRECT) -> list[Snippet]:
         """The first rows: by number in a table of ours, by id in the user's."""
-        rows = self._run(self._statement, (tsquery(query), limit))
-        return [Snippet(name or "", text) for name, text in rows if text]
+        return sender.send(lambda: self._search(query, limit))
+
+    def _search(self, query: Query, limit: int) -> list[Snippet]:
+        with self._database.connection() as connection:
+            rows = connection.execute(self._statement, (tsquery(query), limit)).fetchall()
+        if rows and rows[-1][2]:
+            raise EngineError(
+                f"{self._database.address} has more than {MAX_BYTES >> 20} MiB of text in its answer; lower --limit, "
+                f"or search a column with shorter texts"
+            )
+        return [Snippet(name or "", text) for name, text, _ in rows if text]
 
     def native(self, query: Query) -> str:
         """As `ENGINE.native`."""
         return tsquery(query)
 
     def close(self) -> None:
-        """Close the connections of all threads."""
+        """Close the connections."""
         self._database.close()
 
 
 class PostgresBuilder:
-    """Fills a table inside one transaction: it is there when it is whole."""
+    """Fills a table of another name inside one transaction; only its end replaces the old table.
+
+    Until then readers see the old one and are not locked out; a build that is killed leaves nothing.
+    """
 
     def __init__(self, address: Address, overwrite: bool) -> None:
         if foreign := {"column", "id", "vector", "config"} & address.options.keys():
@@ -252,52 +327,56 @@ class PostgresBuilder:
         self._database = _Database(address, timeout=30.0)
         self.table = address.options.get("table", DEFAULT_TABLE)
         self.number = 0
+        self._overwrite = overwrite
         psycopg = self._database.psycopg
         self._sql = psycopg.sql
-        self._connection = self._database.connection()
-        written = _identifier(psycopg, self.table).as_string(None)
+        schema, _, name = self.table.rpartition(".")
+        fresh = f"{name[:40]}_{uuid.uuid4().hex[:12]}"
+        self._fresh = f"{schema}.{fresh}" if schema else fresh
+        self._connection = self._database.connect()
         try:
             self._connection.autocommit = False
             self._connection.execute("SET LOCAL statement_timeout = 0")
-            held = self._connection.execute(
-                "SELECT to_regclass(%s) IS NOT NULL, obj_description(to_regclass(%s), 'pg_class')",
-                (written, written),
-            ).fetchone()
-            if held[0]:
-                self._make_way(held[1] or "", overwrite)
+            self._exists()  # a refusal should come at once
             self._execute(
                 "CREATE TABLE {} (number bigint PRIMARY KEY, document text, sentence text, words tsvector)"
             )
             self._copy = self._connection.cursor().copy(
                 self._sql.SQL("COPY {} (number, document, sentence, words) FROM STDIN").format(
-                    _identifier(psycopg, self.table)
+                    _identifier(psycopg, self._fresh)
                 )
             )
             self._rows = self._copy.__enter__()
         except psycopg.Error as error:
             sentence = self._database.sentence(error)
-            self._database.close()
+            self._connection.close()
             raise sentence from None
         except EngineError:
-            self._database.close()
+            self._connection.close()
             raise
 
-    def _make_way(self, comment: str, overwrite: bool) -> None:
+    def _exists(self) -> bool:
+        """Whether there is a table of that name; an error if it may not be replaced."""
+        written = _identifier(self._database.psycopg, self.table).as_string(None)
+        held = self._connection.execute(
+            "SELECT to_regclass(%s) IS NOT NULL, obj_description(to_regclass(%s), 'pg_class')",
+            (written, written),
+        ).fetchone()
         where = self._database.address
-        if not comment.startswith(MARK):
+        if held[0] and not (held[1] or "").startswith(MARK):
             raise EngineError(
-                f"{where}: the table {self.table!r} is not BagPack's, so it is left alone; name another in the URL "
-                f"(?table=…)"
+                f"{where}: the table {self.table!r} was not made by BagPack, so it is not replaced; name another in "
+                f"the URL (?table=…)"
             )
-        if not overwrite:
+        if held[0] and not self._overwrite:
             raise EngineError(
                 f"{where}: the table {self.table!r} exists already; --overwrite it, or name another"
             )
-        self._execute("DROP TABLE {}")
+        return bool(held[0])
 
-    def _execute(self, statement: str) -> None:
-        table = _identifier(self._database.psycopg, self.table)
-        self._connection.execute(self._sql.SQL(statement).format(table))
+    def _execute(self, statement: str, table: str | None = None) -> None:
+        name = _identifier(self._database.psycopg, table or self._fresh)
+        self._connection.execute(self._sql.SQL(statement).format(name))
 
     def add(self, document: str, marked: str) -> None:
         """One sentence."""
@@ -309,34 +388,38 @@ class PostgresBuilder:
         self.number += 1
 
     def finish(self) -> None:
-        """Index, sign and commit."""
+        """Index, sign, replace the old table and commit."""
         facts = {"format_version": FORMAT_VERSION, "build": uuid.uuid4().hex, "sentences": self.number}
         comment = self._sql.Literal(MARK + json.dumps(facts))
         try:
             self._copy.__exit__(None, None, None)
             self._execute("CREATE INDEX ON {} USING gin (words)")
-            table = _identifier(self._database.psycopg, self.table)
-            self._connection.execute(self._sql.SQL("COMMENT ON TABLE {} IS {}").format(table, comment))
+            fresh = _identifier(self._database.psycopg, self._fresh)
+            self._connection.execute(self._sql.SQL("COMMENT ON TABLE {} IS {}").format(fresh, comment))
             self._execute("ANALYZE {}")
+            if self._exists():
+                self._execute("DROP TABLE {}", self.table)
+            name = self._sql.Identifier(self.table.rpartition(".")[2])
+            self._connection.execute(self._sql.SQL("ALTER TABLE {} RENAME TO {}").format(fresh, name))
             self._connection.commit()
         except self._database.psycopg.Error as error:
             raise self._database.sentence(error) from None
-        self._database.close()
+        self._connection.close()
 
     def abandon(self) -> None:
         """End the copying with an error, so that PostgreSQL rolls back, and close the connection."""
         broken = EngineError("the build was given up")
         with suppress(EngineError, self._database.psycopg.Error):
             self._copy.__exit__(EngineError, broken, None)
-        self._database.close()
+        self._connection.close()
 
 
 class PostgresKind:
     """`postgresql://…`."""
 
-    def connect(self, address: Address, timeout: float) -> PostgresEngine:
+    def connect(self, address: Address, timeout: float, sender: Sender) -> PostgresEngine:
         """Open a table."""
-        return PostgresEngine(address, timeout)
+        return PostgresEngine(address, timeout, sender)
 
     def build(self, address: Address, overwrite: bool) -> PostgresBuilder:
         """Begin a table."""

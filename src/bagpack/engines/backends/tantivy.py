@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.corpus.store.strings import Strings
-from bagpack.engines.base import Address, EngineError, Snippet
+from bagpack.engines.base import DIRECT, Address, EngineError, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import StoreError, UsageError, missing_extra
 from bagpack.files import (
@@ -121,8 +121,11 @@ class TantivyEngine:
                 f"{directory} cannot be opened ({address.scrub(error)}); build it again"
             ) from None
 
-    def search(self, query: Query, limit: int) -> list[Snippet]:
+    def search(self, query: Query, limit: int, sender: Sender = DIRECT) -> list[Snippet]:
         """The first sentences, in the order in which they were indexed."""
+        return sender.send(lambda: self._search(query, limit))
+
+    def _search(self, query: Query, limit: int) -> list[Snippet]:
         try:
             found = self._searcher.search(
                 self._query(query),
@@ -262,7 +265,7 @@ class TantivyBuilder:
 class TantivyKind:
     """`tantivy:DIRECTORY`."""
 
-    def connect(self, address: Address, timeout: float) -> TantivyEngine:
+    def connect(self, address: Address, timeout: float, sender: Sender) -> TantivyEngine:
         """Open an index; there is nothing to wait for."""
         return TantivyEngine(address)
 

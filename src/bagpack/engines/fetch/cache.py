@@ -1,8 +1,8 @@
-"""Answers that were paid for once: an SQLite file, keyed by engine, index and query.
+"""The answers of engines, and the number of requests that were sent for them: an SQLite file.
 
-Every answer is committed as it comes, so that a run that was interrupted, even by `kill -9`, goes on where it
-stopped. Sentences are kept once each; an answer is a list of their numbers. There are no credentials in it: the
-engine's identity has none.
+Every answer is committed as it arrives, so that a run that was interrupted, even by `kill -9`, resumes where it
+stopped. Each sentence is stored once; an answer is a list of sentence numbers. The pages of an answer that is not
+complete yet are kept until it is. There are no credentials in the file: the engine's identity has none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import threading
+import time
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,21 +24,29 @@ from bagpack.engines.base import Snippet
 from bagpack.errors import StoreError
 
 I64 = NDArray[np.int64]
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 VARIABLES = 500  # in one statement; every SQLite takes 999
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS sentence (
   number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, document TEXT NOT NULL, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS answer (
   digest BLOB PRIMARY KEY, identity TEXT NOT NULL, query TEXT NOT NULL, snippets INTEGER NOT NULL,
-  full INTEGER NOT NULL, numbers BLOB NOT NULL) WITHOUT ROWID;
+  full INTEGER NOT NULL, numbers BLOB NOT NULL, asked REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS page (
+  answer BLOB NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (answer, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spent (account TEXT PRIMARY KEY, requests INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 
 def default_cache() -> Path:
-    """Where answers are kept unless told otherwise."""
+    """The default place."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "bagpack" / "engines.sqlite3"
+
+
+def answer_key(identity: str, query: str, limit: int) -> bytes:
+    """The name of an answer."""
+    return _digest(identity, query, str(limit))
 
 
 def _digest(*parts: str) -> bytes:
@@ -43,23 +54,29 @@ def _digest(*parts: str) -> bytes:
 
 
 class AnswerCache:
-    """Answers by (engine identity, query, limit); used from one thread."""
+    """Answers by (engine identity, query, limit), and requests by account; safe to use from several threads."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._lock = threading.RLock()
         with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.path, timeout=60.0)
+            self._database = sqlite3.connect(self.path, timeout=60.0, check_same_thread=False)
             self._database.execute("PRAGMA journal_mode = WAL")
             # With a write-ahead log NORMAL outlives the death of the process; only a power cut can cost an answer.
             self._database.execute("PRAGMA synchronous = NORMAL")
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, FORMAT_VERSION):
+            if version not in (0, 1, FORMAT_VERSION):
                 raise StoreError(
                     f"the answer cache {self.path} has format version {version}, this BagPack reads "
                     f"{FORMAT_VERSION}; name another --cache, or delete it"
                 )
             with self._database:
+                self._database.execute("BEGIN IMMEDIATE")
+                if version == 1:  # answers without a date: their age counts from now on
+                    self._database.execute(
+                        f"ALTER TABLE answer ADD COLUMN asked REAL NOT NULL DEFAULT {time.time()}"
+                    )
                 for statement in SCHEMA.split(";"):
                     self._database.execute(statement)
                 self._database.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
@@ -67,7 +84,8 @@ class AnswerCache:
     @contextmanager
     def _told(self) -> Iterator[None]:
         try:
-            yield
+            with self._lock:
+                yield
         except sqlite3.DatabaseError as error:
             reason = str(error)
             if "full" in reason:
@@ -87,30 +105,66 @@ class AnswerCache:
                 f"the answer cache {self.path} cannot be written: {error.strerror}; name another --cache"
             ) from None
 
-    def get(self, identity: str, query: str, limit: int) -> tuple[I64, bool] | None:
-        """The numbers of an answer's sentences, and whether the limit bit; None if it was never asked."""
+    def get(
+        self, identity: str, query: str, limit: int, max_age: float | None = None
+    ) -> tuple[I64, bool] | None:
+        """The numbers of an answer's sentences, and whether the limit was reached.
+
+        None if the query was never asked, or more than `max_age` days ago.
+        """
+        oldest = -1.0 if max_age is None else time.time() - max_age * 86_400
         with self._told():
             row = self._database.execute(
-                "SELECT numbers, full FROM answer WHERE digest = ?", (_digest(identity, query, str(limit)),)
+                "SELECT numbers, full FROM answer WHERE digest = ? AND asked > ?",
+                (answer_key(identity, query, limit), oldest),
             ).fetchone()
         return None if row is None else (np.frombuffer(row[0], "<i8").astype(np.int64), bool(row[1]))
 
     def put(self, identity: str, query: str, limit: int, snippets: Sequence[Snippet], full: bool) -> I64:
         """Keep an answer; returns its sentences' numbers. It is on disk when this returns."""
+        key = answer_key(identity, query, limit)
         with self._told(), self._database as database:
             numbers = np.array(self._sentences(snippets), "<i8")
             database.execute(
-                "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    _digest(identity, query, str(limit)),
-                    identity,
-                    query,
-                    len(snippets),
-                    full,
-                    numbers.tobytes(),
-                ),
+                "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (key, identity, query, len(snippets), full, numbers.tobytes(), time.time()),
             )
+            database.execute("DELETE FROM page WHERE answer = ?", (key,))
         return numbers.astype(np.int64)
+
+    def page(self, answer: bytes, name: str) -> str | None:
+        """A page of an answer that is not complete yet; None if it was not kept."""
+        with self._told():
+            row = self._database.execute(
+                "SELECT content FROM page WHERE answer = ? AND name = ?", (answer, name)
+            ).fetchone()
+        return None if row is None else zlib.decompress(row[0]).decode()
+
+    def keep_page(self, answer: bytes, name: str, content: str) -> None:
+        """Keep a page until its answer is complete."""
+        packed = zlib.compress(content.encode())
+        with self._told(), self._database as database:
+            database.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?)", (answer, name, packed))
+
+    def spent(self, account: str) -> int:
+        """The number of requests that were sent on an account, in all runs."""
+        with self._told():
+            row = self._database.execute(
+                "SELECT requests FROM spent WHERE account = ?", (account,)
+            ).fetchone()
+        return int(row[0]) if row else 0
+
+    def spend(self, account: str, limit: int | None) -> bool:
+        """Count one more request, unless `limit` are counted already; whether it was counted."""
+        with self._told(), self._database as database:
+            if limit is not None and limit < 1:
+                return False
+            counted = database.execute(
+                "INSERT INTO spent VALUES (?, 1) ON CONFLICT (account) DO UPDATE SET requests = requests + 1 "
+                "WHERE ? IS NULL OR requests < ?",
+                (account, limit, limit),
+            )
+            return counted.rowcount == 1
 
     def _sentences(self, snippets: Sequence[Snippet]) -> list[int]:
         """The numbers of the sentences, which are added where they are new."""
@@ -130,12 +184,12 @@ class AnswerCache:
 
     def sentences(self, numbers: Iterable[int]) -> Iterator[Snippet]:
         """The sentences of these numbers, in this order."""
-        with self._told():
-            for number in numbers:
+        for number in numbers:
+            with self._told():
                 document, text = self._database.execute(
                     "SELECT document, text FROM sentence WHERE number = ?", (int(number),)
                 ).fetchone()
-                yield Snippet(document, text)
+            yield Snippet(document, text)
 
     def close(self) -> None:
         """Close the file."""

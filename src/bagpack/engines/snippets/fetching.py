@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.engines.base import Engine, connect, parse_address
-from bagpack.engines.fetch.ask import Manners, Progress, ask_all
+from bagpack.engines.fetch.ask import Progress, ask_all
+from bagpack.engines.fetch.budget import Manners
 from bagpack.engines.fetch.cache import AnswerCache
+from bagpack.engines.fetch.client import Client
 from bagpack.engines.inflect import Inflector, fold_target
 from bagpack.engines.queries import QueryPlan, plan_queries
 from bagpack.engines.snippets.assemble import Assembler, write_vertical
@@ -70,16 +73,23 @@ def fetch_snippets(
     overwrite
         Replace a snippet corpus of another engine, or with other options or fewer pairs; make it anew in any case.
     notice
-        Told a sentence if there was nothing to do.
+        Called with a sentence if there was nothing to do.
     """
     options = options or TextOptions()
     out = Path(out)
     _check_free(out, overwrite)
     plan = plan_fetch(pairs, inflector or Inflector(options.lang), options)
     manners = manners or Manners()
-    opened = connect(engine, timeout) if isinstance(engine, str) else engine
-    try:
-        shown = parse_address(engine).shown if isinstance(engine, str) else opened.identity
+    with ExitStack() as stack:
+        kept = stack.enter_context(AnswerCache(cache))
+        if isinstance(engine, str):
+            shown = parse_address(engine).shown
+            client = Client(kept, shown, manners, timeout)
+            opened = connect(engine, timeout, client)
+            stack.callback(opened.close)
+        else:
+            opened, shown = engine, engine.identity
+            client = Client(kept, shown, manners, timeout)
         if out.exists() and not overwrite:
             corpus = SnippetCorpus.open(out)
             if holds_already(corpus, Wanted(shown, opened.identity, manners.limit, options, plan)):
@@ -89,20 +99,16 @@ def fetch_snippets(
                         f"(--overwrite makes it anew)"
                     )
                 return corpus
-        with AnswerCache(cache) as kept:
-            answers = ask_all(opened, plan.queries, kept, manners, options.lang, progress)
-            facts = {
-                "engine": shown,
-                "identity": opened.identity,
-                "snippets_per_query": manners.limit,
-                "queries": len(plan.queries),
-                "queries_capped": sum(answers.full),
-            }
-            assembler = Assembler(plan, answers.numbers, kept, options, opened.exact)
-            _write(out, assembler, answers.full, facts, jobs)
-    finally:
-        if isinstance(engine, str):
-            opened.close()
+        answers = ask_all(opened, plan.queries, kept, manners, options.lang, progress, client)
+        facts = {
+            "engine": shown,
+            "identity": opened.identity,
+            "snippets_per_query": manners.limit,
+            "queries": len(plan.queries),
+            "queries_capped": sum(answers.full),
+        }
+        assembler = Assembler(plan, answers.numbers, kept, options, opened.exact)
+        _write(out, assembler, answers.full, facts, jobs)
     return SnippetCorpus.open(out)
 
 

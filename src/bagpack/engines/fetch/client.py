@@ -1,0 +1,80 @@
+"""Sending requests for an engine: within the budget, again after a while if the engine was busy."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from bagpack.engines.base import BusyError
+from bagpack.engines.fetch.budget import Budget, Manners
+from bagpack.engines.fetch.cache import AnswerCache
+
+T = TypeVar("T")
+
+
+class Client:
+    """Sends requests (`bagpack.engines.base.Sender`) with exponential back-off and jitter.
+
+    A request, its retries and the pauses between them take at most `timeout` × (`retries` + 1) seconds.
+    """
+
+    def __init__(self, cache: AnswerCache, account: str, manners: Manners, timeout: float = 30.0) -> None:
+        self.cache = cache
+        self.budget = Budget(cache, account, manners)
+        self.manners = manners
+        self.stopped = threading.Event()
+        self._patience = timeout * (manners.retries + 1)
+
+    def send(self, request: Callable[[], T]) -> T:
+        """Call `request` until it is answered, at most `retries` times more."""
+        end = time.monotonic() + self._patience
+        attempt = 0
+        while True:
+            self.budget.take(self.stopped)
+            try:
+                return request()
+            except BusyError as error:
+                if attempt >= self.manners.retries or self.stopped.is_set():
+                    raise
+                pause = max(self._pause(attempt), error.wait or 0.0)
+                if time.monotonic() + pause > end:
+                    raise BusyError(
+                        f"{error}; it asks to wait {pause:,.0f} s: run the same command again then"
+                    ) from None
+                self.stopped.wait(pause)
+                attempt += 1
+
+    def _pause(self, attempt: int) -> float:
+        longest: float = min(self.manners.longest_wait, self.manners.first_wait * 2**attempt)
+        return longest * random.uniform(0.5, 1.0)
+
+    def page(self, name: str, request: Callable[[], str]) -> str:
+        """As `send`: outside an answer there is nothing to keep."""
+        return self.send(request)
+
+    def for_answer(self, answer: bytes) -> PagedClient:
+        """A sender that keeps the pages of one answer until all of it is there."""
+        return PagedClient(self, answer)
+
+
+class PagedClient:
+    """Keeps the pages of one answer in the cache: an interrupted query does not pay for them twice."""
+
+    def __init__(self, client: Client, answer: bytes) -> None:
+        self._client = client
+        self._answer = answer
+
+    def send(self, request: Callable[[], T]) -> T:
+        """As `Client.send`."""
+        return self._client.send(request)
+
+    def page(self, name: str, request: Callable[[], str]) -> str:
+        """The text of a page: the one that was kept, or a fresh one."""
+        kept = self._client.cache.page(self._answer, name)
+        if kept is None:
+            kept = self.send(request)
+            self._client.cache.keep_page(self._answer, name, kept)
+        return kept
