@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,13 +39,19 @@ def fetch(
         Path | None, common("--out", "-o", metavar="SNIPPETS", help="The snippet corpus to make.")
     ] = None,
     limit: Annotated[int, common("--limit", help="Maximum snippets per query.")] = 1000,
-    rate: Annotated[float | None, common("--rate", help="Maximum queries per second.")] = None,
+    rate: Annotated[float | None, common("--rate", help="Maximum requests per second.")] = None,
     connections: Annotated[int, advanced("--connections", help="Queries sent at the same time.")] = 1,
     timeout: Annotated[float, advanced("--timeout", help="Seconds to wait for an answer.")] = 30.0,
     retries: Annotated[
         int, advanced("--retries", help="Attempts at a busy engine, waiting longer each time.")
     ] = 5,
-    spend: Annotated[int | None, common("--spend", help="Maximum queries of this run.")] = None,
+    spend: Annotated[
+        int | None,
+        common("--spend", help="Maximum requests to this engine, all runs, pages and retries included."),
+    ] = None,
+    max_age: Annotated[
+        float, advanced("--max-age", help="Days before an index that BagPack did not fill is asked again.")
+    ] = 30.0,
     cache: Annotated[
         Path | None,
         advanced("--cache", metavar="FILE", help="Where answers are kept (default: one per user)."),
@@ -70,7 +77,9 @@ def fetch(
     from bagpack.tasks import read_any
 
     options = TextOptions(level=level.level, case=level.case, annotator=level.annotator, lang=lang)
-    manners = Manners(limit=limit, rate=rate, connections=connections, retries=retries, spend=spend)
+    manners = Manners(
+        limit=limit, rate=rate, connections=connections, retries=retries, spend=spend, max_age=max_age
+    )
     inflector = inflector_of(forms, lang)
     wanted = read_any(pairs, columns=parse_columns(columns)).pairs
     if dry_run:
@@ -90,11 +99,15 @@ def fetch(
             if bar and task is not None:
                 bar.update(task, completed=done, total=total, note=f"{total - done:,} left, {now:,} sent")
 
-        corpus = fetch_snippets(
-            wanted, engine, out, cache=cache or default_cache(), inflector=inflector, options=options,
-            manners=manners, timeout=timeout, overwrite=overwrite, jobs=jobs, progress=show,
-            notice=nothing_to_do.append,
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda text, *_: (
+                None if output.silent else console.tell(str(text), "yellow")
+            )
+            corpus = fetch_snippets(
+                wanted, engine, out, cache=cache or default_cache(), inflector=inflector, options=options,
+                manners=manners, timeout=timeout, overwrite=overwrite, jobs=jobs, progress=show,
+                notice=nothing_to_do.append,
+            )  # fmt: skip
     facts = corpus.info()
     seconds = time.monotonic() - begun
     if output.json:
