@@ -20,7 +20,7 @@ def condition(name, **metrics):
 
 
 COMMON = {
-    "format": 1,
+    "format": 2,
     "created": "2024-05-17",
     "corpus": {
         "path": "wiki.bp",

@@ -11,7 +11,7 @@ from bagpack import console
 
 if TYPE_CHECKING:
     from bagpack.cli.options import OutputOptions
-    from bagpack.report.model import EvaluationResult
+    from bagpack.evaluate.schema import EvaluationResult
 
 
 def show_result(result: EvaluationResult, output: OutputOptions, report: Path | None) -> None:

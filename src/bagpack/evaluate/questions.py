@@ -15,7 +15,7 @@ import numpy as np
 
 from bagpack.errors import InputError
 from bagpack.evaluate.comparison import Score, interval
-from bagpack.evaluate.results import RESULT_FORMAT
+from bagpack.evaluate.schema import RESULT_FORMAT
 from bagpack.learn.counts import PairCounts
 
 if TYPE_CHECKING:

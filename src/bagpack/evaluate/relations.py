@@ -13,7 +13,8 @@ from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.comparison import Score, interval
 from bagpack.evaluate.crossval import CONDITIONS, check_found
 from bagpack.evaluate.metrics import area_under_curve
-from bagpack.evaluate.results import RESULT_FORMAT, Breakdown, Bucket
+from bagpack.evaluate.results import Breakdown, Bucket
+from bagpack.evaluate.schema import RESULT_FORMAT
 from bagpack.evaluate.splits import check_folds, generator_of, random_splits, same_pairs
 from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions

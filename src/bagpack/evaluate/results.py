@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bagpack.evaluate.comparison import Comparison, Score, number
+from bagpack.evaluate.schema import RESULT_FORMAT
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json
-
-RESULT_FORMAT = 1
 
 
 @dataclass(frozen=True)

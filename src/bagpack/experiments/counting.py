@@ -17,7 +17,7 @@ from bagpack.parallel import Progress
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 if TYPE_CHECKING:
-    from bagpack.report.model import CorpusFacts, DataFacts
+    from bagpack.evaluate.schema import CorpusFacts, DataFacts
 
 LISTED = 50  # names that a result lists; the numbers are always whole
 

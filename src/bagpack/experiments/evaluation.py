@@ -11,6 +11,7 @@ import numpy as np
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, interval, make_splits
 from bagpack.evaluate.crossval import CONDITIONS
+from bagpack.evaluate.schema import EvaluationResult, Feature, without_nan
 from bagpack.evaluate.splits import same_pairs, separate
 from bagpack.evaluate.tuned_on import tuned_on_note
 from bagpack.experiments.counting import (
@@ -26,7 +27,6 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
-from bagpack.report.model import EvaluationResult, Feature, without_nan
 from bagpack.tasks import Dataset, read_dataset
 from bagpack.vectors.matrix import PairMatrix
 

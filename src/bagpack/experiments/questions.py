@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from bagpack.evaluate import question_rows, solve_analogies, solve_synonyms
 from bagpack.evaluate.crossval import CONDITIONS
+from bagpack.evaluate.schema import EvaluationResult, without_nan
 from bagpack.experiments.counting import (
     CountOptions,
     corpus_facts,
@@ -16,7 +17,6 @@ from bagpack.experiments.counting import (
 )
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
-from bagpack.report.model import EvaluationResult, without_nan
 from bagpack.tasks import read_questions
 
 

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import relation_rounds
+from bagpack.evaluate.schema import EvaluationResult, without_nan
 from bagpack.experiments.counting import CountOptions, corpus_facts, count_settings, data_facts, versions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
 from bagpack.experiments.questions import solve_file
 from bagpack.parallel import Progress
-from bagpack.report.model import EvaluationResult, without_nan
 
 TASKS = ("analogy", "synonyms", "plausibility", "relations")
 RELATIONS_B = 500

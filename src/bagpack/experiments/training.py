@@ -11,6 +11,7 @@ import numpy as np
 
 from bagpack.contexts.source import ContextSource, find_store, not_found, open_source
 from bagpack.errors import StoreError, UsageError
+from bagpack.evaluate.schema import EvaluationResult
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, features_of, load_rows
 from bagpack.files import check_not_read
@@ -18,7 +19,6 @@ from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_
 from bagpack.learn.fitting import Machine
 from bagpack.learn.recounting import count_for
 from bagpack.parallel import Progress
-from bagpack.report.model import EvaluationResult
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 TOGETHER = "together"  # the last column of answers

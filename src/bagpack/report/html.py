@@ -9,21 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack import wording
 from bagpack._version import __version__
+from bagpack.evaluate.schema import Breakdown, Condition, EvaluationResult, Score, check_result, without_nan
 from bagpack.report.charts import make_axis, make_whisker
-from bagpack.report.model import (
-    Breakdown,
-    Condition,
-    EvaluationResult,
-    Score,
-    check_result,
-    label_of_metric,
-    main_metric,
-    metric_names,
-    without_nan,
-)
 from bagpack.report.page import write_page
 from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.rendering import environment
+from bagpack.report.result import label_of_metric, main_metric, metric_names
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from bagpack.evaluate.schema import EvaluationResult
 from bagpack.files import check_file
-from bagpack.report.model import EvaluationResult
 
 RIGHT, WRONG, GUESSED = "✓", "✗", "?"
 MARKS = f"{GUESSED} some pair of the question has no vector, so the pick counts as a guess"

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from bagpack import wording
-from bagpack.report.model import (
-    Breakdown,
-    EvaluationResult,
-    Score,
-    check_result,
-    label_of_metric,
-    metric_names,
-    without_nan,
-)
+from bagpack.evaluate.schema import Breakdown, EvaluationResult, Score, check_result, without_nan
 from bagpack.report.questions import GUESSED, MARKS, RIGHT, WRONG, AnsweredQuestion, answered_questions
+from bagpack.report.result import label_of_metric, metric_names
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

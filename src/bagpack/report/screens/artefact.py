@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bagpack.console import screen
 
 if TYPE_CHECKING:
-    from bagpack.report.model import Condition
+    from bagpack.evaluate.schema import Condition
 
 KEYS, ITEMS = 20, 5  # of a mapping, of a list
 

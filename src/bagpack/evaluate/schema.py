@@ -1,31 +1,26 @@
-"""What a report is made from: the result of an evaluation as plain data, as ``evaluate --json`` prints it.
+"""The result of an evaluation: what ``--json`` prints, what a report is made from, and what it embeds.
 
-Nothing here computes. Whoever evaluates fills in what it has; every part but ``kind`` and ``conditions`` may
-be missing, and the report leaves out what is not there. Fractions are fractions (0.843); the report writes
-them as percentages where that is customary.
+This is the only declaration of that data; docs/evaluation.md describes it for users. Every key but ``kind`` and
+``conditions`` may be missing, and reports omit what is not there. Fractions are fractions (0.843); reports show them as
+percentages. ``format`` is raised whenever the meaning of a key changes or a key is removed.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from pathlib import Path
 from typing import Any, Literal, NotRequired, Required, TypedDict, cast
 
 import numpy as np
 
-from bagpack import wording
 from bagpack.errors import InputError
 
-RESULT_FORMAT = 1
+RESULT_FORMAT = 2
 Kind = Literal["relations", "ratings", "analogies", "synonyms"]
 KINDS: tuple[Kind, ...] = ("relations", "ratings", "analogies", "synonyms")
-_EMBEDDED = re.compile(r'<script type="application/json" id="bagpack-result">(.*?)</script>', re.DOTALL)
 
 
 class Score(TypedDict):
-    """A score over folds (or rounds): mean, the bounds of its 95 % interval, and each fold's value."""
+    """A score over folds (rounds, groups): mean, the bounds of its 95 % interval, and each fold's value."""
 
     mean: float | None
     low: NotRequired[float | None]
@@ -38,6 +33,17 @@ class Condition(TypedDict):
 
     name: str
     metrics: dict[str, Score]
+    zero_rows: NotRequired[int]
+
+
+class Fold(TypedDict):
+    """Number of rows of a fold, and the seconds it took."""
+
+    name: str
+    train: int
+    test: int
+    dropped: int
+    seconds: float
 
 
 class Comparison(TypedDict):
@@ -46,10 +52,11 @@ class Comparison(TypedDict):
     a: str
     b: str
     metric: str
-    difference: float
+    difference: float | None
     low: NotRequired[float | None]
     high: NotRequired[float | None]
     p: NotRequired[float | None]
+    p_plain: NotRequired[float | None]
     test: NotRequired[str]
 
 
@@ -85,14 +92,14 @@ class Feature(TypedDict):
 
 
 class Reference(TypedDict):
-    """Published numbers to stand beside ours: condition → metric → value."""
+    """Published numbers for comparison: condition → metric → value."""
 
     name: str
     scores: dict[str, dict[str, float]]
 
 
 class QuestionAnswer(TypedDict):
-    """A multiple-choice question, its answer (None where nobody says), and what each condition picked."""
+    """A multiple-choice question, its answer (None if unknown), and what each condition picked."""
 
     id: str
     stem: str | list[str]
@@ -114,7 +121,7 @@ class CorpusFacts(TypedDict, total=False):
 
 
 class DataFacts(TypedDict, total=False):
-    """The data set, and what the corpus knows of it. Lists may be cut; the numbers are the whole."""
+    """The data set, and how much of it the corpus has. Lists may be truncated; the numbers are complete."""
 
     path: str
     rows: int
@@ -133,14 +140,108 @@ class DataFacts(TypedDict, total=False):
     capped_pair_list: list[str]
 
 
+class RelationScore(TypedDict):
+    """One relation of balanced rounds: its pairs, the size of each sample, and the AUC of each condition."""
+
+    relation: str
+    positive: int
+    sampled: int
+    auc: dict[str, Score]
+
+
+class Sentence(TypedDict):
+    """A line of the concordance: its document and its seven pieces (before, left, w, between, w, right, after)."""
+
+    document: str
+    pieces: list[str]
+
+
+class Prediction(TypedDict):
+    """A row of the data set with its out-of-fold prediction by the last condition.
+
+    ``label`` and ``predicted`` are labels (label sets joined by ", ") or ratings; ``predicted`` is None for rows that
+    no fold tested. ``probability`` is the calibrated probability of the predicted label, ``label_probability`` that of
+    the given one; both are None for ratings. ``abstained``: the probability is below the threshold of ``abstention``,
+    or a word is unknown. ``together`` is how often the pair was seen; None if a word is unknown.
+    """
+
+    line: int
+    w1: str
+    w2: str
+    label: str | float
+    predicted: str | float | None
+    fold: str | None
+    probability: float | None
+    label_probability: float | None
+    abstained: bool | None
+    together: int | None
+    sentences: NotRequired[list[Sentence]]
+
+
+class ReliabilityBin(TypedDict):
+    """Predictions of similar probability: how many, their mean probability, and the share that is right."""
+
+    n: int
+    probability: float
+    accuracy: float
+
+
+class Reliability(TypedDict):
+    """Whether probabilities are what they say: bins, and the expected calibration error (mean gap over rows)."""
+
+    bins: list[ReliabilityBin]
+    error: float
+
+
+class Abstention(TypedDict):
+    """What happens if predictions below ``threshold`` are withheld.
+
+    The threshold of each fold is chosen on the other folds for the wanted ``precision``; ``threshold`` is the one of
+    all folds together. ``coverage`` is the share of rows that are answered, ``precision_found`` the share of those
+    that is right.
+    """
+
+    precision: float
+    threshold: float | None
+    coverage: float
+    precision_found: float | None
+
+
+class CurvePoint(TypedDict):
+    """The main score with a part of the training rows."""
+
+    rows: int
+    score: Score
+
+
+class LearningCurve(TypedDict):
+    """The main score of one condition by number of training rows.
+
+    ``gain`` is what the last doubling of the training rows brought (as a `Comparison` over the folds), ``next_gain``
+    what another doubling would bring if gains keep shrinking at the same rate.
+    """
+
+    condition: str
+    metric: str
+    points: list[CurvePoint]
+    gain: Comparison
+    next_gain: float | None
+
+
 class EvaluationResult(TypedDict, total=False):
-    """Everything a report can show."""
+    """Everything a report can show.
+
+    ``suspicious`` are the numbers of the ``predictions`` whose label the model contradicts with confidence, the surest
+    first.
+    """
 
     format: int
     kind: Required[Kind]
     conditions: Required[list[Condition]]
     rows: int
     tested: int
+    dropped: int
+    transductive: bool
     title: str
     created: str
     main_metric: str
@@ -149,11 +250,18 @@ class EvaluationResult(TypedDict, total=False):
     baselines: list[Condition]
     references: list[Reference]
     comparisons: list[Comparison]
+    folds: list[Fold]
     confusion: Confusion
     buckets: Breakdown
     groups: Breakdown
     features: dict[str, list[Feature]]
+    relations: list[RelationScore]
     answers: list[QuestionAnswer]
+    predictions: list[Prediction]
+    suspicious: list[int]
+    reliability: Reliability
+    abstention: Abstention
+    learning_curve: LearningCurve
     notes: list[str]
     settings: dict[str, Any]
     versions: dict[str, str]
@@ -161,7 +269,7 @@ class EvaluationResult(TypedDict, total=False):
 
 
 def check_result(data: object, source: str) -> EvaluationResult:
-    """Make sure that ``data`` is an evaluation's result of a format that is known here."""
+    """Raise unless ``data`` is the result of an evaluation in the current format."""
     if (
         not isinstance(data, dict)
         or data.get("kind") not in KINDS
@@ -177,42 +285,6 @@ def check_result(data: object, source: str) -> EvaluationResult:
             f"evaluate again, or install the version that wrote it"
         )
     return cast(EvaluationResult, data)
-
-
-def read_result(path: str | Path) -> EvaluationResult:
-    """Read a result from the JSON of ``evaluate --json``, or back out of an HTML report."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); check the path") from None
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{path} is not UTF-8 text, so it is neither a result nor a report; check the path"
-        ) from None
-    embedded = _EMBEDDED.search(text)
-    try:
-        data = json.loads(embedded[1] if embedded else text)
-    except ValueError:
-        data = None
-    return check_result(data, str(path))
-
-
-def main_metric(result: EvaluationResult) -> str:
-    """The metric that the headline and the plot show: as said, or the first condition's first."""
-    named = result.get("main_metric")
-    return named or next(iter(result["conditions"][0]["metrics"]), "score")
-
-
-def metric_names(result: EvaluationResult) -> list[str]:
-    """Every metric of the conditions, the main one first, then in the order given."""
-    names = [metric for condition in result["conditions"] for metric in condition["metrics"]]
-    return list(dict.fromkeys([main_metric(result), *names]))
-
-
-def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) -> str:
-    """A metric as a table of this result names it, with the labels that it leaves out."""
-    left_out = result.get("settings", {}).get("left_out") or ()
-    return wording.metric_label(metric, [str(label) for label in left_out], unit)
 
 
 def without_nan(value: object) -> object:

@@ -1,0 +1,49 @@
+"""Reading a result, and what to call its metrics."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from bagpack import wording
+from bagpack.errors import InputError
+from bagpack.evaluate.schema import EvaluationResult, check_result
+
+_EMBEDDED = re.compile(r'<script type="application/json" id="bagpack-result">(.*?)</script>', re.DOTALL)
+
+
+def read_result(path: str | Path) -> EvaluationResult:
+    """Read a result from the JSON of ``evaluate --json``, or back out of an HTML report."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); check the path") from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path} is not UTF-8 text, so it is neither a result nor a report; check the path"
+        ) from None
+    embedded = _EMBEDDED.search(text)
+    try:
+        data = json.loads(embedded[1] if embedded else text)
+    except ValueError:
+        data = None
+    return check_result(data, str(path))
+
+
+def main_metric(result: EvaluationResult) -> str:
+    """The metric that the headline and the plot show: as said, or the first condition's first."""
+    named = result.get("main_metric")
+    return named or next(iter(result["conditions"][0]["metrics"]), "score")
+
+
+def metric_names(result: EvaluationResult) -> list[str]:
+    """Every metric of the conditions, the main one first, then in the order given."""
+    names = [metric for condition in result["conditions"] for metric in condition["metrics"]]
+    return list(dict.fromkeys([main_metric(result), *names]))
+
+
+def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) -> str:
+    """A metric as a table of this result names it, with the labels that it leaves out."""
+    left_out = result.get("settings", {}).get("left_out") or ()
+    return wording.metric_label(metric, [str(label) for label in left_out], unit)
