@@ -450,12 +450,14 @@ def files_below(folder):
     [
         (
             ("--limit", "many"),
-            "--limit many is not a whole number; give 1 or more, or the word none for no limit",
+            "--limit many is not an integer; give 1 or more, or none for no limit",
         ),
-        (("--limit", "5²"), "--limit 5² is not a whole number"),
-        (("--limit", "0"), "--limit 0 leaves nothing to count"),
+        (("--limit", "5²"), "--limit 5² is not an integer"),
+        (("--limit", "0"), "--limit 0 is out of range; give 1 to"),
+        (("--limit", str(2**63)), f"--limit {2**63} is above {2**63 - 1}; give less, or none"),
+        (("--limit", "9" * 5000), "... (5000 digits) is above"),
         (("--limit", "none", "--sample", "1"), "--limit none leaves it nothing"),
-        (("--sample", "-1"), "--sample -1 is no seed"),
+        (("--sample", "-1"), "--sample -1 is not a seed"),
         (("--windows", "4"), "ok"),
         (("--windows", "4-3"), "ok"),
         (("--windows", "2-5-2"), "--windows 2-5-2 is not understood; write it like 4/2-5-2"),

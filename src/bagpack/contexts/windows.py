@@ -9,6 +9,7 @@ from bagpack.errors import UsageError
 
 WIDEST = 1000
 DEFAULT_LIMIT = 5000
+MOST = 2**63 - 1  # what the kernels count with
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,12 @@ class CountSettings:
     count: str = "context"
 
     def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 1:
-            raise UsageError(f"--limit {self.limit} leaves nothing to count; give at least 1, or none")
+        if self.limit is not None and not 1 <= self.limit <= MOST:
+            raise UsageError(f"--limit {self.limit} is out of range; give 1 to {MOST}, or none for no limit")
         if self.count not in ("context", "token"):
             raise UsageError(f"count={self.count!r} is unknown; choose context or token")
         if self.sample is not None and self.sample < 0:
-            raise UsageError(f"--sample {self.sample} is no seed; give a whole number from 0 on")
+            raise UsageError(f"--sample {self.sample} is not a seed; give an integer from 0 on")
         if self.sample is not None and self.limit is None:
             raise UsageError(
                 "--sample draws as many observations as --limit says, so --limit none leaves it nothing"
@@ -93,7 +94,9 @@ def parse_limit(text: str) -> int | None:
     if not text.isdecimal():
         below = text[:1] == "-" and text[1:].isdecimal()
         raise UsageError(
-            f"--limit {text} is {'below 0' if below else 'not a whole number'}; give 1 or more, or the word none "
-            f"for no limit"
+            f"--limit {text} is {'below 0' if below else 'not an integer'}; give 1 or more, or none for no limit"
         )
+    shown = text if len(text) <= 40 else f"{text[:20]}... ({len(text)} digits)"
+    if len(text.lstrip("0")) > len(str(MOST)) or int(text) > MOST:
+        raise UsageError(f"--limit {shown} is above {MOST}; give less, or none for no limit")
     return int(text)
