@@ -232,7 +232,7 @@ def print_ratios(ours: dict[str, float], theirs: dict[str, float], wanted: str) 
 def main() -> None:
     """Print the measurements."""
     from bagpack import Basis, Corpus, PairMatrix
-    from bagpack.contexts import counting
+    from bagpack.contexts import count as counting
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
 

@@ -28,9 +28,9 @@ from unittest import mock
 import numpy as np
 
 from bagpack.basis import TABLE_KEYS
-from bagpack.contexts.couples import CHUNK_PAIRS, COUNTS_PER_TASK, COUPLES_PER_TASK
-from bagpack.contexts.dividing import TASKS_PER_WORKER
-from bagpack.contexts.words import CHUNK_WORDS, PLACES_PER_TASK
+from bagpack.contexts.cooccurrences import CHUNK_PAIRS, COUNTS_PER_TASK, HELD_PER_TASK
+from bagpack.contexts.count import CHUNK_WORDS, OCCURRENCES_PER_TASK
+from bagpack.contexts.distribute import TASKS_PER_WORKER
 from bagpack.corpus.build.plan import part_size
 from benchmarks.measure import drop_from_cache, machine, table, tree_bytes
 from benchmarks.zipf import write_zipf_vertical, zipf_pairs
@@ -174,9 +174,9 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.corpus.build.index.run": weigh.run,
             "bagpack.parallel.on_one_machine": lambda: False,
             "bagpack.basis.worker_count": lambda n_jobs: cost.workers,
-            "bagpack.contexts.dividing.worker_count": lambda n_jobs: cost.workers,
+            "bagpack.contexts.distribute.worker_count": lambda n_jobs: cost.workers,
             "bagpack.corpus.store.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard anew
-            "bagpack.contexts.words.OPEN_SHARDS": 0,
+            "bagpack.contexts.count.OPEN_SHARDS": 0,
         }.items():
             stack.enter_context(mock.patch(name, value))
         for name, module in list(sys.modules.items()):
@@ -345,8 +345,10 @@ def tell_prediction(
     shards = math.ceil(size / part_size(int(size)))
     work = counted.counted.work(tokens / counted.tokens, pairs)
     words = pairs * counted.counted.words.size / counted.counted.rarer.size
-    tasks = max(TASKS_PER_WORKER * workers, math.ceil(words / min(CHUNK_WORDS, PLACES_PER_TASK // shards)))
-    least = max(pairs / min(CHUNK_PAIRS, COUNTS_PER_TASK // shards), work["couple"] / COUPLES_PER_TASK)
+    tasks = max(
+        TASKS_PER_WORKER * workers, math.ceil(words / min(CHUNK_WORDS, OCCURRENCES_PER_TASK // shards))
+    )
+    least = max(pairs / min(CHUNK_PAIRS, COUNTS_PER_TASK // shards), work["couple"] / HELD_PER_TASK)
     tasks += max(TASKS_PER_WORKER * workers, math.ceil(least))
     print(
         f"\nComputed for {tokens / 1e9:g} billion tokens on {workers} workers, {pairs / 1e6:g} million pairs of"

@@ -35,19 +35,10 @@ def quick_disk():
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels(tmp_path_factory):
     """In a fresh clone the first command says that it compiles; tests that read its words want that to be over."""
-    from bagpack.basis import Basis
-    from bagpack.contexts import warmup as counting
-    from bagpack.contexts.source import open_source
     from bagpack.corpus.build import warmup as parsing
-    from bagpack.corpus.build.index import index_corpus
     from bagpack.corpus.options import TextOptions
 
     parsing.warm_up(("text", "vertical", "conllu"), TextOptions())
-    if not counting.is_compiled():
-        place = tmp_path_factory.mktemp("warm")
-        (place / "a.txt").write_text("A lion met a cat.\n")
-        index_corpus([str(place / "a.txt")], place / "a.bp")
-        counting.warm_up(open_source(place / "a.bp"), Basis(("lion", "cat"), ()))
 
 
 @pytest.fixture

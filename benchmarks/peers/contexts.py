@@ -33,7 +33,7 @@ SPACY_TOKENS = 60_000
 def ours() -> None:
     """Found: v12 of all pairs, counted. Delivered: every line of the concordance, as written."""
     from bagpack import Basis, Corpus
-    from bagpack.contexts import counting
+    from bagpack.contexts import count as counting
     from bagpack.contexts.concordance import find_contexts_of
     from bagpack.contexts.targets import Target
     from bagpack.contexts.windows import CountSettings

@@ -26,7 +26,7 @@ def words() -> list[str]:
 def our_rows(chosen):
     """Rows (pre, post) of the words, the basis, and the seconds that they took."""
     from bagpack import Basis, Corpus
-    from bagpack.contexts import counting
+    from bagpack.contexts import count as counting
     from bagpack.contexts.targets import Target
     from bagpack.contexts.windows import CountSettings
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bagpack.basis import Basis
-from bagpack.contexts import couples
+from bagpack.contexts import cooccurrences
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.vectors import PairVectorizer
@@ -61,7 +61,7 @@ def test_every_feature_equals_the_oracle(
     known = {name for s in sentences for name in s}
     if not ({*w1, *w2} <= known):
         return
-    searching = patch.object(couples, "MARKS_PER_SEARCH", marks_per_search)
+    searching = patch.object(cooccurrences, "MARKS_PER_SEARCH", marks_per_search)
     with tempfile.TemporaryDirectory() as folder, searching:
         corpus = make_store(Path(folder), sentences, cuts)
         windows = f"{single[0]}-{single[1]}/{pair[0]}-{pair[1]}-{pair[2]}"

@@ -2,9 +2,11 @@ import random
 
 import pytest
 
-from bagpack.contexts.concordance import LINE_BYTES, find_contexts, find_contexts_of
+from bagpack.contexts import cooccurrences, observations
+from bagpack.contexts.concordance import find_contexts, find_contexts_of
 from bagpack.contexts.windows import Windows
 
+from . import oracle
 from .stores import make_store
 
 WORDS = ["lion", "cat", "the", "ice", "cream", "é", "of", "."]
@@ -21,29 +23,67 @@ PAIRS = [
 ]
 
 
+_rng = random.Random(5)
+SENTENCES = [[_rng.choice(WORDS) for _ in range(_rng.randint(1, 25))] for _ in range(300)]
+
+
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    rng = random.Random(5)
-    sentences = [[rng.choice(WORDS) for _ in range(rng.randint(1, 25))] for _ in range(300)]
-    return make_store(tmp_path_factory.mktemp("lines"), sentences, cuts=(40, 170))
+    return make_store(tmp_path_factory.mktemp("lines"), SENTENCES, cuts=(40, 170))
+
+
+def expected_lines(pair, windows):
+    """Order and the five pieces of the windows of every line, by brute force."""
+    one, two = (tuple(word.split()) for word in pair)
+    if not all(any(oracle.occurrences(s, word) for s in SENTENCES) for word in (one, two)):
+        return []
+    found = []
+    for sign, parts, again in oracle.pair_contexts(
+        SENTENCES, one, two, windows.left, windows.between, windows.right
+    ):
+        if not again:
+            first, second = (two, one) if sign == "-" else (one, two)
+            pieces = (parts["pre"], first, parts["betw"], second, parts["post"])
+            found.append(("±" if one == two else sign, tuple(" ".join(piece).upper() for piece in pieces)))
+    return found
+
+
+def lines_of(concordance):
+    return [(line.order, tuple(piece.strip() for piece in line.pieces[1:6])) for line in concordance]
 
 
 @pytest.mark.parametrize("limit", [None, 0, 3, 50])
 @pytest.mark.parametrize("windows", [Windows(), Windows.parse("3/1-0-3")])
-def test_many_pairs_have_the_lines_of_each_alone(corpus, limit, windows):
-    found = find_contexts_of(corpus, PAIRS, limit=limit, windows=windows, rest=4)
-    assert found == [find_contexts(corpus, *pair, limit=limit, windows=windows, rest=4) for pair in PAIRS]
-    assert any(len(lines) < lines.total for lines in found) == (limit is not None)
+@pytest.mark.parametrize("at_once", [1 << 22, 7])
+def test_lines_of_one_pair_and_of_many_equal_the_oracle(corpus, monkeypatch, limit, windows, at_once):
+    monkeypatch.setattr(observations, "TOKENS_AT_ONCE", at_once)
+    monkeypatch.setattr(cooccurrences, "AT_ONCE", at_once)
+    together = find_contexts_of(corpus, PAIRS, limit=limit, windows=windows, rest=4)
+    for pair, many in zip(PAIRS, together, strict=True):
+        every = expected_lines(pair, windows)
+        one = find_contexts(corpus, *pair, limit=limit, windows=windows, rest=4)
+        assert one == many
+        assert (one.total, lines_of(one)) == (len(every), every[:limit])
+    assert sum(lines.total for lines in together) > 300
+    assert [lines.unknown for lines in together if lines.unknown] == [("unicorn",), ("unicorn",)]
+
+
+def test_lines_of_a_word_equal_the_oracle(corpus):
+    for word in ("cat", "é", "ice cream"):
+        found = find_contexts(corpus, word, limit=None)
+        pieces = [tuple(piece.strip() for piece in line.pieces) for line in found]
+        expected = oracle.single_contexts(SENTENCES, tuple(word.split()))
+        assert [(before, after) for _, before, _, _, _, after, _ in pieces] == [
+            tuple(" ".join(context[side]).upper() for side in ("pre", "post")) for context in expected
+        ]
+        assert {key for _, _, key, *_ in pieces} == {word.upper()}
+        assert [line.text for line in found] == [
+            " ".join(s).upper() for s in SENTENCES for _ in oracle.occurrences(s, tuple(word.split()))
+        ]
 
 
 def test_no_pairs_have_no_lines(corpus):
     assert find_contexts_of(corpus, []) == []
-
-
-def test_couples_are_found_a_few_pairs_at_a_time(corpus, monkeypatch):
-    whole = find_contexts_of(corpus, PAIRS)
-    monkeypatch.setattr("bagpack.contexts.concordance.COUPLES_AT_ONCE", 1)
-    assert find_contexts_of(corpus, PAIRS) == whole
 
 
 def test_pieces_are_the_sentence_as_written(tmp_path):
@@ -53,7 +93,8 @@ def test_pieces_are_the_sentence_as_written(tmp_path):
     assert line.text == " ".join(sentence).upper()
 
 
-def test_a_line_may_be_longer_than_the_room_first_given(tmp_path):
-    long = "ö" * LINE_BYTES
-    line = find_contexts(make_store(tmp_path, [[long, "lion", "of", "cat", long]]), "lion", "cat")[0]
-    assert line.text == f"{long.upper()} LION OF CAT {long.upper()}"
+def test_the_rest_of_a_long_sentence_is_cut(tmp_path):
+    sentence = [f"w{i}" for i in range(200)]
+    line = find_contexts(make_store(tmp_path, [["x"], sentence, ["y"]]), "w100", "w103", rest=3)[0]
+    assert line.text == " ".join(sentence[95:109]).upper()
+    assert line.document == "t0"

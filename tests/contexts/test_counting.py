@@ -1,18 +1,14 @@
 """Caps, samples, workers and shards: the same integers, whichever way the work is cut."""
 
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from bagpack.basis import Basis
-from bagpack.contexts import couple_kernels, feature_kernels, kernels, warmup, word_kernels
-from bagpack.contexts import couples as couples_module
-from bagpack.contexts import pairs as pairs_module
-from bagpack.contexts import words as words_module
-from bagpack.contexts.lookup import STEP, find_keys
+from bagpack.contexts import basis_tables, cooccurrences
+from bagpack.contexts import count as count_module
+from bagpack.contexts.kernels.lookup import STEP, find_keys
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.strings import Strings
@@ -72,14 +68,26 @@ def drawn(matrix, row=0, block="v12"):
 
 
 @pytest.mark.parametrize(
-    ("between", "marks_per_search", "first_mark"),
-    [(5, 0, 1), (5, 32, 1), (5, 1 << 30, 1), (5, 1 << 30, (1 << 32) - 2000), (100, 1 << 30, 1)],
-)  # search or mark; start marks afresh when their numbers run out; a reach of several sentences
+    ("between", "marks_per_search", "first_mark", "at_once"),
+    [
+        (5, 0, 1, 1 << 18),
+        (5, 32, 1, 100),
+        (5, 1 << 30, 1, 64),
+        (5, 1 << 30, (1 << 32) - 2000, 1 << 18),
+        (100, 1 << 30, 1, 1 << 18),
+    ],
+)  # search or mark; start marks afresh when their numbers run out; a reach of several sentences; pairs in parts
 def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
-    corpora, random_sentences, monkeypatch, between, marks_per_search, first_mark
+    corpora, random_sentences, monkeypatch, between, marks_per_search, first_mark, at_once
 ):
-    monkeypatch.setattr(couples_module, "MARKS_PER_SEARCH", marks_per_search)
-    monkeypatch.setattr(couples_module, "FIRST_MARK", first_mark)
+    monkeypatch.setattr(cooccurrences, "AT_ONCE", at_once)
+    monkeypatch.setattr(count_module, "AT_ONCE", at_once)
+    if at_once == 100:  # bigrams in a hash table
+        monkeypatch.setattr(basis_tables, "MATRIX_CELLS", 0)
+        basis_tables.word_tables.cache_clear()
+        basis_tables.basis_tables.cache_clear()
+    monkeypatch.setattr(cooccurrences, "MARKS_PER_SEARCH", marks_per_search)
+    monkeypatch.setattr(cooccurrences, "FIRST_MARK", first_mark)
     words = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
     pairs = [(one, two) for one in words for two in words]
     terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
@@ -96,15 +104,17 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
             random_sentences, tuple(one.split()), tuple(two.split()), terms, 150, pair=(2, between, 2)
         )
         assert {names[i]: int(row[i]) for i in np.flatnonzero(row)} == expected, (one, two)
+    basis_tables.word_tables.cache_clear()
+    basis_tables.basis_tables.cache_clear()
 
 
 @pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}, {"limit": 30, "sample": 3}])
 def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
-    monkeypatch.setattr(words_module, "CHUNK_WORDS", 7)
-    monkeypatch.setattr(couples_module, "CHUNK_PAIRS", 5)
-    monkeypatch.setattr(couples_module, "COUPLES_PER_TASK", 100)
-    monkeypatch.setattr(couples_module, "COUPLES_AT_ONCE", 20)
-    monkeypatch.setattr(pairs_module, "COUPLES_AT_ONCE", 20)
+    monkeypatch.setattr(count_module, "CHUNK_WORDS", 7)
+    monkeypatch.setattr(cooccurrences, "CHUNK_PAIRS", 5)
+    monkeypatch.setattr(cooccurrences, "HELD_PER_TASK", 100)
+    monkeypatch.setattr(cooccurrences, "AT_ONCE", 20)
+    monkeypatch.setattr(count_module, "AT_ONCE", 20)
     asked = [(f"w{i}", f"w{i * 7 % 100}") for i in range(60)]
     basis = Basis.of(corpora[0], 20)
     first = count(corpora[0], asked, basis, 1, **settings)
@@ -166,16 +176,6 @@ def test_couples_of_words_that_start_at_one_token(tmp_path):
     assert (matrix.n_plus[0], matrix.n_minus[0]) == (0, 1)
 
 
-def test_galloping_equals_a_plain_search():
-    rng = random.Random(1)
-    positions = np.array(sorted(rng.sample(range(1000), 100)), np.uint32)
-    for _ in range(300):
-        low = rng.randrange(100)
-        wanted = rng.randrange(1010)
-        expected = low + int(np.searchsorted(positions[low:], wanted))
-        assert kernels.gallop(positions, low, 100, wanted) == expected
-
-
 def test_looking_many_words_up_equals_a_plain_search():
     rng = random.Random(3)
     pieces = ["", "a", "ab", "abcdefgh", "abcdefghi", "\uffff", "\U0010ffff" * 2]
@@ -186,37 +186,3 @@ def test_looking_many_words_up_equals_a_plain_search():
             [*words, *(word + "0" for word in words), *(word[:-1] for word in words), "", "zz"]
         )
         np.testing.assert_array_equal(find_keys(lexicon, asked), lexicon.keys.find(asked))
-
-
-def test_the_first_use_says_that_it_compiles(tmp_path):
-    make_store(tmp_path, NUMBERED[:5])
-    (tmp_path / "pairs.tsv").write_text("w1\tw2\ncat\tlion\n")
-    script = """
-import sys
-from bagpack.contexts import warmup
-from bagpack.cli import main
-warmup.is_compiled = lambda: False
-sys.argv = ["bagpack", "vectors", "store.bp", "pairs.tsv", "--out", "m.bpm", "--jobs", "1", "-b", "5"]
-main()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "compiling the counting kernels for the first run here" in " ".join(done.stderr.split())
-
-
-def test_warming_up_compiles_what_counting_needs(tmp_path, monkeypatch):
-    store = make_store(tmp_path, NUMBERED)
-    basis = Basis.of(store, 5)
-    with monkeypatch.context() as patch:
-        patch.setattr(warmup, "is_compiled", lambda: False)
-        warmup.warm_up(CorpusSource(store), basis)
-    needed = (
-        word_kernels.count_words, word_kernels.emit_rows, couple_kernels.find_all_couples,
-        feature_kernels.list_columns, feature_kernels.sum_columns,
-    )  # fmt: skip
-    before = [len(kernel.signatures) for kernel in needed]
-    count(store, [("cat", "lion"), ("cat", "m1 lion"), ("cat", "cat")], basis, sample=1)
-    assert warmup.is_compiled()
-    assert [len(kernel.signatures) for kernel in needed] == before

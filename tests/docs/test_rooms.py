@@ -8,7 +8,7 @@ import bagpack
 SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
-    "_version", "errors", "files", "artefacts", "names", "wording", "console", "parallel", "backends",
+    "_version", "errors", "jit", "files", "artefacts", "names", "wording", "console", "parallel", "backends",
     "corpus", "basis", "contexts", "vectors", "learn", "tasks", "evaluate", "report", "explain", "engines",
     "experiments", "data", "demo", "info", "app", "cli",
 )  # fmt: skip

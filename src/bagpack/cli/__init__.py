@@ -40,6 +40,7 @@ from bagpack.cli.verify import verify
 from bagpack.console import clean
 from bagpack.errors import BagpackError
 
+COMPILING = "compiling the kernels for the first run here; this takes some seconds ..."
 KEPT = {
     "index": "what is finished is kept: the same command with --resume goes on",
     "fetch": "what was answered is kept: the same command goes on",
@@ -130,6 +131,9 @@ def main() -> None:
     """Run the command; any error is a sentence and an exit code."""
     import warnings
 
+    from bagpack.jit import on_compile
+
+    on_compile(lambda: print(COMPILING, file=sys.stderr))
     # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
     code = 0

@@ -65,7 +65,6 @@ class Work:
 
     WORDS: ClassVar = {
         "basis": "choosing the basis",
-        "kernels": "compiling the counting kernels, on the first run here",
         "features": "weighting the contexts",
         "questions": "answering questions",
         "model": "training on all rows",

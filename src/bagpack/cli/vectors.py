@@ -62,7 +62,6 @@ def vectors(
     """
     from bagpack.basis import Basis
     from bagpack.contexts.source import open_source
-    from bagpack.contexts.warmup import warm_up
     from bagpack.files import check_not_read, is_stream
     from bagpack.report.screens.matrix import show_matrix
     from bagpack.tasks import read_pairs
@@ -93,7 +92,6 @@ def vectors(
         else:
             progress("basis", 0, 0)
             picked = source.pick_basis(counting.b, parallel.jobs)
-        warm_up(source, picked, None if output.quiet else progress.say)
         if old is not None:
             matrix = old.grow(source, listed.pairs, parallel.jobs, progress)
         else:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis
-from bagpack.contexts import counting
+from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import Concordance, find_contexts
-from bagpack.contexts.counting import Csr, PairCountsOf
+from bagpack.contexts.count import Csr, PairCountsOf
 from bagpack.contexts.forms import Elsewhere, find_elsewhere
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows

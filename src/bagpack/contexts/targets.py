@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.forms import usual_keys
-from bagpack.contexts.kernels import find_runs
-from bagpack.contexts.lookup import find_keys
+from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.corpus.text.casefold import folding
@@ -27,7 +27,7 @@ NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
 @dataclass(frozen=True, order=True)
 class Target:
-    """A word as the corpus knows it: one key, or a run of keys for a multi-word target."""
+    """A word as it is found in a corpus: one key, or a run of keys for a multi-word target."""
 
     keys: tuple[str, ...]
 
@@ -36,9 +36,9 @@ class Target:
 
 
 def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]:
-    """The target of each word; None if the corpus does not know it.
+    """The target of each word; None if the corpus does not have it.
 
-    A word is looked up as it stands; failing that, it is taken as a run of words, divided by spaces or (as in
+    A word is looked up as it is written; failing that, it is taken as a run of words, divided by spaces or (as in
     WordNet's radiation_therapy) underscores, and where a script has neither, as the tokenizer divides it.
     """
     whole = corpus.resolve(words)
@@ -93,7 +93,7 @@ def _target(key_of: Callable[[str], str | None], run: Sequence[str]) -> Target |
 
 
 def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
-    """Those that stand in the corpus; every single key does."""
+    """Those that occur in the corpus; every single key does."""
     found = {target for target in targets if target is not None and len(target.keys) == 1}
     left = sorted({target for target in targets if target is not None} - found)
     for shard in corpus.shards:
@@ -107,7 +107,7 @@ def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Where targets stand in one shard: (extra if is_extra[t] else postings)[lows[t]:highs[t]], lengths[t] tokens."""
+    """Positions of targets in one shard: (extra if is_extra[t] else postings)[lows[t]:highs[t]], lengths[t] tokens."""
 
     lows: I64
     highs: I64
@@ -121,12 +121,12 @@ class Occurrences:
         return self.highs - self.lows
 
     def positions(self, postings: U32, target: int) -> U32:
-        """Where a target stands."""
+        """Positions of a target."""
         source = self.extra if self.is_extra[target] else postings
         return source[int(self.lows[target]) : int(self.highs[target])]
 
     def move(self, positions: dict[int, U32]) -> Occurrences:
-        """New positions for some of the targets; all others must stand in the postings."""
+        """New positions for some of the targets; all others must be in the postings."""
         lows, highs, is_extra = self.lows.copy(), self.highs.copy(), self.is_extra.copy()
         size = 0
         for n, array in positions.items():
@@ -167,12 +167,17 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
 
 
 def run_starts(shard: Shard, keys: I64) -> U32:
-    """Where the keys follow one another within a sentence."""
+    """Positions where the keys follow one another within a sentence."""
     if (keys < 0).any():
         return NO_POSITIONS
     frequency = shard.posting_bounds[keys + 1] - shard.posting_bounds[keys]
     anchor = int(np.argmin(frequency))
-    candidates = read_only(shard.key_positions(int(keys[anchor])))
-    out = np.empty(candidates.size, np.uint32)
-    found = find_runs(shard.tokens, shard.key_of_type, keys, anchor, candidates, out)
-    return out[:found]
+    starts = shard.key_positions(int(keys[anchor])).astype(np.int64) - anchor
+    starts = starts[(starts >= 0) & (starts + keys.size <= shard.tokens.size)]
+    for place, key in enumerate(keys.tolist()):
+        tokens = shard.tokens[starts + place]
+        follows = shard.key_of_type[tokens & TYPE_MASK] == key
+        if place:
+            follows &= tokens & SENTENCE_START == 0
+        starts = starts[follows]
+    return starts.astype(np.uint32)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, CorpusSource, find_store, open_source
-from bagpack.contexts.warmup import warm_up
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
 from bagpack.files import read_json
@@ -43,7 +42,6 @@ def matrix_of(
     if progress:
         progress("basis", 0, 0)
     basis = _basis(source, options)
-    warm_up(source, basis, lambda _: progress("kernels", 0, 0) if progress else None)
     return PairMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
 
 

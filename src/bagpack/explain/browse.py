@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts import kernels
-from bagpack.contexts.concordance import Context, Observation, show
+from bagpack.contexts.concordance import Context, show
+from bagpack.contexts.observations import Observation
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Occurrences, Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows

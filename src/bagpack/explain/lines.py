@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts import kernels
-from bagpack.contexts.concordance import Context, Observation, couples, show
-from bagpack.contexts.counting import drawn_numbers
+from bagpack.contexts.concordance import Context, show
+from bagpack.contexts.observations import ShardObservations, observe
 from bagpack.contexts.source import ContextSource, CorpusSource
-from bagpack.contexts.targets import Target, find_occurrences
+from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
@@ -42,22 +42,6 @@ def _hits(tokens, key_of_type, starts, ends, first, second, out):  # type: ignor
                 position + 1 < ends[i] and key_of_type[tokens[position + 1] & TYPE_MASK] == second
             ):
                 out[i] += 1
-
-
-@dataclass(frozen=True)
-class ShardObservations:
-    """The counted observations of a word or pair in one shard: starts, second starts (-1 for a word), orders."""
-
-    shard: int
-    firsts: I64
-    seconds: I64
-    orders: I64
-
-    def at(self, index: int) -> Observation:
-        """One of them."""
-        return Observation(
-            self.shard, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
-        )
 
 
 @dataclass(frozen=True)
@@ -214,43 +198,11 @@ def corpora_of(source: ContextSource) -> tuple[Corpus, Corpus]:
 
 def word_observations(corpus: Corpus, target: Target, settings: CountSettings) -> list[ShardObservations]:
     """The occurrences of a target that are counted: the first ones, or the sample."""
-    found = []
-    for number, shard in enumerate(corpus.shards):
-        places = find_occurrences(shard, [target])
-        source = places.extra if places.is_extra[0] else shard.postings
-        positions = source[int(places.lows[0]) : int(places.highs[0])].astype(np.int64)
-        found.append(
-            ShardObservations(
-                number, positions, np.full(positions.size, -1), np.zeros(positions.size, np.int64)
-            )
-        )
-    return _chosen(found, str(target), settings)
+    return observe(corpus, [target], 0, settings.limit, settings.sample).shards
 
 
 def pair_observations(
     corpus: Corpus, w1: Target, w2: Target, settings: CountSettings, tick: Callable[[], None] = lambda: None
 ) -> list[ShardObservations]:
-    """The couples of a pair that are counted; `tick` is called between shards, and may raise."""
-    found = []
-    for number, shard in enumerate(corpus.shards):
-        tick()
-        places = find_occurrences(shard, [w1, w2])
-        starts, seconds, orders = couples(shard, places, settings.windows.between, w1 == w2)
-        found.append(ShardObservations(number, starts, seconds, orders))
-    return _chosen(found, "\t".join(sorted((str(w1), str(w2)))), settings)
-
-
-def _chosen(found: list[ShardObservations], name: str, settings: CountSettings) -> list[ShardObservations]:
-    """Apply the cap or the sample, just as the counting does."""
-    if settings.limit is None:
-        return found
-    counts = np.array([item.firsts.size for item in found], np.int64)
-    if settings.sample is not None:
-        picks = drawn_numbers(counts, name, settings.limit, settings.sample)
-    else:
-        quotas = np.clip(settings.limit - (np.cumsum(counts) - counts), 0, counts)
-        picks = [np.arange(quota) for quota in quotas]
-    return [
-        ShardObservations(item.shard, item.firsts[pick], item.seconds[pick], item.orders[pick])
-        for item, pick in zip(found, picks, strict=True)
-    ]
+    """The co-occurrences of a pair that are counted; `tick` is called between shards, and may raise."""
+    return observe(corpus, [w1, w2], settings.windows.between, settings.limit, settings.sample, tick).shards

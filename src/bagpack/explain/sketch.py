@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts import kernels
-from bagpack.contexts.concordance import Observation, show
+from bagpack.contexts.concordance import show
 from bagpack.contexts.forms import Elsewhere
+from bagpack.contexts.observations import Observation, ShardObservations
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.explain.lines import ShardObservations, corpora_of, line_dict, pair_observations
+from bagpack.explain.lines import corpora_of, line_dict, pair_observations
 from bagpack.explain.telling import (
     TellingTerm,
     TermCounter,

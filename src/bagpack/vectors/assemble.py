@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.contexts.counting import Csr
+from bagpack.contexts.count import Csr
 from bagpack.corpus.store.strings import read_only
 
 I64 = NDArray[np.int64]
@@ -67,7 +67,8 @@ def assemble(parts: Sequence[Part]) -> Csr:
     indptr: NDArray[Any] = np.zeros(rows + 1, np.int32 if size < 1 << 31 else np.int64)
     indptr[1:] = ends
     # scipy wants one type for both, and would otherwise make copies of everything.
-    indices, data = np.empty(size, indptr.dtype), np.empty(size, np.int32)
+    data: NDArray[Any] = np.empty(size, np.result_type(*(part.table.dtype for part in parts)))
+    indices = np.empty(size, indptr.dtype)
     cursor = indptr[:-1].astype(np.int64)
     width = 0
     for part in parts:

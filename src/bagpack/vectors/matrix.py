@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.counting import Csr, no_rows
+from bagpack.contexts.count import Csr, no_rows
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings

@@ -15,7 +15,7 @@ from scipy import sparse
 from bagpack._version import __version__
 from bagpack.artefacts import damaged_files, replace_tree, seal_of
 from bagpack.basis import Basis
-from bagpack.contexts.counting import Csr
+from bagpack.contexts.count import Csr
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.counting import Csr
+from bagpack.contexts.count import Csr
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.strings import Strings
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from bagpack.basis import Basis
-from bagpack.contexts.counting import Csr
+from bagpack.contexts.count import Csr
 from bagpack.contexts.source import ContextSource, as_source
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.errors import UsageError

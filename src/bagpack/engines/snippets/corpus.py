@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from bagpack.artefacts import damaged_files
 from bagpack.basis import Basis
-from bagpack.contexts import counting
-from bagpack.contexts.concordance import REST, Concordance, observations, show
-from bagpack.contexts.counting import Csr, PairCountsOf
+from bagpack.contexts import count as counting
+from bagpack.contexts.concordance import REST, Concordance, show_all
+from bagpack.contexts.count import Csr, PairCountsOf
+from bagpack.contexts.observations import observe
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.options import TextOptions
@@ -166,8 +167,9 @@ class SnippetCorpus:
         if len(targets) == 2 and targets[0] and targets[1]:
             self._check_fetched([(targets[0], targets[1])])
         store = self.for_words if w2 is None else self.for_pairs
-        found, total = observations(store, [target for target in targets if target], limit, windows)
-        return Concordance(words, tuple(show(store, item, [1, 1], windows, rest) for item in found), total)
+        found = observe(store, [target for target in targets if target], windows.between, limit)
+        lines = [line for own in found.shards for line in show_all(store, own, [1, 1], windows, rest)]
+        return Concordance(words, tuple(lines), found.total)
 
     def verify(self) -> list[str]:
         """Sentences about whatever is damaged, in all three stores and beside them."""

@@ -1,9 +1,7 @@
 """A basis as the counting kernels need it.
 
-A shard gives each of its types the number of a basis word, 0 for none; there are few such words, so their facts stay
-in the cache. Of each word one entry tells its cell as a unigram, and its place among the second and among the first
-words of basis bigrams; a matrix (first, second) gives the cell of a bigram. Term t, from 0 on, has cell VOIDS + t; what
-is no term has cell 0.
+A shard gives each of its types the number of a basis word, 0 for none; there are few such words, so their entries stay
+in the cache (see `kernels.terms`).
 """
 
 from __future__ import annotations
@@ -16,15 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis
+from bagpack.contexts.kernels.terms import MOST_TERMS, PACK_BITS, VOIDS, fill_slots
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.errors import UsageError
 
-VOIDS = 8  # cells before the first term's; see `word_kernels`
-PACK_BITS = 20
-PACK_MASK = np.uint64((1 << PACK_BITS) - 1)
-SECOND_SHIFT = np.uint64(PACK_BITS)
-FIRST_SHIFT = np.uint64(2 * PACK_BITS)
-VOID = np.uint64(0)
+MATRIX_CELLS = 1 << 24  # of all first and second words of bigrams; beyond that, a hash table is smaller
 
 
 @dataclass(frozen=True)
@@ -32,26 +27,43 @@ class BasisTables:
     """What the kernels read while they count in one shard."""
 
     ids: NDArray[Any]  # of each type: the number of its basis word, 0 for none
-    entries: NDArray[np.uint64]  # of each basis word: cell, place as a second word, place as a first word
+    entries: NDArray[np.uint64]  # of each basis word: cell, number as a second word, number as a first word
     bigrams: NDArray[Any]
 
 
 @lru_cache(maxsize=8)
 def word_tables(basis: Basis) -> tuple[Strings, NDArray[np.uint64], NDArray[Any]]:
     """The words of the basis, those of frequent terms first; entries of none and of each; the cells of bigrams."""
+    if len(basis) > MOST_TERMS:
+        raise UsageError(f"the basis has {len(basis):,} terms; give at most {MOST_TERMS:,}")
     firsts = {word: i for i, word in enumerate(dict.fromkeys(first for first, _ in basis.bigrams), 1)}
     seconds = {word: i for i, word in enumerate(dict.fromkeys(second for _, second in basis.bigrams), 1)}
     unigrams = {word: i for i, word in enumerate(basis.unigrams, VOIDS)}
-    small = len(basis) + VOIDS <= np.iinfo(np.uint16).max
-    bigrams = np.zeros((1 + len(firsts), 1 + len(seconds)), np.uint16 if small else np.uint32)
-    for cell, (first, second) in enumerate(basis.bigrams, VOIDS + len(unigrams)):
-        bigrams[firsts[first], seconds[second]] = cell
+    numbers = [
+        np.fromiter((number[bigram[side]] for bigram in basis.bigrams), np.uint64, len(basis.bigrams))
+        for side, number in enumerate((firsts, seconds))
+    ]
+    bigrams = _bigram_table(numbers[0], numbers[1], len(firsts), len(seconds), VOIDS + len(unigrams))
     words = list(dict.fromkeys([*unigrams, *firsts, *seconds]))
     entries = [0] + [
         unigrams.get(word, 0) | seconds.get(word, 0) << PACK_BITS | firsts.get(word, 0) << 2 * PACK_BITS
         for word in words
     ]
     return Strings.of(words), read_only(np.array(entries, np.uint64)), read_only(bigrams)
+
+
+def _bigram_table(
+    firsts: NDArray[np.uint64], seconds: NDArray[np.uint64], most_first: int, most_second: int, cell: int
+) -> NDArray[Any]:
+    """What `bigram_cell` reads: a matrix of cells, or a hash table that is at most half full."""
+    if (1 + most_first) * (1 + most_second) <= MATRIX_CELLS:
+        small = cell + firsts.size <= np.iinfo(np.uint16).max
+        matrix = np.zeros((1 + most_first, 1 + most_second), np.uint16 if small else np.uint32)
+        matrix[firsts, seconds] = np.arange(cell, cell + firsts.size)
+        return matrix
+    slots = np.zeros(1 << (2 * firsts.size).bit_length(), np.uint64)
+    fill_slots(firsts, seconds, cell, slots)
+    return slots
 
 
 @lru_cache(maxsize=256)

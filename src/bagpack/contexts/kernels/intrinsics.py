@@ -1,17 +1,18 @@
-"""Instructions of the processor for numba kernels: bring what will be read into the cache; find the lowest bit."""
+"""Instructions of the processor for numba kernels: prefetch, and the position of the lowest bit."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from bagpack.jit import intrinsic
 
 
-def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Ask for array[index] to be brought into the cache; any index will do, in the array or not."""
+@intrinsic
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Prefetch array[index] into the cache; the index may be out of bounds."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba import types
+    from numba.core import cgutils
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -27,14 +28,13 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), generate
 
 
-def _lowest_bit(typing_context: Any, word: Any) -> Any:
-    """The place of the lowest bit that is set in a 64-bit word, which is not 0."""
+@intrinsic
+def lowest_bit(typing_context: Any, word: Any) -> Any:
+    """Position of the lowest bit that is set in a 64-bit word, which must not be 0."""
+    from llvmlite import ir
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate
-
-
-prefetch: Any = intrinsic(_prefetch)
-lowest_bit: Any = intrinsic(_lowest_bit)

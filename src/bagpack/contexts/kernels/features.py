@@ -1,23 +1,31 @@
-"""Kernels that list the features of couples and sum them up to rows. What they are given: `tables` and `kernels`."""
+"""Kernels that list the features of co-occurrences and sum them up to rows. What they are given: `basis_tables`."""
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-from bagpack.contexts.kernels import BOTH, MINUS, PLUS, window_end, window_start
-from bagpack.contexts.processor import lowest_bit, prefetch
-from bagpack.contexts.tables import FIRST_SHIFT, PACK_MASK, SECOND_SHIFT, VOID, VOIDS
+from bagpack.contexts.kernels import BOTH, MINUS, PLUS
+from bagpack.contexts.kernels.intrinsics import lowest_bit, prefetch
+from bagpack.contexts.kernels.terms import (
+    FIRST_SHIFT,
+    ONE,
+    PACK_MASK,
+    SECOND_SHIFT,
+    VOID,
+    VOIDS,
+    bigram_cell,
+)
+from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.store.format import TYPE_MASK
+from bagpack.jit import kernel
 
-AHEAD = 8  # couples whose tokens are fetched
-SOON = 3  # couples the facts of whose tokens are fetched
+AHEAD = 8  # co-occurrences whose tokens are fetched
+SOON = 3  # co-occurrences the facts of whose tokens are fetched
 WORD_BITS = np.uint64(6)
 WORD_MASK = np.uint64(63)
-ONE = np.uint64(1)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def add_segment(tokens, start, end, offset, ids, entries, bigrams, clocks, clock, tick, columns, at):  # type: ignore[no-untyped-def]
     """Append the columns offset + cell of the terms in tokens start..end-1; returns the end and the clock.
 
@@ -29,7 +37,7 @@ def add_segment(tokens, start, end, offset, ids, entries, bigrams, clocks, clock
         entry = entries[ids[tokens[np.uint64(position)] & TYPE_MASK]]
         for cell in (
             entry & PACK_MASK,
-            np.uint64(bigrams[previous, (entry >> SECOND_SHIFT) & PACK_MASK]),
+            bigram_cell(bigrams, previous, (entry >> SECOND_SHIFT) & PACK_MASK),
         ):
             columns[at] = offset + np.int64(cell)
             at += (cell != VOID) & (clocks[cell] != clock)
@@ -39,15 +47,15 @@ def add_segment(tokens, start, end, offset, ids, entries, bigrams, clocks, clock
     return at, clock + 1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def list_columns(  # type: ignore[no-untyped-def]
     tokens, starts, seconds, orders, counts, lengths1, lengths2, left, right, tick, ids, entries, bigrams, terms,
     clocks, clock, columns, widths, taken,
 ):  # fmt: skip
-    """Columns of the features that the couples add to, widths[k] of them for the counts[k] couples of pair k.
+    """Columns of the features that co-occurrences add to, widths[k] of them for the counts[k] co-occurrences of pair k.
 
-    lengths1 and lengths2 are the tokens of each pair's two targets. A couple of equal words adds to both orders. Counts
-    the couples of each order in `taken`; returns the clock.
+    lengths1 and lengths2 are the tokens of each pair's two targets. A co-occurrence of equal words adds to both
+    orders. Counts the co-occurrences of each order in `taken`; returns the clock.
     """
     at = 0
     i = 0
@@ -90,7 +98,7 @@ def list_columns(  # type: ignore[no-untyped-def]
     return clock
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def sum_columns(listed, cursors, widths, sums, seen, row_ends, columns, values):  # type: ignore[no-untyped-def]
     """Rows of how often each column is listed; returns the entries.
 

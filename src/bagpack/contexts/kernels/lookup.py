@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.processor import prefetch
+from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.corpus.store.strings import Strings, compare, read_only
+from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
 STEP = 16
@@ -20,7 +20,7 @@ FETCHED = 512
 LAST = np.uint64(np.iinfo(np.uint64).max)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def first_bytes(blob, start, end):  # type: ignore[no-untyped-def]
     """Up to eight bytes as a big-endian number, which compares as they do."""
     value = np.uint64(0)
@@ -31,14 +31,14 @@ def first_bytes(blob, start, end):  # type: ignore[no-untyped-def]
     return value
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def sample_keys(blob, offsets, step, out):  # type: ignore[no-untyped-def]
     """First bytes of every step-th key, from the first one on."""
     for i in range(out.size):
         out[i] = first_bytes(blob, np.int64(offsets[i * step]), np.int64(offsets[i * step + 1]))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def first_not_below(sample, wanted):  # type: ignore[no-untyped-def]
     """Index of the first number that is not below `wanted`.
 
@@ -53,7 +53,7 @@ def first_not_below(sample, wanted):  # type: ignore[no-untyped-def]
     return low
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def find_words(blob, offsets, sample, step, words, word_offsets, out):  # type: ignore[no-untyped-def]
     """Index of each word among the sorted keys, or -1.
 

@@ -1,38 +1,45 @@
-"""Kernels that count basis terms in the contexts of single words. What they are given: `tables` and `kernels`.
+"""Kernels that count basis terms in the contexts of single words. What they are given: `basis_tables`.
 
 A row has two halves, before and after the word, each of VOIDS + terms cells.
 """
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-from bagpack.contexts.kernels import window_end, window_start
-from bagpack.contexts.processor import prefetch
-from bagpack.contexts.tables import FIRST_SHIFT, PACK_MASK, SECOND_SHIFT, VOID, VOIDS
+from bagpack.contexts.kernels.intrinsics import prefetch
+from bagpack.contexts.kernels.terms import (
+    FIRST_SHIFT,
+    ONE,
+    PACK_MASK,
+    SECOND_SHIFT,
+    VOID,
+    VOIDS,
+    bigram_cell,
+)
+from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+from bagpack.jit import kernel
 
 AHEAD = 8  # occurrences whose tokens are fetched; far enough for the memory to answer, near enough to be kept
 SOON = 3  # occurrences the facts of whose tokens are fetched
 NARROW = 4  # tokens on a side that are counted without a loop
 SENTENCE_BIT = np.uint32(31)
-ONE = np.uint64(1)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def beyond(reach, distance):  # type: ignore[no-untyped-def]
     """The bit that opens a sentence, if the distance is out of reach: a window ends there as well."""
     return SENTENCE_START if reach < distance else np.uint32(0)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel
 def word_of(ids, token, outside):  # type: ignore[no-untyped-def]
     """Number of a token's basis word; 0 if `outside` has the bit that opens a sentence."""
     return np.uint64(ids[token & TYPE_MASK]) & (np.uint64(outside >> SENTENCE_BIT) - ONE)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel
 def add_four(row, bigrams, once, e0, e1, e2, e3):  # type: ignore[no-untyped-def]
     """Add four tokens' terms to half a row; with `once`, equal terms once.
 
@@ -43,9 +50,9 @@ def add_four(row, bigrams, once, e0, e1, e2, e3):  # type: ignore[no-untyped-def
     u1 = max(e1 & PACK_MASK, np.uint64(1))
     u2 = max(e2 & PACK_MASK, np.uint64(2))
     u3 = max(e3 & PACK_MASK, np.uint64(3))
-    b0 = max(np.uint64(bigrams[e0 >> FIRST_SHIFT, (e1 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(4))
-    b1 = max(np.uint64(bigrams[e1 >> FIRST_SHIFT, (e2 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(5))
-    b2 = max(np.uint64(bigrams[e2 >> FIRST_SHIFT, (e3 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(6))
+    b0 = max(bigram_cell(bigrams, e0 >> FIRST_SHIFT, (e1 >> SECOND_SHIFT) & PACK_MASK), np.uint64(4))
+    b1 = max(bigram_cell(bigrams, e1 >> FIRST_SHIFT, (e2 >> SECOND_SHIFT) & PACK_MASK), np.uint64(5))
+    b2 = max(bigram_cell(bigrams, e2 >> FIRST_SHIFT, (e3 >> SECOND_SHIFT) & PACK_MASK), np.uint64(6))
     row[u0] += 1
     row[u1] += 1
     row[u2] += 1
@@ -66,7 +73,7 @@ def add_four(row, bigrams, once, e0, e1, e2, e3):  # type: ignore[no-untyped-def
         row[b2] -= again5
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def add_tokens(tokens, start, stop, row, ids, entries, bigrams, clocks, clock, tick):  # type: ignore[no-untyped-def]
     """Add the terms of tokens start..stop-1 to half a row; returns the clock.
 
@@ -79,7 +86,7 @@ def add_tokens(tokens, start, stop, row, ids, entries, bigrams, clocks, clock, t
         cell = entry & PACK_MASK
         row[cell] += clocks[cell] != clock
         clocks[cell] = clock
-        cell = np.uint64(bigrams[previous, (entry >> SECOND_SHIFT) & PACK_MASK])
+        cell = bigram_cell(bigrams, previous, (entry >> SECOND_SHIFT) & PACK_MASK)
         row[cell] += clocks[cell] != clock
         clocks[cell] = clock
         previous = entry >> FIRST_SHIFT
@@ -87,7 +94,7 @@ def add_tokens(tokens, start, stop, row, ids, entries, bigrams, clocks, clock, t
     return clock + 1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def count_words(  # type: ignore[no-untyped-def]
     tokens, postings, extra, is_extra, lows, highs, lengths, before, after, tick,
     ids, entries, bigrams, sums, clocks, clock,
@@ -149,7 +156,7 @@ def count_words(  # type: ignore[no-untyped-def]
     return clock
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def emit_rows(sums, rows, columns, values, lengths):  # type: ignore[no-untyped-def]
     """Move the first rows of sums to the output, void cells left out, and clear them.
 

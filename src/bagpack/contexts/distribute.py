@@ -1,4 +1,10 @@
-"""Dividing the counting of many targets into tasks that workers do by themselves, and joining what they counted."""
+"""Dividing the counting of many targets among workers, and joining what they counted.
+
+A task takes some words, or some pairs, through all shards, so that it knows by itself which observations are among
+the corpus's first N, or in a sample of N. Counts are integers and add up: the result is the same however the targets
+are divided into tasks and the corpus into shards. A task is sent the path of the store and the words to count, and
+looks them up itself; the results of the tasks are joined one at a time.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.contexts.lookup import find_keys
+from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import StoreError
@@ -29,6 +35,11 @@ POSTINGS_PER_TASK = 1 << 18  # at least, so that starting a task does not weigh
 def no_rows(rows: int, width: int) -> Csr:
     """Rows of zeros."""
     return sparse.csr_array(([], [], np.zeros(rows + 1, np.int64)), shape=(rows, width), dtype=np.int32)
+
+
+def narrowed(values: I64) -> NDArray[Any]:
+    """Counts as 32-bit numbers, unless one of them does not fit."""
+    return values if values.size and values.max() > np.iinfo(np.int32).max else values.astype(np.int32)
 
 
 def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width: int) -> Csr:
@@ -62,8 +73,8 @@ def open_store(place: StorePlace) -> Corpus:
     return corpus
 
 
-class PlacesOfShards(Sequence[Occurrences]):
-    """Where targets stand in each shard, looked up when it is the shard's turn: all at once would not fit."""
+class OccurrencesByShard(Sequence[Occurrences]):
+    """Occurrences of targets in each shard, looked up when it is the shard's turn: all at once would not fit."""
 
     def __init__(self, corpus: Corpus, targets: Sequence[Target]) -> None:
         self.shards = corpus.shards
@@ -77,7 +88,7 @@ class PlacesOfShards(Sequence[Occurrences]):
 
 
 def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
-    """How often each target occurs at most: as often as the rarest of its words. Asks the lexicon alone."""
+    """How often each target occurs at most: as often as the rarest of its words, by the lexicon."""
     keys = TargetKeys(targets)
     found = find_keys(corpus.lexicon, keys.flat)
     counts = np.where(found >= 0, corpus.lexicon.counts[np.maximum(found, 0)], 0)
@@ -101,7 +112,7 @@ def per_task(calls: Sequence[slice], progress: Progress | None) -> Progress | No
 
 
 def join_rows(left: Sequence[Left], lengths: I64, order: I64 | None, width: int) -> Csr:
-    """All rows, the i-th of what the tasks left at place order[i]; one task's are held beside the result."""
+    """All rows, the i-th of the tasks' at place order[i]; one task's are held in addition to the result."""
     own = lengths
     if order is not None:
         own = np.empty_like(lengths)
@@ -110,12 +121,15 @@ def join_rows(left: Sequence[Left], lengths: I64, order: I64 | None, width: int)
     if order is None and len(left) == 1:
         data, indices = left[0].take()
         return make_rows(data, indices, ends, width)
-    values, columns = (np.empty(int(lengths.sum()), np.int32) for _ in range(2))
+    values: NDArray[Any] = np.empty(int(lengths.sum()), np.int32)
+    columns = np.empty(values.size, np.int32)
     starts = ends - own if order is None else (ends - own)[order]
     row = 0
     for task in left:
         data, indices = task.take()
         stop = row + task.facts[0].size
+        if data.dtype.itemsize > values.dtype.itemsize:
+            values = values.astype(data.dtype)
         if order is None:
             place = slice(starts[row], starts[row] + data.size)
             values[place], columns[place] = data, indices

@@ -1,0 +1,242 @@
+"""Co-occurrences of many pairs: how the pairs are divided into tasks, and where they co-occur in the shards of a store.
+
+A pair's co-occurrences are found in runs of limited size, whatever their number: those of a word of two billion
+occurrences with itself take no more memory than those of a rare one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts.distribute import (
+    ALL,
+    OccurrencesByShard,
+    StorePlace,
+    most_occurrences,
+    open_store,
+    task_runs,
+)
+from bagpack.contexts.kernels.cooccurrences import block_bits, find_cooccurrences
+from bagpack.contexts.sampling import drawn_numbers
+from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.corpus import Corpus
+
+I64 = NDArray[np.int64]
+
+CHUNK_PAIRS = 1 << 15
+HELD_PER_TASK = 1 << 24  # co-occurrences that a task holds; a pair that may have more is a task of its own
+COUNTS_PER_TASK = 1 << 24  # a task holds how many co-occurrences each of its pairs has in each shard
+AT_ONCE = (
+    1 << 18
+)  # co-occurrences that a kernel writes; and whose features, up to 2·(2 + 5 + 2)·2, are listed
+MARKS_PER_SEARCH = 32  # which cost about the same
+FIRST_MARK = 1
+
+
+@dataclass(frozen=True)
+class Cooccurrences:
+    """Co-occurrences of several pairs in one shard, one pair after the other, counts[k] of pair k."""
+
+    starts: NDArray[np.uint32]
+    seconds: NDArray[np.uint32]
+    orders: NDArray[np.uint8]
+    counts: I64
+
+    def of_pairs(self, part: slice) -> Cooccurrences:
+        """Those of some of the pairs."""
+        if part.stop - part.start == self.counts.size:
+            return self
+        low = int(self.counts[: part.start].sum())
+        counts = self.counts[part]
+        own = slice(low, low + int(counts.sum()))
+        return Cooccurrences(self.starts[own], self.seconds[own], self.orders[own], counts)
+
+    def of_one_pair(self, part: slice) -> Cooccurrences:
+        """Some of those of the only pair."""
+        starts = self.starts[part]
+        return Cooccurrences(starts, self.seconds[part], self.orders[part], np.array([starts.size]))
+
+    def take(self, numbers: Sequence[I64], first: I64) -> Cooccurrences:
+        """Of each pair k those numbered numbers[k]; the first here has the number first[k]."""
+        counts = np.zeros_like(self.counts)
+        begins = np.cumsum(self.counts) - self.counts
+        chosen = [np.zeros(0, np.int64)]
+        for k in np.flatnonzero(self.counts).tolist():
+            low, high = np.searchsorted(numbers[k], [first[k], first[k] + self.counts[k]])
+            chosen.append(numbers[k][low:high] + (begins[k] - first[k]))
+            counts[k] = high - low
+        which = np.concatenate(chosen)
+        return Cooccurrences(self.starts[which], self.seconds[which], self.orders[which], counts)
+
+
+InShards = list[tuple[int, Cooccurrences]]  # with the number of the shard
+
+
+def joined(parts: Sequence[Cooccurrences]) -> Cooccurrences:
+    """Co-occurrences of the same pairs; each pair's are in one part, or the last of one and the first of the next."""
+    if len(parts) == 1:
+        return parts[0]
+    return Cooccurrences(
+        np.concatenate([part.starts for part in parts]),
+        np.concatenate([part.seconds for part in parts]),
+        np.concatenate([part.orders for part in parts]),
+        np.sum([part.counts for part in parts], axis=0),
+    )
+
+
+# Dividing -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """What a worker is sent: pairs as numbers of targets (the rarer, the more frequent), and names if it samples."""
+
+    store: StorePlace
+    targets: Sequence[Target]
+    few: I64
+    many: I64
+    swapped: NDArray[np.bool_]  # the pair is (many, few)
+    names: Sequence[str]
+    settings: CountSettings
+
+    @property
+    def size(self) -> int:
+        """Number of pairs."""
+        return int(self.few.size)
+
+    @property
+    def lengths(self) -> tuple[I64, I64]:
+        """Tokens of each pair's first and second target."""
+        lengths = np.array([len(target.keys) for target in self.targets], np.int64)
+        few, many = lengths[self.few], lengths[self.many]
+        return np.where(self.swapped, many, few), np.where(self.swapped, few, many)
+
+
+def divide_pairs(
+    corpus: Corpus, pairs: Sequence[tuple[Target, Target]], settings: CountSettings, n_jobs: int | None
+) -> tuple[I64, list[slice], list[PairTask]]:
+    """An order of the pairs, its parts, and the task of each part."""
+    targets, ones, twos = index_pairs(pairs)
+    frequency = most_occurrences(corpus, targets)
+    # Pairs that share their more frequent word are done together.
+    swapped = frequency[ones] > frequency[twos]
+    few, many = np.where(swapped, twos, ones), np.where(swapped, ones, twos)
+    order = np.lexsort((few, many))
+    longest = min(CHUNK_PAIRS, max(1, COUNTS_PER_TASK // len(corpus.shards)))
+    held = np.minimum(2 * frequency[few[order]], ALL if settings.limit is None else settings.limit)
+    parts = list(task_runs(held, HELD_PER_TASK, longest, n_jobs))
+    store = StorePlace.of(corpus)
+    tasks = []
+    for part in parts:
+        chosen = order[part]
+        used, renumbered = np.unique(np.concatenate([few[chosen], many[chosen]]), return_inverse=True)
+        numbers = renumbered.astype(np.int64)
+        names = ["\t".join(sorted(map(str, pairs[k]))) for k in chosen.tolist()] if settings.draws else []
+        tasks.append(
+            PairTask(
+                store, [targets[k] for k in used.tolist()], numbers[: chosen.size], numbers[chosen.size :],
+                swapped[chosen], names, settings,
+            )
+        )  # fmt: skip
+    return order, parts, tasks
+
+
+def index_pairs(pairs: Sequence[tuple[Target, Target]]) -> tuple[list[Target], I64, I64]:
+    """Distinct targets, and the pairs as numbers into them."""
+    flat = list(chain.from_iterable(pairs))
+    keys = [target.keys for target in flat]
+    distinct = dict(zip(keys, flat, strict=True))  # whose hash is quicker than a target's
+    number = {own: i for i, own in enumerate(distinct)}
+    numbers = np.fromiter(map(number.__getitem__, keys), np.int64, len(flat))
+    return list(distinct.values()), numbers[0::2].copy(), numbers[1::2].copy()
+
+
+# Finding --------------------------------------------------------------------------------------------------------
+
+
+class PairSearch:
+    """The search for the co-occurrences of a task's pairs; `found` counts all of each pair, per order."""
+
+    def __init__(self, task: PairTask) -> None:
+        self.task = task
+        self.corpus = open_store(task.store)
+        self.places = OccurrencesByShard(self.corpus, task.targets)
+        self.found = np.zeros((task.size, 2), np.int64)
+        self._between = task.settings.windows.between
+        longest = max(shard.tokens.size for shard in self.corpus.shards)
+        bits = block_bits(longest, longest, reach := self._between + int(self.places.keys.lengths.max()))
+        self._blocks = np.zeros(((longest + reach) >> bits) + 1, np.uint32)
+        self._mark = FIRST_MARK
+
+    def batches(self) -> Iterator[InShards]:
+        """The co-occurrences that count; all in one batch, unless a single pair may have too many to be held."""
+        drawn = self._draw() if self.task.settings.draws else None
+        rooms = self._rooms()
+        held: InShards = []
+        size = 0
+        for number in range(len(self.corpus.shards)):
+            parts: list[Cooccurrences] = []
+            first = np.zeros(self.task.size, np.int64)  # number of each pair's next one in this shard
+            for part in self._walk(number, rooms, np.zeros_like(self.found) if drawn else self.found):
+                own = part if drawn is None else part.take([numbers[number] for numbers in drawn], first)
+                first += part.counts
+                if own.starts.size:
+                    parts.append(own)
+                size += own.starts.size
+                if size > HELD_PER_TASK:
+                    yield [*held, (number, joined(parts))]
+                    held, parts, size = [], [], 0
+            if parts:
+                held.append((number, joined(parts)))
+            if drawn is None:
+                rooms -= first
+        yield held
+
+    def _rooms(self) -> I64:
+        settings = self.task.settings
+        most = ALL if settings.limit is None or settings.draws else settings.limit
+        return np.full(self.task.size, most, np.int64)
+
+    def _draw(self) -> list[list[I64]]:
+        """Of each pair and shard the numbers of the co-occurrences in the sample; counts all in `found`."""
+        settings, nothing = self.task.settings, np.zeros(self.task.size, np.int64)
+        assert settings.limit is not None and settings.sample is not None
+        equal = self.task.few == self.task.many
+        counts = np.empty((len(self.corpus.shards), self.task.size), np.int64)
+        for number in range(len(self.corpus.shards)):
+            found = np.zeros_like(self.found)
+            for _ in self._walk(number, nothing, found):
+                pass
+            counts[number] = np.where(equal, found[:, 0], found.sum(axis=1))
+            self.found += found
+        return [
+            drawn_numbers(counts[:, k], name, settings.limit, settings.sample)
+            for k, name in enumerate(self.task.names)
+        ]
+
+    def _walk(self, number: int, rooms: I64, found: I64) -> Iterator[Cooccurrences]:
+        """The first rooms[k] co-occurrences of each pair k in a shard, at most AT_ONCE at a time."""
+        task, shard, places = self.task, self.corpus.shards[number], self.places[number]
+        occurring = places.counts
+        most = np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), rooms)
+        size = max(2, min(int(np.minimum(most, AT_ONCE).sum()), AT_ONCE))
+        starts, seconds = (np.empty(size, np.uint32) for _ in range(2))
+        orders = np.empty(size, np.uint8)
+        counts = np.zeros(task.size, np.int64)
+        pair = done = 0
+        while pair < task.size:
+            before = counts.copy()
+            pair, done, written, self._mark = find_cooccurrences(
+                shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs,
+                places.lengths, task.few, task.many, task.swapped, rooms, self._between, pair, done,
+                MARKS_PER_SEARCH, self._blocks, self._mark, starts, seconds, orders, counts, found,
+            )  # fmt: skip
+            yield Cooccurrences(
+                starts[:written].copy(), seconds[:written].copy(), orders[:written].copy(), counts - before
+            )

@@ -1,0 +1,12 @@
+"""Kernels: free functions over the arrays of one shard, compiled by numba when they are first called.
+
+A target's occurrences are an ascending array of positions and a length in tokens. The sentence flag of a token bounds
+every window. Nothing here checks an index: see `corpus.store.format` for the arrays of a store and `basis_tables` for
+those of a basis.
+"""
+
+PLUS, MINUS, BOTH = (
+    0,
+    1,
+    2,
+)  # order of a co-occurrence: the first word comes first, the second does, they are equal

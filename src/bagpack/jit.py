@@ -1,0 +1,93 @@
+"""Numba kernels that are compiled, and numba that is imported, when one of them is called for the first time.
+
+Importing numba takes longer than most commands need for their work, so a module with kernels must not import it.
+`kernel` stands for `numba.njit(cache=True, nogil=True)`. The compiled code is cached next to the source or in the
+user's cache directory; where neither can be written, it is compiled again by every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+
+class Lazy:
+    """Something made when it is first used; then it replaces its placeholder in the modules that use it."""
+
+    def __init__(self, function: Callable[..., Any], make: Callable[[Callable[..., Any]], Any]) -> None:
+        self.function = function
+        self.make = make
+        self.made: Any = None
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self.__module__ = function.__module__
+
+    def get(self) -> Any:
+        """The thing itself. Numba looks up the kernels that a kernel calls in the globals of its module."""
+        if self.made is None:
+            self.made = self.make(self.function)
+            names = self.function.__globals__
+            for name, value in list(names.items()):
+                if isinstance(value, Lazy):
+                    names[name] = value.get()
+        return self.made
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Make it, and call it."""
+        return self.get()(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.get(), name)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """A function over arrays that numba compiles when it is first called."""
+    return Lazy(function, _compile)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """A `numba.extending.intrinsic`, made when a kernel that uses it is first called."""
+    return Lazy(function, _make_intrinsic)
+
+
+_notices: list[Callable[[], None]] = []
+
+
+def on_compile(notice: Callable[[], None]) -> None:
+    """Call `notice` once, when this process compiles a kernel because the cache does not have it."""
+    _notices[:] = [notice]
+
+
+def _compile(function: Callable[..., Any]) -> Any:
+    import numba
+
+    if _notices:
+        _listen()
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no directory that a cache could be written to
+        return numba.njit(nogil=True)(function)
+
+
+@lru_cache(maxsize=1)
+def _listen() -> None:
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            if _notices:
+                _notices.pop()()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+
+
+def _make_intrinsic(function: Callable[..., Any]) -> Any:
+    from numba.extending import intrinsic as make
+
+    return make(function)

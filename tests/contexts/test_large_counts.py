@@ -1,0 +1,99 @@
+"""Numbers that are larger than what is usual: counts, co-occurrences of one pair, basis terms."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from bagpack.basis import Basis
+from bagpack.contexts.distribute import join_rows, narrowed
+from bagpack.contexts.source import CorpusSource
+from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import UsageError
+from bagpack.parallel import Left
+from bagpack.vectors import PairMatrix
+
+from .stores import make_store
+
+
+def features(matrix, basis):
+    """(number of the segment, term) → count."""
+    row = matrix.block()
+    return {
+        (int(column) // len(basis), basis.terms[column % len(basis)]): int(value)
+        for column, value in zip(row.indices, row.data, strict=True)
+    }
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory):
+    """`a` 2.2 million times, in one sentence."""
+    folder = tmp_path_factory.mktemp("repeated")
+    (folder / "a.vert").write_text("<s>\n" + "a\tX\ta\n" * 2_200_000 + "</s>\n")
+    index_corpus([str(folder / "a.vert")], folder / "a.bp", TextOptions(max_sentence=3_000_000), jobs=1)
+    return CorpusSource(Corpus.open(folder / "a.bp"))
+
+
+@pytest.mark.slow
+def test_counts_do_not_overflow_32_bits(repeated):
+    (target,) = repeated.resolve(["a"])
+    settings = CountSettings(Windows(before=1000, after=0), limit=None, count="token")
+    rows, found = repeated.count_words([target], Basis(("a",), ()), settings)
+    assert found.tolist() == [2_200_000]
+    assert rows.toarray().tolist() == [[1000 * 2_200_000 - 1000 * 1001 // 2, 0]]
+
+
+def test_rows_with_counts_above_31_bits_are_joined():
+    one = np.array([1])
+    left = [Left((one,), held=(narrowed(np.array([n])), np.array([0], np.int32))) for n in (1, 2**31)]
+    for order in (None, np.array([1, 0])):
+        rows = join_rows(left, np.array([1, 1]), order, 1)
+        assert rows.toarray().ravel().tolist() == ([1, 2**31] if order is None else [2**31, 1])
+    assert narrowed(np.array([2**31 - 1])).dtype == np.int32
+
+
+@pytest.mark.parametrize("settings", [{"limit": None}, {"limit": 5000, "sample": 1}, {"limit": 5000}])
+def test_a_pair_takes_bounded_memory_however_often_it_occurs(repeated, monkeypatch, settings):
+    monkeypatch.setattr("bagpack.contexts.cooccurrences.HELD_PER_TASK", 1 << 18, raising=False)
+    (target,) = repeated.resolve(["a"])
+    repeated.count_pairs([(target, target)], Basis(("a",), ()), CountSettings(limit=1))
+    tracemalloc.start()
+    counts = repeated.count_pairs([(target, target)], Basis(("a",), ()), CountSettings(**settings))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    taken = settings["limit"] or 2_199_999
+    assert counts.found.tolist() == [[2_199_999, 2_199_999]]
+    assert counts.taken.tolist() == [[taken, taken]]
+    if settings["limit"] is None:
+        assert counts.rows.toarray()[0].tolist() == [2_199_998, 0, 2_199_998] * 2
+    assert peak < 120e6
+
+
+def test_a_basis_of_more_than_a_million_terms(tmp_path):
+    sentences = [["a", "b", "lion", "c", "d", "cat", "a", "b"], ["cat", "lion", "e"]] * 3
+    source = CorpusSource(make_store(tmp_path, sentences))
+    unigrams, bigrams = ("a", "c", "e"), (("a", "b"), ("c", "d"))
+    small = PairMatrix.count(source, [("lion", "cat")], Basis(unigrams, bigrams), CountSettings())
+    more = tuple(f"none{i}" for i in range(600_000))
+    basis = Basis(more + unigrams, (*((word, more[0]) for word in more), *bigrams))
+    large = PairMatrix.count(source, [("lion", "cat")], basis, CountSettings())
+    assert features(large, basis) == features(small, Basis(unigrams, bigrams))
+    assert sum(features(large, basis).values()) > 20
+    too_many = Basis(tuple(map(str, range(2_200_000))), ())
+    with pytest.raises(UsageError, match="2,200,000 terms; give at most 2,097,144"):
+        source.count_words(source.resolve(["lion"]), too_many, CountSettings())
+
+
+def test_the_numbers_of_a_sample_are_drawn_without_listing_all():
+    from bagpack.contexts.sampling import drawn_numbers
+
+    tracemalloc.start()
+    first, second = drawn_numbers(np.array([10**12, 10**12]), "a", 5000, 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert first.size + second.size == 5000
+    assert second.max() < 10**12
+    assert peak < 10e6
