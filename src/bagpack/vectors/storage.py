@@ -128,6 +128,8 @@ def _write(matrix: PairMatrix, directory: Path) -> None:
 
 
 def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
+    if rows.data.size and rows.data.max() > np.iinfo(np.int32).max:
+        raise UsageError(f"a count of {rows.data.max():,} does not fit into the matrix format; give --limit")
     return {f"{name}.indptr": rows.indptr, f"{name}.indices": rows.indices, f"{name}.data": rows.data}
 
 
