@@ -18,7 +18,7 @@ from bagpack.basis import Basis
 from bagpack.contexts.count import Csr
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
-from bagpack.errors import StoreError
+from bagpack.errors import StoreError, UsageError
 from bagpack.files import (
     digest,
     digest_file,
