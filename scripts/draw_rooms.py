@@ -17,7 +17,7 @@ STAGES = [  # artefact, command that makes it, room
 ]
 BELOW = [  # x, room, what lives there
     (20, "engines/", "search engines: forms,\nqueries, snippets, cache"),
-    (240, "contexts/", "windows, couples, the\ncounting kernels, lines"),
+    (240, "contexts/", "windows, co-occurrences,\ncounting, concordance"),
     (460, "tasks/", "data sets: relations,\nratings, questions"),
     (680, "evaluate/", "splits, scores,\nintervals, baselines"),
 ]

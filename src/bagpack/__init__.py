@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Basis": "bagpack.basis",
-    "Corpus": "bagpack.corpus.store.corpus",
+    "Corpus": "bagpack.contexts.concordance",
     "PairMatrix": "bagpack.vectors",
     "PairVectorizer": "bagpack.vectors",
     "RatingRegressor": "bagpack.learn",

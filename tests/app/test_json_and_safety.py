@@ -20,7 +20,6 @@ from bagpack.app.limits import Limits
 from bagpack.app.routes_lines import _harmless
 from bagpack.app.safety import host_name, own_names
 from bagpack.app.server import create_app
-from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
@@ -28,6 +27,7 @@ from bagpack.experiments.training import train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.telling import no_tick
 from bagpack.learn import load_model
+from bagpack.sources import open_source
 from tests.app.conftest import free_port
 from tests.conftest import bagpack_command
 

@@ -5,8 +5,8 @@ import pytest
 
 from bagpack.app import create_app
 from bagpack.app.library import Library
-from bagpack.contexts.source import open_source
 from bagpack.corpus.build.index import index_corpus
+from bagpack.sources import open_source
 from tests.conftest import run_apart
 
 TEXT = (

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
@@ -45,7 +46,7 @@ def test_composed_and_decomposed_letters_are_one_word(tmp_path, written, case, k
     for asked in (COMPOSED, DECOMPOSED):
         assert corpus.resolve([asked]) == [fold(COMPOSED, options)]
         assert corpus.count(asked) == 1
-        [line] = corpus.contexts(asked)
+        [line] = find_contexts(corpus, asked)
         assert written in line.text  # the text stays as it was
 
 

@@ -9,13 +9,11 @@ SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
     "_version", "errors", "jit", "files", "artefacts", "names", "wording", "console", "parallel", "backends",
-    "corpus", "basis", "contexts", "vectors", "learn", "tasks", "evaluate", "report", "explain", "engines",
+    "corpus", "basis", "contexts", "tasks", "engines", "sources", "vectors", "learn", "evaluate", "report", "explain",
     "experiments", "data", "demo", "info", "app", "cli",
 )  # fmt: skip
 # Conveniences that reach the other way, inside a function: from, to.
 BACKWARDS = {
-    ("corpus/store/corpus.py", "contexts"),  # Corpus.contexts
-    ("contexts/source.py", "engines"),  # opening whatever stands at a path
     ("vectors/matrix.py", "learn"),  # PairMatrix.counts hands over to learning
 }
 

@@ -10,7 +10,6 @@ from engine_oracle import holds_gap, places
 
 from bagpack import Corpus, PairVectorizer
 from bagpack.basis import Basis
-from bagpack.contexts.source import as_source, open_source
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
@@ -23,6 +22,7 @@ from bagpack.engines.snippets.corpus import SnippetCorpus
 from bagpack.engines.snippets.fetching import fetch_snippets
 from bagpack.engines.words import index_words
 from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.sources import as_source, open_source
 from bagpack.vectors import PairMatrix
 
 WORDS = [

@@ -13,7 +13,6 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from bagpack import Corpus, PairVectorizer, RelationClassifier
 from bagpack.app.library import open_library
 from bagpack.app.server import create_app
-from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import StoreError
@@ -23,6 +22,7 @@ from bagpack.experiments.training import model_source, train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.judge import count_in_steps, judge
 from bagpack.learn.recounting import count_for
+from bagpack.sources import open_source
 from bagpack.tasks import read_dataset, read_pairs
 from tests.conftest import run_apart
 from tests.experiments.conftest import made_up_pairs, made_up_text

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import open_source
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import UsageError
 from bagpack.explain import similar_pairs
 from bagpack.explain.similar import WEIGHTS, offered_pairs
 from bagpack.names import BLOCKS
+from bagpack.sources import open_source
 from bagpack.vectors.matrix import PairMatrix
 from tests.experiments.conftest import made_up_pairs, made_up_text
 

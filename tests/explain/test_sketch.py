@@ -9,12 +9,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bagpack.contexts.source import open_source
 from bagpack.corpus.build.index import index_corpus
 from bagpack.explain import sketch as sketch_module
 from bagpack.explain import sketch_pair, sketch_word
 from bagpack.explain.browse import Browser
 from bagpack.explain.telling import log_likelihood, spread
+from bagpack.sources import open_source
 
 WORDS = ["sun", "moon", "sky", "and", "the", "of", ",", "star"]
 LONG = WORDS + [f"w{i}" for i in range(40)]

@@ -319,8 +319,8 @@ def open_library(
     any_store: bool = False,
 ) -> Library:  # fmt: skip
     """Open everything; whatever does not fit is an error now, not for the first visitor."""
-    from bagpack.contexts.source import open_source
     from bagpack.learn import load_model
+    from bagpack.sources import open_source
 
     source = open_source(store)
     opened = None

@@ -15,7 +15,7 @@ def basis(
     json: Json = False,
 ) -> None:
     """Print the basis: the most frequent unigrams and bigrams, as TSV."""
-    from bagpack.contexts.source import open_source
+    from bagpack.sources import open_source
 
     with parallel.workers():
         picked = open_source(store).pick_basis(b, parallel.jobs)

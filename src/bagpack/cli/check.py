@@ -16,10 +16,10 @@ def check(
     json: Json = False,
 ) -> None:
     """Report how well a corpus covers a data set, and likely mistakes in it."""
-    from bagpack.contexts.source import open_source
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.contexts.windows import parse_limit
     from bagpack.report.screens.coverage import show_coverage
+    from bagpack.sources import open_source
     from bagpack.tasks import PairList, read_any
     from bagpack.tasks.oddities import oddities, why_not_evaluated
     from bagpack.tasks.textfile import read_text_file

@@ -20,10 +20,11 @@ def contexts(
     csv: Annotated[bool, common("--csv", help="Write CSV to standard output.")] = False,
 ) -> None:
     """Show the sentences in which a word occurs or two words meet."""
-    from bagpack.contexts.source import elsewhere, open_source
+    from bagpack.contexts.source import elsewhere
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.contexts.windows import parse_limit
     from bagpack.report.screens.contexts import show_lines
+    from bagpack.sources import open_source
     from bagpack.wording import say_elsewhere
 
     check_words(w1, w2)

@@ -55,9 +55,9 @@ def similar(
 ) -> None:
     """Find the pairs in the most similar relation, with the shared contexts."""
     from bagpack.basis import Basis
-    from bagpack.contexts.source import open_source
     from bagpack.explain import similar_pairs
     from bagpack.report.screens.similar import show_similar
+    from bagpack.sources import open_source
     from bagpack.tasks import read_pairs
 
     check_words(w1, w2)

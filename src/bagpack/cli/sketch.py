@@ -18,12 +18,12 @@ def sketch(
     json: Json = False,
 ) -> None:
     """Summarise a word or a pair: counts, order, distance, collocates."""
-    from bagpack.contexts.source import open_source
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.experiments.training import model_source
     from bagpack.explain import PairSketch, WordSketch, sketch_pair, sketch_word
     from bagpack.learn import load_model
     from bagpack.report.screens.sketch import show_sketch
+    from bagpack.sources import open_source
 
     check_words(w1, w2)
     source = open_source(store)

@@ -61,9 +61,9 @@ def vectors(
     v1 holds the contexts of a pair's first word, v2 those of its second, v12 those of the two together.
     """
     from bagpack.basis import Basis
-    from bagpack.contexts.source import open_source
     from bagpack.files import check_not_read, is_stream
     from bagpack.report.screens.matrix import show_matrix
+    from bagpack.sources import open_source
     from bagpack.tasks import read_pairs
     from bagpack.vectors.export import check_export, export, is_export
     from bagpack.vectors.matrix import PairMatrix

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from bagpack.contexts.lines import Pieces, write_lines
 from bagpack.contexts.observations import Observation, ShardObservations, observe
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
-
-if TYPE_CHECKING:
-    from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.corpus import Corpus
 
 I64 = NDArray[np.int64]
 
@@ -155,6 +153,9 @@ def find_contexts(
     lengths = [len(target.keys) for target in targets]
     lines = [show_all(corpus, own, lengths, windows, rest) for own in found.shards]
     return Concordance(words, tuple(chain.from_iterable(lines)), found.total)
+
+
+Corpus.contexts = find_contexts  # the corpus is its first argument
 
 
 def find_contexts_of(

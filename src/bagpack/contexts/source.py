@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -19,8 +18,6 @@ from bagpack.contexts.forms import Elsewhere, find_elsewhere
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.errors import BagpackError, StoreError
-from bagpack.files import read_json
 
 Progress = Callable[[int], None]
 
@@ -50,13 +47,13 @@ class ContextSource(Protocol):
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings,
         n_jobs: int | None = None, progress: Progress | None = None,
     ) -> PairCountsOf:  # fmt: skip
-        """Rows of each pair, with how many couples were found and counted."""
+        """Rows of each pair, with how many co-occurrences were found and counted."""
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,
         windows: Windows | None = None,
     ) -> Concordance:  # fmt: skip
-        """The places that are counted, as they are written."""
+        """The places that are counted, as written."""
 
 
 class CorpusSource:
@@ -109,50 +106,3 @@ def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
 @lru_cache(maxsize=8)
 def _basis_of(path: str, content_hash: str, b: int, n_jobs: int | None) -> Basis:
     return Basis.of(Corpus.open(path), b, n_jobs)
-
-
-def as_source(corpus: Corpus | ContextSource | str | Path) -> ContextSource:
-    """A source from a corpus, a path to a store, or a source itself."""
-    if isinstance(corpus, str | Path):
-        return open_source(corpus)
-    return CorpusSource(corpus) if isinstance(corpus, Corpus) else corpus
-
-
-def open_source(path: str | Path) -> ContextSource:
-    """Open whatever stands at this path as a source of contexts."""
-    path = Path(path)
-    manifest = path / "manifest.json"
-    if manifest.exists() and read_json(manifest).get("kind") == "snippets":
-        try:
-            from bagpack.engines.snippets.corpus import SnippetCorpus
-        except ImportError as error:
-            raise StoreError(f"{path} holds snippets, which this BagPack cannot read; update it") from error
-        return SnippetCorpus.open(path)
-    return CorpusSource(Corpus.open(path))
-
-
-def find_store(path: str | Path, content_hash: str, artefact: Path | None = None) -> Path | None:
-    """Where the store is that something was made from, by the name that it had then; None if nothing has that name.
-
-    The name is one from where the command ran, so it is looked up from here, then from the directories above the
-    artefact, then beside it. A store with the right content comes before others.
-    """
-    path = Path(path)
-    above = [] if artefact is None else list(Path(os.path.abspath(artefact)).parents)
-    places = [path, *(place / path for place in above), *(place / path.name for place in above[:1])]
-    there = [place for place in dict.fromkeys(places) if place.exists()]
-    return next((place for place in there if _content_of(place) == content_hash), there[0] if there else None)
-
-
-def _content_of(path: Path) -> str | None:
-    try:
-        manifest = read_json(path / "manifest.json")
-    except (BagpackError, OSError):
-        return None
-    return str(manifest.get("content_hash")) if isinstance(manifest, dict) else None
-
-
-def not_found(path: str | Path, artefact: str) -> str:
-    """What is said of a store that is not where it was."""
-    where = "" if Path(path).is_absolute() else f" from {Path.cwd()}"
-    return f"{path} is not found{where} (nor beside the {artefact})"

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource, CorpusSource, find_store, open_source
+from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
 from bagpack.files import read_json
 from bagpack.parallel import Progress
+from bagpack.sources import find_store, open_source
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.contexts.source import ContextSource, find_store, not_found, open_source
+from bagpack.contexts.source import ContextSource
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate.schema import EvaluationResult
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
@@ -19,6 +19,7 @@ from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_
 from bagpack.learn.fitting import Machine
 from bagpack.learn.recounting import count_for
 from bagpack.parallel import Progress
+from bagpack.sources import find_store, not_found, open_source
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 TOGETHER = "together"  # the last column of answers

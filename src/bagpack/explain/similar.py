@@ -19,7 +19,7 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.count import Csr
-from bagpack.contexts.source import ContextSource, CorpusSource, as_source, elsewhere
+from bagpack.contexts.source import ContextSource, CorpusSource, elsewhere
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, UsageError
@@ -27,6 +27,7 @@ from bagpack.explain.sketch import background_of, discover_neighbours
 from bagpack.explain.telling import Tick, no_tick
 from bagpack.names import BLOCKS
 from bagpack.parallel import Progress
+from bagpack.sources import as_source
 from bagpack.vectors.matrix import Pair, PairMatrix
 from bagpack.wording import feature_words, say_elsewhere
 

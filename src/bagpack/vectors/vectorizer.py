@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from bagpack.basis import Basis
 from bagpack.contexts.count import Csr
-from bagpack.contexts.source import ContextSource, as_source
+from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.errors import UsageError
 from bagpack.names import blocks_of, feature_names
+from bagpack.sources import as_source
 from bagpack.vectors.matrix import Pair, PairMatrix
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from bagpack.artefacts import damaged_files
 from bagpack.corpus.options import TextOptions
@@ -55,6 +55,11 @@ class Corpus:
     >>> corpus = Corpus.open("ukwac.bp")  # doctest: +SKIP
     >>> corpus.tokens, corpus.count("lion")  # doctest: +SKIP
     """
+
+    # Every context of a word, or of a pair: corpus.contexts("cat", "lion", limit=20).
+    contexts: ClassVar[
+        Callable[..., Concordance]
+    ]  # set by contexts.concordance, which `from bagpack import Corpus` loads
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = path
@@ -126,12 +131,6 @@ class Corpus:
         """How many tokens the word's key has."""
         index = int(self.lexicon.find([fold(word, self.options)])[0])
         return int(self.lexicon.counts[index]) if index >= 0 else 0
-
-    def contexts(self, w1: str, w2: str | None = None, **options: Any) -> Concordance:
-        """Every place where a word stands, or where two words meet; see `find_contexts` for the options."""
-        from bagpack.contexts.concordance import find_contexts
-
-        return find_contexts(self, w1, w2, **options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Corpus:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
