@@ -284,10 +284,11 @@ def test_what_is_no_snippet_corpus_is_left_alone(text, tmp_path):
     build_engine(str(tmp_path / "index"), [text(["cat lion"])], jobs=1)
     url, other = f"tantivy:{tmp_path / 'index'}", tmp_path / "mine"
     other.mkdir()
-    with pytest.raises(StoreError, match="exists already and is not a snippet corpus; choose another --out"):
-        fetch_snippets([("cat", "lion")], url, other, cache=tmp_path / "c")
-    with pytest.raises(StoreError, match="leaves it alone"):
-        fetch_snippets([("cat", "lion")], url, other, cache=tmp_path / "c", overwrite=True)
+    (other / "notes.txt").write_text("mine")
+    for overwrite in (False, True):
+        with pytest.raises(StoreError, match="is not a BagPack snippet corpus, so it is not replaced"):
+            fetch_snippets([("cat", "lion")], url, other, cache=tmp_path / "c", overwrite=overwrite)
+    assert (other / "notes.txt").read_text() == "mine"
     with pytest.raises(UsageError, match="no pairs"):
         fetch_snippets([], url, tmp_path / "none.bps", cache=tmp_path / "c")
 

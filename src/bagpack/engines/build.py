@@ -7,8 +7,10 @@ does there, in parallel and in bounded memory. Then the sentences are read out o
 from __future__ import annotations
 
 import itertools
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.engines.base import engine_kind, parse_address
 from bagpack.engines.words import JOINER, clean_token
+from bagpack.files import disk_errors
 
 CHUNK = 1 << 18
 
@@ -83,7 +86,9 @@ def build_engine(
     address = parse_address(url)
     kind = engine_kind(address.scheme)
     named = list(sources)
-    with tempfile.TemporaryDirectory(prefix="bagpack-") as directory:
+    with ExitStack() as stack:
+        with disk_errors(Path(os.environ.get("TMPDIR", "/tmp"))):
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="bagpack-"))
         builder = kind.build(address, overwrite)  # before the long work: a refusal should come at once
         try:
             corpus, told, left_out = _open_or_index(

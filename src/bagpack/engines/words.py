@@ -25,6 +25,9 @@ _CLEANED = str.maketrans(
 )
 _RESTORED = str.maketrans({WRITTEN_JOINER: JOINER, INNER_SPACE: " "})
 _BOUNDARY = re.compile(f"([ {JOINER}])")
+_UNTIDY = re.compile(
+    f"[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]|^$|^[ {JOINER}]|[ {JOINER}]$|[ {JOINER}][ {JOINER}]"
+)
 _SPECIAL = re.compile(f"[{WRITTEN_JOINER}{INNER_SPACE}]")
 
 
@@ -59,6 +62,18 @@ def unmark(marked: str) -> tuple[list[str], list[bool]]:
     if _SPECIAL.search(marked):
         forms = [form.translate(_RESTORED) for form in forms]
     return forms, glued
+
+
+def tidy(marked: str) -> str:
+    """Marked text as `mark` would have written it, whatever a server made of it.
+
+    >>> tidy("a\tlion ").replace(INNER_SPACE, "_")
+    'a_lion �'
+    """
+    if not _UNTIDY.search(marked):
+        return marked
+    forms, glued = unmark(marked)
+    return mark(zip(forms, glued, strict=True))
 
 
 def plain(marked: str) -> str:

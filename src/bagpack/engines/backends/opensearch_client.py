@@ -59,7 +59,7 @@ class _OpenSearch:
             ) -> tuple[int, dict[str, str], str]:  # fmt: skip
                 target = f"{url}?{urlencode(params)}" if params else url
                 answer = server.exchange(method, target, {**self.headers, **(headers or {})}, body)
-                return answer.status, answer.headers, answer.body.decode("utf-8", "replace")
+                return answer.status, answer.headers, answer.body.decode("utf-8-sig", "replace")
 
             def close(self) -> None:
                 """The server closes its transport."""

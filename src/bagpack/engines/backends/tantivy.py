@@ -1,14 +1,13 @@
 """tantivy: a search engine inside this process, its index a directory. `tantivy:DIRECTORY`.
 
-tantivy keeps the words and each sentence's number. The sentences themselves lie beside it in two plain files, since
-an answer names a thousand of them and tantivy's own document store takes ten times as long to hand them out.
+tantivy stores the words and each sentence's number. The sentences themselves are in two plain files next to its
+segments: an answer has a thousand of them, and tantivy's own document store takes ten times as long to return them.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-import uuid
 from array import array
 from contextlib import suppress
 from pathlib import Path
@@ -17,24 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.corpus.store.strings import Strings
+from bagpack.engines.backends.directory import DirectoryBuild, directory_of, read_facts
 from bagpack.engines.base import DIRECT, Address, EngineError, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
-from bagpack.errors import StoreError, UsageError, missing_extra
-from bagpack.files import (
-    disk_errors,
-    map_array,
-    read_json,
-    remove_tree,
-    sync_directory,
-    write_array,
-    write_json,
-)
+from bagpack.errors import StoreError, missing_extra
+from bagpack.files import disk_errors, map_array, write_array
 
 if TYPE_CHECKING:
     from bagpack.engines.queries import Form, Query
 
 FORMAT_VERSION = 1
-FACTS = "bagpack-engine.json"
 WRITER_MEMORY = 256 << 20
 
 
@@ -51,11 +42,6 @@ def _schema(tantivy: Any) -> Any:
     schema.add_text_field("words", stored=False, tokenizer_name="whitespace", index_option="position")
     schema.add_integer_field("number", stored=False, indexed=False, fast=True)
     return schema.build()
-
-
-def _directory(address: Address) -> Path:
-    path = address.path
-    return Path(path[2:] if path.startswith("//") else path)
 
 
 def phrases(query: Query) -> list[list[tuple[int, str]]]:
@@ -100,16 +86,8 @@ class TantivyEngine:
 
     def __init__(self, address: Address) -> None:
         self._tantivy = _library()
-        directory = _directory(address)
-        if not (directory / FACTS).exists():
-            what = "is not a BagPack search index" if directory.exists() else "does not exist"
-            raise EngineError(f"{directory} {what}; make one with bagpack engine build {directory} SOURCE")
-        facts = read_json(directory / FACTS)
-        if facts.get("format_version") != FORMAT_VERSION:
-            raise EngineError(
-                f"{directory} has format version {facts.get('format_version')}, this BagPack reads {FORMAT_VERSION}; "
-                f"build it again"
-            )
+        facts = read_facts(address, FORMAT_VERSION)
+        directory = directory_of(address)
         self.identity = f"tantivy:{facts['build']}"
         self._texts = SentenceFiles(directory)
         try:
@@ -170,40 +148,26 @@ def native(query: Query) -> str:
 
 
 class TantivyBuilder:
-    """Writes an index beside its place and renames it."""
+    """Writes an index."""
 
     def __init__(self, address: Address, overwrite: bool) -> None:
         self._tantivy = _library()
-        self.directory = _directory(address)
-        if not self.directory.name:
-            raise UsageError(
-                f"{address} does not name a directory of its own; write tantivy:my-index, for example"
-            )
-        if self.directory.exists():
-            self._check_replaceable(overwrite)
-        self.work = self.directory.with_name(self.directory.name + ".partial")
-        remove_tree(self.work)
-        with disk_errors(self.work):
-            self.work.mkdir(parents=True)
+        self._build = DirectoryBuild(address, overwrite)
+        self.work = self._build.work
         self.number = 0
         self._ends = array("q", [0])
         self._documents: list[str] = []
         self._first: list[int] = []
-        with disk_errors(self.work):
-            self._texts = open(self.work / "sentences", "wb")  # noqa: SIM115 (closed by finish or abandon)
-        # One thread keeps the sentences in order inside the segments, so that "the first N" is read off quickly.
-        self._writer = self._guarded(
-            lambda: self._tantivy.Index(_schema(self._tantivy), str(self.work)).writer(WRITER_MEMORY, 1)
-        )
-
-    def _check_replaceable(self, overwrite: bool) -> None:
-        if not overwrite:
-            raise StoreError(f"{self.directory} exists already; choose another name, or --overwrite it")
-        is_free = self.directory.is_dir() and not any(self.directory.iterdir())
-        if not is_free and not (self.directory / FACTS).exists():
-            raise StoreError(
-                f"{self.directory} is not a BagPack search index, so --overwrite leaves it alone; choose another name"
+        try:
+            with disk_errors(self.work):
+                self._texts = open(self.work / "sentences", "wb")  # noqa: SIM115 (closed by finish or abandon)
+            # One thread keeps the sentences in order inside the segments, so that "the first N" is found quickly.
+            self._writer = self._guarded(
+                lambda: self._tantivy.Index(_schema(self._tantivy), str(self.work)).writer(WRITER_MEMORY, 1)
             )
+        except BaseException:
+            self._build.abandon()
+            raise
 
     def _guarded(self, action: Any) -> Any:
         try:
@@ -241,25 +205,14 @@ class TantivyBuilder:
         write_array(self.work / "first", np.array(self._first, np.int64), "<i8")
         self._guarded(self._writer.commit)
         self._guarded(self._writer.wait_merging_threads)
-        write_json(
-            self.work / FACTS,
-            {
-                "kind": "engine",
-                "format_version": FORMAT_VERSION,
-                "build": uuid.uuid4().hex,
-                "sentences": self.number,
-            },
-        )
-        remove_tree(self.directory)
-        os.replace(self.work, self.directory)
-        sync_directory(self.directory.parent)
+        self._build.finish({"format_version": FORMAT_VERSION, "sentences": self.number})
 
     def abandon(self) -> None:
         """Remove the unfinished directory."""
         self._writer = None
         with suppress(OSError):
             self._texts.close()
-        remove_tree(self.work)
+        self._build.abandon()
 
 
 class TantivyKind:

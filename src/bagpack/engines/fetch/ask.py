@@ -16,6 +16,7 @@ from bagpack.engines.fetch.budget import Manners, StoppedError
 from bagpack.engines.fetch.cache import answer_key
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.snippets.split import split_snippets
+from bagpack.engines.words import tidy
 from bagpack.errors import BagpackError
 
 if TYPE_CHECKING:
@@ -99,7 +100,11 @@ def _stream(
         query = queries[at]
         found = engine.search(query, limit, client.for_answer(answer_key(engine.identity, str(query), limit)))
         reached = len(found) >= limit
-        return at, distinct(found if engine.exact else split_snippets(query, found, lang)), reached
+        if engine.exact:
+            found = [Snippet(document, tidy(text)) for document, text in found]
+        else:
+            found = split_snippets(query, found, lang)
+        return at, distinct(found), reached
 
     if connections == 1:
         yield from map(ask, wanted)

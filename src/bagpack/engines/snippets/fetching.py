@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import recover_replaced, replace_tree
+from bagpack.artefacts import check_replaceable, new_directory
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
@@ -21,13 +21,10 @@ from bagpack.engines.queries import QueryPlan, plan_queries
 from bagpack.engines.snippets.assemble import Assembler, write_vertical
 from bagpack.engines.snippets.corpus import FORMAT_VERSION, KIND, ROLES, SnippetCorpus
 from bagpack.engines.snippets.refetch import Wanted, holds_already, shown_forms
-from bagpack.errors import StoreError, UsageError
+from bagpack.errors import UsageError
 from bagpack.files import (
-    PARTIAL,
     digest,
-    disk_errors,
     read_json,
-    remove_tree,
     write_bytes,
     write_json,
 )
@@ -77,7 +74,9 @@ def fetch_snippets(
     """
     options = options or TextOptions()
     out = Path(out)
-    _check_free(out, overwrite)
+    check_replaceable(
+        out, is_ours=_is_snippets, what="snippet corpus", overwrite=True
+    )  # or resumed, see below
     plan = plan_fetch(pairs, inflector or Inflector(options.lang), options)
     manners = manners or Manners()
     with ExitStack() as stack:
@@ -90,7 +89,7 @@ def fetch_snippets(
         else:
             opened, shown = engine, engine.identity
             client = Client(kept, shown, manners, timeout)
-        if out.exists() and not overwrite:
+        if _is_snippets(out) and not overwrite:
             corpus = SnippetCorpus.open(out)
             if holds_already(corpus, Wanted(shown, opened.identity, manners.limit, options, plan)):
                 if notice:
@@ -112,27 +111,17 @@ def fetch_snippets(
     return SnippetCorpus.open(out)
 
 
-def _check_free(out: Path, overwrite: bool) -> None:
-    """Only a snippet corpus is gone on with or replaced."""
-    recover_replaced(out)
-    if not out.exists():
-        return
-    manifest = out / "manifest.json"
-    if not out.is_dir() or not manifest.exists() or read_json(manifest).get("kind") != KIND:
-        left = "so --overwrite leaves it alone; " if overwrite else ""
-        state = "is not" if overwrite else "exists already and is not"
-        raise StoreError(f"{out} {state} a snippet corpus{', ' if left else '; '}{left}choose another --out")
+def _is_snippets(path: Path) -> bool:
+    manifest = path / "manifest.json"
+    return manifest.exists() and read_json(manifest).get("kind") == KIND
 
 
 def _write(
     out: Path, assembler: Assembler, full: Sequence[bool], facts: dict[str, Any], jobs: int | None
 ) -> None:
-    """Build the stores beside the final place, and rename."""
-    work = out.with_name(out.name + PARTIAL)
-    remove_tree(work)  # the answers are in the cache: there is nothing here worth going on with
-    with disk_errors(work):
-        work.mkdir(parents=True)
-    try:
+    """Build the stores next to the final place, and exchange them."""
+    # The answers are in the cache: what a killed run left there is not worth resuming.
+    with new_directory(out, is_ours=_is_snippets, what="snippet corpus", overwrite=True) as work:
         hashes = []
         contexts = {}
         # The keys are settled: lemmas, forms, or a target's own. The builder takes what stands in the lemma's place.
@@ -175,10 +164,6 @@ def _write(
             "checksums": checksums,
         }
         write_json(work / "manifest.json", manifest)
-    except BaseException:
-        remove_tree(work)
-        raise
-    replace_tree(work, out)
 
 
 def _targets_table(assembler: Assembler, full: Sequence[bool]) -> str:

@@ -1,0 +1,341 @@
+"""A server that lies: whatever it answers, a search ends in time, in bounded memory, with snippets or a sentence."""
+
+import contextlib
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zlib
+
+import pytest
+
+from bagpack.engines.base import BusyError, EngineError, connect
+from bagpack.engines.fetch.ask import ask_all
+from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.cache import AnswerCache
+from bagpack.engines.fetch.client import Client
+from bagpack.engines.queries import Query
+from bagpack.engines.snippets.fetching import fetch_snippets
+
+TIMEOUT = 0.6
+CAT = Query("word", (("cat",),))
+MAPPING = {"docs": {"mappings": {"properties": {"body": {"type": "text"}, "url": {"type": "keyword"}}}}}
+META = {"_meta": {"bagpack": {"format_version": 1, "build": "b"}}, "properties": {"words": {"type": "text"}}}
+OURS = {"docs": {"mappings": META}}
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Elastic-Product: Elasticsearch\r\n"
+
+
+def whole(value, status=b"200 OK", more=b""):
+    body = value if isinstance(value, bytes) else json.dumps(value).encode()
+    head = HEAD.replace(b"200 OK", status)
+    return head + more + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def hits(*found, **more):
+    return whole({"timed_out": False, "_shards": {"failed": 0}, "hits": {"hits": list(found)}, **more})
+
+
+def hit(body="A cat.", **more):
+    return {"_id": "1", "_source": {"body": body, "url": "u"}, **more}
+
+
+def bomb(size):
+    """A small gzip file that expands to `size` bytes."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    block = bytes(1 << 20)
+    return b"".join([*(packer.compress(block) for _ in range(size >> 20)), packer.flush()])
+
+
+@contextlib.contextmanager
+def lying_server(answer, mapping=MAPPING):
+    """Answers GET with a mapping, and everything else with bytes: all at once, or from a generator, piece by piece."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    stopped = threading.Event()
+    asked = []
+
+    def serve(client):
+        with client, contextlib.suppress(OSError):
+            while not stopped.is_set():
+                request = b""
+                while b"\r\n\r\n" not in request:
+                    more = client.recv(65536)
+                    if not more:
+                        return
+                    request += more
+                head, _, body = request.partition(b"\r\n\r\n")
+                length = int((re.search(rb"(?i)content-length: (\d+)", head) or [0, 0])[1])
+                while len(body) < length:
+                    body += client.recv(65536)
+                if head.startswith(b"GET"):
+                    client.sendall(whole(mapping))
+                    continue
+                asked.append(body)
+                pieces = answer() if callable(answer) else [answer]
+                for piece in pieces:
+                    if stopped.is_set():
+                        return
+                    client.sendall(piece)
+                if callable(answer):
+                    return
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}", asked
+    finally:
+        stopped.set()
+        listener.close()
+
+
+def dripping(head, pause=0.05):
+    def drip():
+        yield head
+        while True:
+            time.sleep(pause)
+            yield b" "
+
+    return drip
+
+
+def endless(head, piece):
+    def send():
+        yield head
+        while True:
+            yield piece
+
+    return send
+
+
+# What is answered to a search → what is said about it. A list of texts: these snippets are taken.
+ANSWERS = {
+    # Answers that are fine
+    "nothing found": (hits(), []),
+    "one hit": (hits(hit()), ["A cat."]),
+    "a list of texts": (hits(hit(["A cat.", "Another."])), ["A cat.\nAnother."]),
+    "no id": (hits({"_source": {"body": "A cat."}}), ["A cat."]),
+    "an id that is a number": (hits({"_id": 7, "_source": {"body": "A cat."}}), ["A cat."]),
+    "lone surrogate": (whole(b'{"hits":{"hits":[{"_source":{"body":"A \\ud800 cat."}}]}}'), ["A \ufffd cat."]),
+    "surrogate in the id": (whole(b'{"hits":{"hits":[{"_id":"\\udfff","_source":{"body":"cat"}}]}}'), ["cat"]),
+    "control characters": (hits(hit("A\tcat\n\x00\x1b[31m.")), ["A\tcat\n\x00\x1b[31m."]),
+    "byte order mark": (whole(b"\xef\xbb\xbf" + json.dumps({"hits": {"hits": [hit()]}}).encode()), ["A cat."]),
+    "empty text": (hits(hit("")), [""]),
+    "more fields": (hits(hit(more={"a": [1]}), took=3, aggregations={}), ["A cat."]),
+    "gzip": (whole(zlib.compress(json.dumps({"hits": {"hits": [hit()]}}).encode(), wbits=31),
+                   more=b"Content-Encoding: gzip\r\n"), ["A cat."]),
+    "deflate": (whole(zlib.compress(json.dumps({"hits": {"hits": [hit()]}}).encode()),
+                      more=b"Content-Encoding: deflate\r\n"), ["A cat."]),
+    "chunked": (HEAD + b'Transfer-Encoding: chunked\r\n\r\n14\r\n{"hits":{"hits":[]}}\r\n0\r\n\r\n', []),
+    "continue first": (b"HTTP/1.1 100 Continue\r\n\r\n" + hits(hit()), ["A cat."]),
+    "status 201": (whole({"hits": {"hits": [hit()]}}, b"201 Created"), ["A cat."]),
+    # Hits that are none
+    "hit without a source": (hits({"_id": "1"}), "without _source"),
+    "source is null": (hits({"_source": None}), "without _source"),
+    "source is a list": (hits({"_source": []}), "without _source"),
+    "source is text": (hits({"_source": "A cat."}), "without _source"),
+    "hit is null": (hits(None), "without _source"),
+    "hit is a number": (hits(1), "without _source"),
+    "hit is a list": (hits([]), "without _source"),
+    "field is missing": (hits({"_source": {"url": "u"}}), "'body' is not text in _source .it is missing"),
+    "source is empty": (hits({"_source": {}}), "'body' is not text in _source .it is missing"),
+    "text is null": (hits(hit(None)), "'body' is not text"),
+    "text is a number": (hits(hit(3)), "'body' is not text in _source .it is of type int"),
+    "text is true": (hits(hit(True)), "'body' is not text"),
+    "text is an object": (hits(hit({"a": "A cat."})), "'body' is not text"),
+    "text is a list of numbers": (hits(hit([1, 2])), "'body' is not text"),
+    "text is a nested list": (hits(hit([["A cat."]])), "'body' is not text"),
+    "second hit is bad": (hits(hit(), hit(7)), "'body' is not text"),
+    "more hits than asked for": (hits(*[hit()] * 50), "50 hits where at most 10"),
+    "50,000 hits": (hits(*[hit("x")] * 50_000), "50,000 hits where at most 10"),
+    # JSON that is no search result
+    **{f"JSON {text}": (whole(text.encode()), "no search result|not JSON")
+       for text in ("null", "1", '"hits"', "true", "[]", "{}", "[1, 2]", '{"hits": null}', '{"hits": []}',
+                    '{"hits": {}}', '{"hits": {"hits": null}}', '{"hits": {"hits": {}}}', '{"hits": {"hits": "x"}}',
+                    '{"error": "quota"}', '{"hits": {"hits": 3}}', '{"hits": 3}')},
+    "shards are a list": (hits(hit(), _shards=[]), ["A cat."]),
+    "hits twice": (whole(b'{"hits": {"hits": []}, "hits": 1}'), "no search result"),
+    # Not JSON
+    **{f"body {text!r}": (whole(text), "not JSON")
+       for text in (b"", b" ", b"<html>Please log in</html>", b'{"hits": {"hi', b"{'hits': []}", b"\xff\xfe\x00",
+                    b'{"hits": {"hits": []}} trailing', b"\x00" * 100, b'{"a": "\x80"}', b'{"hits": NaN,}', b"[" * 10,
+                    b"hits")},
+    "nested 100,000 deep": (whole(b"[" * 100_000 + b"]" * 100_000), "nested too deeply"),
+    "objects nested 100,000 deep": (whole(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "nested too deeply"),
+    "nested and cut": (whole(b'{"hits":' + b"[" * 200_000), "nested too deeply|not JSON"),
+    "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|no search result"),
+    "not UTF-8": (whole('{"hits": {"hits": [{"_source": {"body": "Ä"}}]}}'.encode("latin-1")), "not JSON"),
+    # Statuses
+    **{f"status {status}": (whole({"error": {"reason": "because"}}, status.encode()), told) for status, told in {
+        "400 Bad Request": "could not answer: because", "401 Unauthorized": "refused the credentials",
+        "403 Forbidden": "refused the credentials", "404 Not Found": "has no index",
+        "405 Method Not Allowed": "could not answer: because", "413 Too Large": "could not answer: because",
+        "429 Too Many Requests": "too busy .status 429", "500 Error": "too busy .status 500",
+        "502 Bad Gateway": "too busy .status 502", "503 Unavailable": "too busy .status 503",
+        "504 Timeout": "too busy .status 504", "599 Odd": "too busy .status 599"}.items()},
+    "error without a reason": (whole(b"oops", b"400 Bad"), "could not answer: status 400"),
+    "error that is a list": (whole([1], b"400 Bad"), "could not answer: status 400"),
+    "error nested deeply": (whole(b'{"error":' * 50_000, b"400 Bad"), "could not answer: status 400"),
+    "redirect": (whole(b"", b"302 Found", b"Location: http://127.0.0.1:9/\r\n"), "not JSON"),
+    "no content": (b"HTTP/1.1 204 No Content\r\nX-Elastic-Product: Elasticsearch\r\n\r\n", "not JSON"),
+    "partial shards": (hits(hit(), _shards={"failed": 2}), "part of its shards"),
+    "timed out": (hits(hit(), timed_out=True), "part of its shards"),
+    # HTTP that is none
+    "hangs up": (lambda: [], "closed the connection"),
+    "not HTTP": (lambda: [b"SSH-2.0-OpenSSH_9.2\r\n"], "not HTTP"),
+    "a status that is no number": (lambda: [b"HTTP/1.1 abc OK\r\n\r\n"], "not HTTP"),
+    "headers without end": (endless(b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 50), "not HTTP"),
+    "a line without end": (endless(b"HTTP/1.1 200 OK\r\nX-A: ", b"a" * 65536), "not HTTP"),
+    "length that is no number": (lambda: [HEAD + b"Content-Length: many\r\n\r\n{}"], "no search result"),
+    "shorter than it says": (lambda: [HEAD + b"Content-Length: 1000\r\n\r\n{}"], "does not answer"),
+    "chunks that end early": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{}"], "does not answer"),
+    "chunks of no size": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n{}"], "does not answer|not"),
+    "unknown encoding": (whole(b"abc", more=b"Content-Encoding: zstd\r\n"), "unknown content encoding"),
+    "gzip that is none": (whole(b"abc", more=b"Content-Encoding: gzip\r\n"), "damaged gzip"),
+    "gzip that is cut": (whole(bomb(1 << 20)[:-20], more=b"Content-Encoding: gzip\r\n"), "damaged gzip"),
+    # Too much
+    "500 MB in the header": (lambda: [HEAD + b"Content-Length: 500000000\r\n\r\n" + b" " * 1000], "does not answer"),
+    "endless body": (endless(HEAD + b"\r\n", b" " * (1 << 20)), "more than 64 MiB|within 0.6 s"),
+    "endless chunks": (endless(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + b" " * 65536 + b"\r\n"),
+                       "more than 64 MiB|within 0.6 s"),
+    "gzip bomb": (whole(bomb(1 << 30), more=b"Content-Encoding: gzip\r\n"), "more than 64 MiB"),
+    # Too slow
+    "a byte at a time": (dripping(HEAD + b"Content-Length: 1000000\r\n\r\n"), "within 0.6 s"),
+    "headers a byte at a time": (dripping(b"HTTP/1.1 200 OK\r\nX-Slow: "), "within 0.6 s"),
+    "chunks a byte at a time": (dripping(HEAD + b"Transfer-Encoding: chunked\r\n\r\nFFFF\r\n"), "within 0.6 s"),
+    "continue for ever": (endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "within 0.6 s"),
+    "silence": (lambda: iter(lambda: time.sleep(0.05) or b"", None), "within 0.6 s"),
+}  # fmt: skip
+
+
+def test_there_are_as_many_kinds_as_were_tried():
+    assert len(ANSWERS) >= 92
+
+
+@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_whatever_a_server_answers(kind, client):
+    pytest.importorskip("opensearchpy" if client == "opensearch" else "elasticsearch")
+    answer, expected = ANSWERS[kind]
+    timeout = TIMEOUT if "within" in expected else 20
+    with lying_server(answer) as (host, _):
+        engine = connect(f"{client}+http://{host}/docs?field=body", timeout=timeout)
+        begun = time.monotonic()
+        try:
+            found = engine.search(CAT, 10)
+        except EngineError as error:
+            assert isinstance(expected, str), error
+            assert re.search(expected, str(error)), error
+            assert "\n" not in str(error)
+            assert len(str(error)) < 600
+        else:
+            assert [snippet.text for snippet in found] == expected
+        assert time.monotonic() - begun < timeout + 2
+        engine.close()
+
+
+ODD_MAPPINGS = [None, [], {}, {"docs": None}, {"docs": {}}, {"docs": {"mappings": None}}, {"docs": {"mappings": []}},
+                {"docs": {"mappings": {"_meta": 3}}}, {"docs": {"mappings": {"properties": []}}}]  # fmt: skip
+
+
+@pytest.mark.parametrize("mapping", ODD_MAPPINGS)
+def test_a_mapping_that_is_none(mapping):
+    told = r"check the URL|has no field 'body'"
+    with lying_server(hits(), mapping) as (host, _), pytest.raises(EngineError, match=told):
+        connect(f"opensearch+http://{host}/docs?field=body", timeout=TIMEOUT)
+
+
+def test_a_field_that_is_not_there_is_reported():
+    """Servers answer nothing where a field does not exist: that is not "never seen"."""
+    with lying_server(hits()) as (host, _):
+        with pytest.raises(EngineError, match=r"has no field 'bdy'; correct field= in the URL .*body, url"):
+            connect(f"opensearch+http://{host}/docs?field=bdy")
+        with pytest.raises(EngineError, match=r"has no field 'name'; correct id="):
+            connect(f"opensearch+http://{host}/docs?field=body&id=name")
+
+
+@pytest.mark.parametrize("source", [{}, {"document": "d"}, {"document": 1, "sentence": "cat"}])
+def test_a_hit_of_our_own_index_without_its_fields(source):
+    answer = hits({"_source": source})
+    with lying_server(answer, OURS) as (host, _), pytest.raises(EngineError, match="is not text in _source"):
+        connect(f"opensearch+http://{host}/docs").search(CAT, 10)
+
+
+@pytest.mark.parametrize(
+    "text", ["A\tcat\tforged", "cat\n<s>\nforged\tkey", "cat\r\x00\x85", "", " ", "  cat  ", "\u2060\u2060"]
+)
+def test_odd_text_from_our_own_index_makes_no_odd_corpus(text, tmp_path):
+    answer = hits({"_source": {"document": 'd"><text>', "sentence": text}})
+    with lying_server(answer, OURS) as (host, _):
+        corpus = fetch_snippets(
+            [("cat", "lion")],
+            f"opensearch+http://{host}/docs",
+            tmp_path / "s.bps",
+            cache=tmp_path / "c",
+            jobs=1,
+        )
+    assert corpus.verify() == []
+    assert corpus.for_basis.sentences == 1
+
+
+@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
+def test_endless_429_ends(client, tmp_path):
+    busy = whole({"error": "busy"}, b"429 Too Many Requests", b"Retry-After: 0\r\n")
+    with lying_server(busy) as (host, asked), AnswerCache(tmp_path / "c") as cache:
+        manners = Manners(retries=3, first_wait=0.01)
+        url = f"{client}+http://{host}/docs?field=body"
+        sender = Client(cache, url, manners, TIMEOUT)
+        engine = connect(url, TIMEOUT, sender)
+        with pytest.raises(BusyError, match=r"too busy .status 429.; lower --rate"):
+            ask_all(engine, [CAT], cache, manners, client=sender)
+        assert len(asked) == 4
+        assert cache.spent(url) == 5, "the mapping, the search and its three retries"
+
+
+@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
+@pytest.mark.parametrize("wait", ["7", "date"])
+def test_retry_after_is_honoured(client, wait):
+    from email.utils import formatdate
+
+    value = formatdate(time.time() + 8, usegmt=True) if wait == "date" else wait
+    busy = whole({"error": "busy"}, b"503 Unavailable", f"Retry-After: {value}\r\n".encode())
+    with lying_server(busy) as (host, _):
+        engine = connect(f"{client}+http://{host}/docs?field=body", TIMEOUT)
+        with pytest.raises(BusyError) as error:
+            engine.search(CAT, 10)
+    assert 5 < error.value.wait <= 8
+
+
+MEMORY = """
+import resource, sys
+from bagpack.engines.base import EngineError, connect
+from bagpack.engines.queries import Query
+engine = connect(sys.argv[1], timeout=20)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    engine.search(Query("word", (("cat",),)), 10)
+except EngineError as error:
+    print(str(error))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
+@pytest.mark.parametrize("kind", ["bomb", "document"])
+def test_memory_is_bounded(kind, client):
+    def document():
+        yield HEAD + b"Content-Length: 500000100\r\n\r\n" + b'{"hits": {"hits": [{"_source": {"body": "'
+        for _ in range(500):
+            yield b"x" * 1_000_000
+
+    answer = document if kind == "document" else ANSWERS["gzip bomb"][0]
+    with lying_server(answer) as (host, _):
+        run = [sys.executable, "-c", MEMORY, f"{client}+http://{host}/docs?field=body"]
+        told = subprocess.run(run, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    assert "more than 64 MiB; lower --limit" in told[0]
+    assert int(told[1]) < 300_000, "kB"
