@@ -1,0 +1,409 @@
+"""The design matrix of a linear model, in blocks that share their rows.
+
+Pair i has in block b the features ``scale[b, i] · rows[row[b, i]]``, or the column-by-column product of two such rows.
+All pairs of a word use the same stored row, and products are formed where they are needed: nothing is copied per pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.learn.types import Csr, Floats, Index, Ints
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Pair i has ``factor · rows[index[i]]``, or ``factor · rows[i]`` where there is no index."""
+
+    rows: Csr
+    index: Index | None = None
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class ProductBlock:
+    """Pair i has ``rows[left[i]] * rows[right[i]]``, column by column, times ``factor``.
+
+    With ``unit`` the product is brought to unit length first; all-zero products are unchanged.
+    """
+
+    rows: Csr
+    left: Index
+    right: Index
+    factor: float = 1.0
+    unit: bool = True
+
+
+class Arrays(NamedTuple):
+    """What the kernels take; see `Design`.
+
+    ``indptr``, ``indices`` and ``data`` hold the rows of all tables one below the other. ``row``, ``other`` and
+    ``scale`` are blocks × pairs; ``other`` is −1 where a block is not a product. Block b's weights begin at
+    ``first[b]`` and end at ``first[b + 1]``. Block 0 leads: its row stays the same over runs of pairs.
+
+    Unsigned integers spare the kernels the test for negative indices.
+    """
+
+    indptr: NDArray[np.uint64]
+    indices: NDArray[np.uint32]
+    data: Any
+    row: NDArray[np.int32]
+    other: NDArray[np.int32]
+    scale: Floats
+    first: Ints
+
+
+# Kernels --------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def dot_row(arrays: Arrays, row: int, weights: Floats) -> float:
+    """Product of one stored row with the weights of its block."""
+    total = 0.0
+    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
+        total += arrays.data[q] * weights[arrays.indices[q]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def add_row(arrays: Arrays, row: int, step: float, weights: Floats) -> None:
+    """Add step · row to the weights."""
+    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
+        weights[arrays.indices[q]] += step * arrays.data[q]
+
+
+@njit(cache=True, nogil=True)
+def spread_row(arrays: Arrays, before: int, row: int, dense: Floats) -> None:
+    """Write a row into an array that holds the row ``before`` (−1: nothing) and zeros; −1 for ``row`` only clears."""
+    if before >= 0:
+        for q in range(arrays.indptr[before], arrays.indptr[before + 1]):
+            dense[arrays.indices[q]] = 0.0
+    if row >= 0:
+        for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
+            dense[arrays.indices[q]] = arrays.data[q]
+
+
+@njit(cache=True, nogil=True)
+def dot_product(arrays: Arrays, row: int, dense: Floats, weights: Floats) -> float:
+    """Σ row · dense · weights over the columns."""
+    total = 0.0
+    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
+        c = arrays.indices[q]
+        total += arrays.data[q] * dense[c] * weights[c]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def add_product(arrays: Arrays, row: int, dense: Floats, step: float, weights: Floats) -> None:
+    """Add step · row · dense to the weights."""
+    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
+        c = arrays.indices[q]
+        weights[c] += step * arrays.data[q] * dense[c]
+
+
+@njit(cache=True, nogil=True)
+def _row_squares(arrays: Arrays, rows: Index, out: Floats) -> None:
+    """out[r] = squared length of stored row r, for each r in ``rows``."""
+    for r in rows:
+        total = 0.0
+        for q in range(arrays.indptr[r], arrays.indptr[r + 1]):
+            total += arrays.data[q] * arrays.data[q]
+        out[r] = total
+
+
+@njit(cache=True, nogil=True)
+def _row_dots(arrays: Arrays, rows: Index, weights: Floats, out: Floats) -> None:
+    """out[r, k] = stored row r times column k of the weights, for each r in ``rows``."""
+    for r in rows:
+        for q in range(arrays.indptr[r], arrays.indptr[r + 1]):
+            value = arrays.data[q]
+            c = arrays.indices[q]
+            for k in range(weights.shape[1]):
+                out[r, k] += value * weights[c, k]
+
+
+@njit(cache=True, nogil=True)
+def _product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out: Floats) -> None:
+    """Squared lengths of a block's unscaled products, for the pairs in ``order``."""
+    spread = -1
+    for i in order:
+        if arrays.other[block, i] != spread:
+            spread_row(arrays, spread, arrays.other[block, i], dense)
+            spread = arrays.other[block, i]
+        row = arrays.row[block, i]
+        total = 0.0
+        for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
+            value = arrays.data[q] * dense[arrays.indices[q]]
+            total += value * value
+        out[i] = total
+    spread_row(arrays, spread, -1, dense)
+
+
+@njit(cache=True, nogil=True)
+def _product_dots(
+    arrays: Arrays, block: int, order: Index, dense: Floats, weights: Floats, out: Floats
+) -> None:
+    """out[i, k] += product of pair i with column k of the weights, for the pairs in ``order``."""
+    spread = -1
+    sums = np.zeros(weights.shape[1])
+    for i in order:
+        if arrays.other[block, i] != spread:
+            spread_row(arrays, spread, arrays.other[block, i], dense)
+            spread = arrays.other[block, i]
+        row = arrays.row[block, i]
+        sums[:] = 0.0
+        for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
+            c = arrays.indices[q]
+            value = arrays.data[q] * dense[c]
+            if value != 0.0:
+                for k in range(len(sums)):
+                    sums[k] += value * weights[c, k]
+        for k in range(len(sums)):
+            out[i, k] += arrays.scale[block, i] * sums[k]
+    spread_row(arrays, spread, -1, dense)
+
+
+@njit(cache=True, nogil=True)
+def _product_sums(
+    arrays: Arrays, block: int, order: Index, dense: Floats, coef: Floats, weights: Floats
+) -> None:
+    """Add Σ_i coef_i · product of pair i to the weights, over the pairs in ``order``."""
+    spread = -1
+    for i in order:
+        if coef[i] == 0.0:
+            continue
+        if arrays.other[block, i] != spread:
+            spread_row(arrays, spread, arrays.other[block, i], dense)
+            spread = arrays.other[block, i]
+        add_product(arrays, arrays.row[block, i], dense, coef[i] * arrays.scale[block, i], weights)
+    spread_row(arrays, spread, -1, dense)
+
+
+@njit(cache=True, nogil=True)
+def _row_sums(arrays: Arrays, rows: Index, coef: Floats, weights: Floats) -> None:
+    """Add Σ coef[r] · stored row r to the weights, over ``rows``."""
+    for r in rows:
+        if coef[r] != 0.0:
+            add_row(arrays, r, coef[r], weights)
+
+
+# The matrix -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Features of n pairs; made by `make_design`.
+
+    ``places[k]`` is the position among the arrays of the k-th block that was given.
+    """
+
+    arrays: Arrays
+    places: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return int(self.arrays.row.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of features in all blocks."""
+        return int(self.arrays.first[-1])
+
+    def take(self, pairs: Any) -> Design:
+        """The same features of some of the pairs (numbers, a mask or a slice); rows are shared."""
+        arrays = self.arrays
+        return Design(
+            arrays._replace(
+                row=np.ascontiguousarray(arrays.row[:, pairs]),
+                other=np.ascontiguousarray(arrays.other[:, pairs]),
+                scale=np.ascontiguousarray(arrays.scale[:, pairs]),
+            ),
+            self.places,
+        )
+
+    def select(self, blocks: Sequence[int]) -> Design:
+        """Some of the blocks, by the position in which they were given; rows are shared."""
+        arrays = self.arrays
+        kept = _lead_first(arrays.row, arrays.other, [self.places[b] for b in blocks])
+        return Design(
+            arrays._replace(
+                row=arrays.row[kept],
+                other=arrays.other[kept],
+                scale=arrays.scale[kept],
+                first=np.concatenate([[0], np.cumsum(np.diff(arrays.first)[kept])]),
+            ),
+            tuple(kept.index(self.places[b]) for b in blocks),
+        )
+
+    def split(self, weights: Floats) -> list[Floats]:
+        """Weights of all columns (columns × outputs) as one array per block, in the order the blocks were given."""
+        first = self.arrays.first
+        return [weights[first[b] : first[b + 1]] for b in self.places]
+
+    def join(self, weights: Sequence[Floats]) -> Floats:
+        """The reverse of `split`."""
+        out = np.empty((self.n_columns, weights[0].shape[1]))
+        for part, b in zip(weights, self.places, strict=True):
+            out[self.arrays.first[b] : self.arrays.first[b + 1]] = part
+        return out
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Squared length of each pair's features."""
+        arrays = self.arrays
+        out = np.zeros(len(self))
+        for b in range(len(self.places)):
+            squares = np.zeros(len(self))
+            if _is_product(arrays.other, b):
+                _product_squares(arrays, b, self._order(b), np.zeros(self._width(b)), squares)
+            else:
+                by_row = np.zeros(len(arrays.indptr) - 1)
+                _row_squares(arrays, self._used(b), by_row)
+                squares = by_row[arrays.row[b]]
+            out += arrays.scale[b] ** 2 * squares
+        return out
+
+    def decisions(self, weights: Floats) -> Floats:
+        """Features times weights (columns × outputs): once per stored row, products pair by pair."""
+        arrays = self.arrays
+        out = np.zeros((len(self), weights.shape[1]))
+        for b in range(len(self.places)):
+            own = np.ascontiguousarray(weights[arrays.first[b] : arrays.first[b + 1]])
+            if _is_product(arrays.other, b):
+                _product_dots(arrays, b, self._order(b), np.zeros(len(own)), own, out)
+            else:
+                by_row = np.zeros((len(arrays.indptr) - 1, weights.shape[1]))
+                _row_dots(arrays, self._used(b), own, by_row)
+                out += arrays.scale[b][:, None] * by_row[arrays.row[b]]
+        return out
+
+    def combine(self, coef: Floats) -> Floats:
+        """Σ_i coef_i · features of pair i, one value per column."""
+        arrays = self.arrays
+        out = np.zeros(self.n_columns)
+        for b in range(len(self.places)):
+            own = out[arrays.first[b] : arrays.first[b + 1]]
+            if _is_product(arrays.other, b):
+                _product_sums(arrays, b, self._order(b), np.zeros(len(own)), coef, own)
+            else:
+                sums = np.bincount(arrays.row[b], coef * arrays.scale[b], minlength=len(arrays.indptr) - 1)
+                by_row = sums.astype(np.float64, copy=False)
+                _row_sums(arrays, self._used(b), by_row, own)
+        return out
+
+    def _width(self, block: int) -> int:
+        return int(self.arrays.first[block + 1] - self.arrays.first[block])
+
+    def _used(self, block: int) -> Index:
+        """Stored rows that occur in a block, in ascending order."""
+        return np.flatnonzero(np.bincount(self.arrays.row[block], minlength=1))
+
+    def _order(self, block: int) -> Index:
+        """Pairs such that those with the same spread row follow each other."""
+        return np.argsort(self.arrays.other[block], kind="stable")
+
+
+def make_design(blocks: Sequence[RowBlock | ProductBlock]) -> Design:
+    """Put blocks of the same pairs next to each other; a table that several blocks use is stored once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> words = csr_array(np.array([[0.6, 0.8], [1.0, 0.0]]))
+    >>> w1, w2 = np.array([0, 1, 1]), np.array([1, 0, 1])
+    >>> design = make_design([RowBlock(words, w1), RowBlock(words, w2, 0.5), ProductBlock(words, w1, w2)])
+    >>> design.decisions(np.ones((6, 1))).ravel().round(2).tolist()
+    [2.9, 2.7, 2.5]
+    """
+    if not blocks:
+        raise UsageError("a design matrix needs at least one block")
+    n = _length(blocks[0])
+    tables: dict[int, tuple[Csr, int]] = {}
+    stored = 0
+    row, other = (np.empty((len(blocks), n), dtype=np.int32) for _ in range(2))
+    for b, block in enumerate(blocks):
+        if _length(block) != n:
+            raise UsageError(f"block {b} has {_length(block)} pairs and block 0 has {n}: they must agree")
+        if id(block.rows) not in tables:
+            tables[id(block.rows)] = block.rows, stored
+            stored += block.rows.shape[0]
+        at = tables[id(block.rows)][1]
+        one, two = (block.index, None) if isinstance(block, RowBlock) else (block.right, block.left)
+        row[b] = at + _checked(np.arange(n) if one is None else one, block.rows.shape[0], b)
+        other[b] = -1 if two is None else at + _checked(two, block.rows.shape[0], b)
+    order = _lead_first(row, other, list(range(len(blocks))))
+    row, other = row[order], other[order]
+    given = [blocks[b] for b in order]
+    scale = np.repeat([[block.factor] for block in given], n, axis=1).astype(np.float64)
+    first = np.concatenate([[0], np.cumsum([block.rows.shape[1] for block in given])])
+    arrays = Arrays(*_stack([rows for rows, _ in tables.values()]), row, other, scale, first)
+    design = Design(arrays, tuple(np.argsort(order).tolist()))
+    for b, block in enumerate(given):
+        if isinstance(block, ProductBlock):
+            if np.array_equal(row[b], row[0]):
+                # Spread the row that changes least often.
+                row[b], other[b] = other[b].copy(), row[b].copy()
+            if block.unit:
+                squares = np.zeros(n)
+                _product_squares(arrays, b, design._order(b), np.zeros(block.rows.shape[1]), squares)
+                scale[b] *= np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0)
+    return design
+
+
+def _length(block: RowBlock | ProductBlock) -> int:
+    if isinstance(block, ProductBlock):
+        return len(block.left)
+    return int(block.rows.shape[0]) if block.index is None else len(block.index)
+
+
+def _checked(index: Index, rows: int, block: int) -> Index:
+    """Row numbers, each of an existing row."""
+    if len(index) and not 0 <= index.min() <= index.max() < rows:
+        wrong = index[(index < 0) | (index >= rows)][0]
+        raise UsageError(f"block {block} refers to row {wrong}, and its table has the rows 0 to {rows - 1}")
+    return index
+
+
+def _is_product(other: NDArray[np.int32], block: int) -> bool:
+    return bool(other.shape[1]) and bool(other[block, 0] >= 0)
+
+
+def _lead_first(row: NDArray[np.int32], other: NDArray[np.int32], blocks: list[int]) -> list[int]:
+    """The blocks with that of the fewest distinct rows in front; products cannot lead."""
+    plain = [b for b in blocks if not _is_product(other, b)]
+    if not plain or not row.shape[1]:
+        return blocks
+    lead = min(plain, key=lambda b: int(np.count_nonzero(np.bincount(row[b]))))
+    return [lead, *(b for b in blocks if b != lead)]
+
+
+def _stack(tables: Sequence[Csr]) -> tuple[Any, Any, Any]:
+    """The rows of all tables one below the other: indptr, indices, data."""
+    kept = []
+    for table in tables:
+        if not table.has_canonical_format:
+            table = table.copy()
+            table.sum_duplicates()
+        kept.append(table)
+    ends = np.cumsum([0, *(table.nnz for table in kept)])
+    indptr = np.concatenate(
+        [[0], *(table.indptr[1:].astype(np.int64) + end for table, end in zip(kept, ends, strict=False))]
+    )
+    single = all(table.dtype == np.float32 for table in kept)
+    data = np.concatenate([table.data for table in kept]).astype(
+        np.float32 if single else np.float64, copy=False
+    )
+    if not np.isfinite(data).all():
+        raise UsageError("a feature is not a finite number; check the counts and the weighting")
+    indices = np.concatenate([table.indices for table in kept]).astype(np.int32, copy=False)
+    return indptr.astype(np.int64).view(np.uint64), indices.view(np.uint32), data
