@@ -125,19 +125,23 @@ def _foreign(work: Path) -> StoreError:
 
 def take_lock(handle: int, path: Path) -> None:
     """Lock an open file alone, without waiting; a StoreError if another process holds it or has just removed it."""
-    busy = StoreError(f"another bagpack command is working in {path.parent}; wait for it, or stop it")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EAGAIN, errno.EACCES):
-            raise busy from error
+            raise busy(path.parent) from error
         # A file system without locks: nothing can be held.
     try:
         current = os.stat(path).st_ino
     except FileNotFoundError:
-        raise busy from None
+        raise busy(path.parent) from None
     if current != os.fstat(handle).st_ino:
-        raise busy  # its owner finished just now, and another one began
+        raise busy(path.parent)  # its owner finished just now, and another one began
+
+
+def busy(work: Path) -> StoreError:
+    """The error where another process works in a directory."""
+    return StoreError(f"another bagpack command is working in {work}; wait for it, or stop it")
 
 
 def replace_tree(work: Path, path: Path) -> None:

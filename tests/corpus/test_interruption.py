@@ -181,7 +181,7 @@ def test_a_text_that_changed_since_is_another_source(tmp_path, write):
 def test_only_one_build_at_a_time_in_one_place(sources, tmp_path):
     with owned(tmp_path / "s.partial", resume=False, overwrite=False):
         for options in ({}, {"resume": True}, {"overwrite": True}):
-            with pytest.raises(StoreError, match="another bagpack index is working in"):
+            with pytest.raises(StoreError, match="another bagpack command is working in"):
                 index_corpus(sources, tmp_path / "s", **BUILD, **options)
     index_corpus(sources, tmp_path / "s", **BUILD)
 

@@ -1,52 +1,73 @@
 """Building a store: plan, parts in parallel, one lexicon, one rename.
 
 Everything is made in `STORE.partial` (for an append, in `STORE/append.partial`) and gets its final name when it is
-whole. A finished part leaves `parts/NNNNNN.json`; `resume` skips those and ends with the same bytes.
+whole. A finished part leaves a report in `shards/parts`; `resume` skips those and ends with the same bytes.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import seal_of
-from bagpack.corpus.build.plan import Part, Plan, make_plan
+from bagpack.artefacts import LOCK, seal_of
+from bagpack.corpus.build.plan import Part, Plan, is_left_out, make_plan
 from bagpack.corpus.build.shard_builder import SHARD_TOKENS, ShardSink, Tally
 from bagpack.corpus.build.warmup import warm_up
 from bagpack.corpus.build.workdir import (
+    APPENDED,
+    APPENDING,
+    FINISHED,
+    FIRST,
+    SPOOLED,
+    WORKERS,
+    FinishedParts,
     at_work,
+    begun_otherwise,
     check_finished,
     check_free,
+    discard,
     install,
     is_complete,
+    is_finished,
+    key_of_file,
     owned,
-    settle_plan,
+    source_key,
     spool,
     sweep,
+    take_back,
 )
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for
 from bagpack.corpus.readers.sniff import LeftOut
-from bagpack.corpus.readers.sources import Source
+from bagpack.corpus.readers.sources import Source, expand
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import FORMAT_VERSION
 from bagpack.corpus.store.lexicon import write_lexicon
-from bagpack.corpus.store.manifest import MANIFEST, read_manifest
+from bagpack.corpus.store.manifest import MANIFEST, is_store, read_manifest
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.files import PARTIAL, DiskError, digest, read_json, remove_tree, sync_directory, write_json
+from bagpack.files import (
+    PARTIAL,
+    DiskError,
+    digest,
+    disk_errors,
+    read_json,
+    remove_tree,
+    sync_directory,
+    write_json,
+)
 from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run
 
 DEFAULT_MEMORY = 2 << 30
 WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
 WORKER_TOKEN = 12  # bytes a token of the shard in the making: raw ids while they grow, postings
-APPENDED = "append.done"
 SHAPING = ("level", "case", "punctuation", "annotator", "lang")  # options that all of a store must share
 
 Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
@@ -64,10 +85,12 @@ class IndexSummary:
     left_out: list[LeftOut]  # files of directories that hold no text, of this build or append
 
 
-def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int, commander: int = 0) -> None:
-    """Read one part and write its shards; what a worker does, wherever it runs.
+def build_part(
+    part: Part, directory: str, options: TextOptions, part_bytes: int, commander: int = 0, report: str = ""
+) -> None:
+    """Read one part and write its shards, then its report; what a worker does, wherever it runs.
 
-    On one machine, `commander` is the process that is worked for: if it goes, so does the worker.
+    On one machine, `commander` is the process that is worked for: if it ends, so does the worker.
     """
     shards = Path(directory)
     for path in (directory, *dict.fromkeys(piece.source.path for piece in part.slices)):
@@ -79,10 +102,15 @@ def build_part(part: Part, directory: str, options: TextOptions, part_bytes: int
             sink.begin(piece)
             reader.feed(piece, sink, options)
         sink.finish()
-        done = {"shards": sink.shards, "tokens": sink.total_tokens, "told": asdict(sink.tally)}
+        done = {
+            "shards": sink.shards,
+            "tokens": sink.total_tokens,
+            "told": asdict(sink.tally),
+            "options": options.to_dict(),
+        }
         own = shards / "parts" / uuid.uuid4().hex
         write_json(own, done)
-        os.replace(own, shards / "parts" / f"{part.number:06d}.json")
+        os.replace(own, shards / "parts" / (report or f"{part.number:06d}.json"))
 
 
 def _for_workers(part: Part) -> Part:
@@ -150,44 +178,146 @@ def index_corpus(
     """
     begun = time.monotonic()
     if jobs == 0:
-        raise UsageError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for one per core")
+        raise UsageError("--jobs must be at least 1, or -1 for one worker per core")
     out = Path(out)
     names = list(sources)
-    base = read_manifest(out) if append else None
-    options = _settle_options(options, base, out)
-    work = out / f"append{PARTIAL}" if append else out.with_name(out.name + PARTIAL)
-    if resume and not work.exists() and (append or ((out / MANIFEST).exists() and not overwrite)):
-        if base is not None:
-            _check_appended(out)
-            sweep(out, base)
-        else:
-            check_finished(out, names, options)
-        if notice:
-            notice(
-                f"{out} is finished: nothing is left to resume (bagpack verify {out} checks that it is whole)"
-            )
-        corpus = Corpus.open(out)
-        return IndexSummary(corpus, time.monotonic() - begun, 0, 0, corpus.manifest["told"], corpus.left_out)
-    check_free(out, append=append, overwrite=overwrite)
-    read = 0
+    # A cluster has as many workers as were started; the bound is on the memory of this machine.
+    allowed = workers_within(memory, jobs) if on_one_machine() else jobs
+    report = _Reporting(progress, planned, notice or (lambda text: None))
+    if append:
+        done = _append(names, out, options, allowed, part_bytes, report, resume=resume, overwrite=overwrite)
+    else:
+        chosen = _settle_options(options, None, out)
+        done = _build(names, out, chosen, allowed, part_bytes, report, resume=resume, overwrite=overwrite)
+    return replace(done, seconds=time.monotonic() - begun)
+
+
+def _build(
+    names: list[str], out: Path, options: TextOptions, jobs: int | None, part_bytes: int | None, report: _Reporting,
+    *, resume: bool, overwrite: bool,
+) -> IndexSummary:  # fmt: skip
+    """Make a new store in `OUT.partial`, and rename it."""
+    work = out.with_name(out.name + PARTIAL)
+    if resume and not work.exists() and is_store(out) and not overwrite:
+        check_finished(out, names, options)
+        return _nothing_left(out, report)
+    check_free(out, append=False, overwrite=overwrite)
     with owned(work, resume=resume, overwrite=overwrite) as fresh:
-        if base is not None and _was_appended(work, base):
-            sweep(out, base)
-        elif base is None and is_complete(work, names, options):
+        if resume and is_store(work) and is_finished(out, names, options):
+            discard(work)  # the store that was replaced: the process was killed before it was removed
+            return _nothing_left(out, report)
+        if is_complete(work, names, options):
             install(work, out, read_json(work / MANIFEST))
+            return _summary(out)
+        made = _make_parts(work, names, options, jobs, part_bytes, report, fresh)
+        entries = [_shard_entry(work / "shards", name) for name in made.shards]
+        manifest = _manifest(
+            work, "lexicon-0", entries, _sources(made.plan), options, made.told, _left_out(made.plan)
+        )
+        write_json(work / MANIFEST, manifest)
+        install(work, out, manifest)
+    return _summary(out, made)
+
+
+def _append(
+    names: list[str], out: Path, options: TextOptions | Mapping[str, Any] | None, jobs: int | None,
+    part_bytes: int | None, report: _Reporting, *, resume: bool, overwrite: bool,
+) -> IndexSummary:  # fmt: skip
+    """Add shards to a store. Everything that depends on what it holds is read while its lock is held."""
+    read_manifest(out)  # nothing is made in a directory that is no store
+    work = out / APPENDING
+    unfinished = work.exists() or (out / APPENDED).exists()
+    if resume and not unfinished:
+        raise StoreError(
+            f"no unfinished append is in {out}; leave --resume out to append (bagpack info {out} lists the sources "
+            f"that it holds)"
+        )
+    if (work / FINISHED).exists() or (resume and not work.exists()):
+        resume = overwrite = True  # of an append that was finished but for its cleaning up
+    with owned(work, resume=resume, overwrite=overwrite) as fresh:
+        base = read_manifest(out)
+        if (work / FINISHED).exists() and read_json(work / FINISHED) == base["content_hash"]:
+            for path in sorted(work.iterdir(), key=lambda path: path.name == FINISHED):
+                if path.name not in (LOCK, WORKERS):
+                    remove_tree(path)
+            fresh = True
+        if fresh:
+            sweep(out, base)
         else:
-            # A cluster has as many workers as were started; the bound is on the memory of this machine.
-            allowed = workers_within(memory, jobs) if on_one_machine() else jobs
-            build = _Build(work, out, base, allowed, fresh)
-            build.run(names, options, part_bytes, progress, planned, notice)
-            read = build.read_tokens
-    corpus = Corpus.open(out)
-    before = base["tokens"] if base else 0
-    already = len(base.get("left_out", ())) if base else 0
-    return IndexSummary(
-        corpus, time.monotonic() - begun, corpus.tokens - before, read, corpus.manifest["told"],
-        corpus.left_out[already:],
+            take_back(work, out, base)
+        chosen = _settle_options(options, base, out)
+        if _is_in(names, base, chosen, out):
+            discard(work)
+            return _nothing_left(out, report)
+        made = _make_parts(work, names, chosen, jobs, part_bytes, report, fresh)
+        manifest = _add_shards(work, out, base, made, chosen)
+        write_json(work / FINISHED, manifest["content_hash"])
+        write_json(out / MANIFEST, manifest)
+        sweep(out, manifest)
+        discard(work)
+        sync_directory(out)
+    return _summary(out, made, base)
+
+
+def _is_in(names: list[str], base: dict[str, Any], options: TextOptions, out: Path) -> bool:
+    """Whether the last append added just these sources; a source that the store has from elsewhere is an error.
+
+    A command that was killed when all but its cleaning up was done, and is repeated, must not add the text twice.
+    """
+    held = {
+        source_key(entry) for entry in base["sources"] if "modified" in entry and entry["path"] != SPOOLED
+    }
+    wanted = [key_of_file(file.path) for file in expand(names) if not is_left_out(file, options)]
+    twice = [name for name, size, modified in wanted if (name, size, modified) in held]
+    if not twice:
+        return False
+    last = base.get("appended", [])[-1:]
+    if last and [source_key(entry) for entry in base["sources"][-last[0]["sources"] :]] == wanted:
+        return True
+    raise UsageError(
+        f"{out} holds {twice[0]} already, so its text would count twice; leave it out, or change its name to add it "
+        f"again on purpose"
+    )
+
+
+def _add_shards(
+    work: Path, out: Path, base: dict[str, Any], made: _Made, options: TextOptions
+) -> dict[str, Any]:
+    """Move the shards into the store and write a lexicon next to the old one; returns the new manifest."""
+    generation = int(base["lexicon"]["directory"].rpartition("-")[2]) + 1
+    first = 1 + max(int(entry["name"].partition("-")[0]) for entry in base["shards"])
+    entries = list(base["shards"])
+    write_json(work / FIRST, first)
+    for name in made.shards:
+        number, _, piece = name.partition("-")
+        final = f"{first + int(number):06d}-{piece}"
+        with disk_errors(out):
+            os.replace(work / "shards" / name, out / "shards" / final)
+        entries.append(_shard_entry(out / "shards", final))
+    directory = f"lexicon-{generation}"
+    remove_tree(out / directory)
+    told = {name: base["told"].get(name, 0) + value for name, value in made.told.items()}
+    sources = [*base["sources"], *_sources(made.plan)]
+    appended = {"sources": len(made.plan.sources), "options": options.to_dict(), "told": made.told}
+    return _manifest(
+        out, directory, entries, sources, TextOptions.from_dict(base["options"]), told,
+        [*base.get("left_out", ()), *_left_out(made.plan)], [*base.get("appended", ()), appended],
     )  # fmt: skip
+
+
+def _nothing_left(out: Path, report: _Reporting) -> IndexSummary:
+    report.notice(
+        f"{out} is finished: nothing is left to resume (bagpack verify {out} checks that it is whole)"
+    )
+    return _summary(out)
+
+
+def _summary(out: Path, made: _Made | None = None, base: dict[str, Any] | None = None) -> IndexSummary:
+    corpus = Corpus.open(out)
+    if made is None:
+        return IndexSummary(corpus, 0.0, 0, 0, corpus.manifest["told"], corpus.left_out)
+    new = corpus.tokens - (base["tokens"] if base else 0)
+    return IndexSummary(corpus, 0.0, new, made.read_tokens, made.told, list(made.plan.left_out))
 
 
 def _settle_options(
@@ -206,151 +336,133 @@ def _settle_options(
     return wanted
 
 
-class _Build:
-    """One build or append, from the plan to the final name."""
+@dataclass(frozen=True)
+class _Reporting:
+    """Whoever wants to know how the work goes."""
 
-    def __init__(
-        self, work: Path, out: Path, base: dict[str, Any] | None, jobs: int | None, fresh: bool
-    ) -> None:
-        self.work = work
-        self.out = out
-        self.base = base
-        self.jobs = jobs
-        self.fresh = fresh
-        self.read_tokens = 0
+    progress: Progress | None
+    planned: Callable[[Plan], None] | None
+    notice: Callable[[str], None]
 
-    def run(
-        self, names: list[str], options: TextOptions, part_bytes: int | None, progress: Progress | None,
-        planned: Callable[[Plan], None] | None, notice: Callable[[str], None] | None,
-    ) -> None:  # fmt: skip
-        """Build all parts and finish the store or the append."""
-        settled = self.fresh
-        try:
-            files, labels = spool(names, self.work)
-            plan = make_plan(files, options, part_bytes, labels)
-            settle_plan(plan, self.work, self.base["content_hash"] if self.base else None)
-            settled = True
-            if planned:
-                planned(plan)
-            warm_up({source.format for source in plan.sources}, options, notice)
-            self._finish(plan, self._parts(plan, progress))
-        except (InputError, UsageError):
-            if settled:
-                remove_tree(self.work)  # the input has to change, so there is nothing to go on with
+
+@dataclass(frozen=True)
+class _Made:
+    """All parts of a plan, finished."""
+
+    plan: Plan
+    shards: list[str]  # in the order of the corpus
+    told: dict[str, int]
+    read_tokens: int  # of the parts that this run made
+
+
+def _make_parts(
+    work: Path, names: list[str], options: TextOptions, jobs: int | None, part_bytes: int | None,
+    report: _Reporting, fresh: bool,
+) -> _Made:  # fmt: skip
+    """Plan, and build the parts that are not finished yet."""
+    planned = False
+    try:
+        files, labels = spool(names, work)
+        plan = make_plan(files, options, part_bytes, labels)
+        finished = FinishedParts(work, options)
+        kept = {part.number: finished.find(part) for part in plan.parts}
+        reports = finished.number_of_reports()
+        if reports and not any(kept.values()):
+            raise begun_otherwise(work, ["sources"])
+        planned = True
+        if report.planned:
+            report.planned(plan)
+        warm_up({source.format for source in plan.sources}, options, report.notice)
+        done, read = _run_parts(work, plan, finished, kept, jobs, report.progress)
+    except (InputError, UsageError) as error:
+        if not planned and not fresh:
             raise
-        except DiskError as error:
-            raise StoreError(f"{error}, adding --resume") from error
+        reports = len(list((work / "shards" / "parts").glob("*.json")))
+        if not reports:
+            discard(work)  # nothing is finished, so nothing is left behind
+            raise
+        raise type(error)(
+            f"{error} ({reports:,} finished parts are kept: correct it, or choose to skip it, and add --resume)"
+        ) from error
+    except DiskError as error:
+        raise StoreError(f"{error}, adding --resume") from error
+    tally = Tally()
+    for entry in done:
+        tally.add(entry["told"])
+    shards = [name for entry in done for name in entry["shards"]]
+    if not shards:
+        discard(work)
+        listed = ", ".join(source.name for source in plan.sources[:3])
+        raise InputError(f"no sentence was found in {listed}; check the --format and the files")
+    return _Made(plan, shards, asdict(tally), read)
 
-    def _parts(self, plan: Plan, progress: Progress | None) -> list[dict[str, Any]]:
-        """Build the parts that are not there yet; returns what each part reported, in order."""
-        shards = self.work / "shards"
-        reports = {part.number: shards / "parts" / f"{part.number:06d}.json" for part in plan.parts}
-        finished = {number for number, report in reports.items() if report.exists()}
-        waiting = [part for part in plan.parts if part.number not in finished]
-        weight = {part.number: part.weight for part in plan.parts}
-        jobs = self.jobs
-        if jobs is not None and jobs > 0:
-            jobs = max(1, min(jobs, len(waiting)))
-        commander = os.getpid() if on_one_machine() else 0
-        place = str(shards.absolute())
-        tasks = (
-            delayed(build_part)(_for_workers(part), place, plan.options, plan.part_bytes, commander)
-            for part in waiting
+
+def _run_parts(
+    work: Path, plan: Plan, finished: FinishedParts, kept: dict[int, dict[str, Any] | None], jobs: int | None,
+    progress: Progress | None,
+) -> tuple[list[dict[str, Any]], int]:  # fmt: skip
+    """Build the parts that were not kept; returns the reports of all parts in order, and the tokens read now."""
+    shards = work / "shards"
+    # A part of an earlier run keeps the number of its shards; the manifest, not the number, gives the order.
+    taken = {int(name.partition("-")[0]) for report in kept.values() if report for name in report["shards"]}
+    free = itertools.count(max([*taken, len(plan.parts) - 1]) + 1)
+    waiting = {
+        part.number: replace(part, number=part.number if part.number not in taken else next(free))
+        for part in plan.parts
+        if not kept[part.number]
+    }
+    if jobs is not None and jobs > 0:
+        jobs = max(1, min(jobs, len(waiting)))
+    commander = os.getpid() if on_one_machine() else 0
+    place = str(shards.absolute())
+    with disk_errors(work):
+        (shards / "progress").mkdir(parents=True, exist_ok=True)
+    tasks = (
+        delayed(build_part)(
+            _for_workers(part),
+            place,
+            plan.options,
+            plan.part_bytes,
+            commander,
+            finished.path(plan.parts[number]).name,
         )
-        with _watched(shards / "progress", weight, finished, progress):
-            for _ in run(tasks, jobs):
-                pass
-        done = {number: read_json(report) for number, report in reports.items()}
-        self.read_tokens = sum(entry["tokens"] for number, entry in done.items() if number not in finished)
-        return list(done.values())
-
-    def _finish(self, plan: Plan, done: list[dict[str, Any]]) -> None:
-        tally = Tally()
-        for entry in done:
-            tally.add(entry["told"])
-        new = [name for entry in done for name in entry["shards"]]
-        if not new:
-            names = ", ".join(source.name for source in plan.sources[:3])
-            raise InputError(f"no sentence was found in {names}; check the --format and the files")
-        if self.base is None:
-            entries = [_shard_entry(self.work / "shards", name) for name in new]
-            manifest = _manifest(
-                self.work, "lexicon-0", entries, _sources(plan), plan.options, asdict(tally), _left_out(plan)
-            )
-            write_json(self.work / MANIFEST, manifest)
-            install(self.work, self.out, manifest)
-        else:
-            self._append(plan, new, asdict(tally), self.base)
-
-    def _append(self, plan: Plan, new: list[str], told: dict[str, int], base: dict[str, Any]) -> None:
-        """Move the shards in, write a lexicon beside the old one, and let the manifest name the new content."""
-        generation = int(base["lexicon"]["directory"].rpartition("-")[2]) + 1
-        first = 1 + max(int(entry["name"].partition("-")[0]) for entry in base["shards"])
-        entries = list(base["shards"])
-        for name in new:
-            number, _, piece = name.partition("-")
-            final = f"{first + int(number):06d}-{piece}"
-            if (self.work / "shards" / name).exists():
-                remove_tree(self.out / "shards" / final)  # left by an append that was interrupted here
-                os.replace(self.work / "shards" / name, self.out / "shards" / final)
-            entries.append(_shard_entry(self.out / "shards", final))
-        directory = f"lexicon-{generation}"
-        remove_tree(self.out / directory)
-        summed = {name: base["told"][name] + value for name, value in told.items()}
-        sources = [*base["sources"], *_sources(plan)]
-        options = TextOptions.from_dict(base["options"])
-        left_out = [*base.get("left_out", ()), *_left_out(plan)]
-        manifest = _manifest(self.out, directory, entries, sources, options, summed, left_out)
-        write_json(self.work / "appended.json", manifest["content_hash"])
-        write_json(self.out / MANIFEST, manifest)
-        remove_tree(self.out / APPENDED)  # left by an append that was interrupted while it cleaned up
-        # Renamed before it is removed, so that a half-removed one is not taken for unfinished.
-        os.replace(self.work, self.out / APPENDED)
-        sweep(self.out, manifest)
-        sync_directory(self.out)
-
-
-def _check_appended(out: Path) -> None:
-    """An append whose work is gone was finished if it died while it cleaned up; else there was none."""
-    if not (out / APPENDED).exists():
-        raise StoreError(
-            f"no unfinished append is in {out}; leave --resume out to append (bagpack info {out} lists the sources "
-            f"that it holds)"
-        )
-
-
-def _was_appended(work: Path, base: dict[str, Any]) -> bool:
-    """Whether an interrupted append had written its manifest, so that only cleaning up is left."""
-    mark = work / "appended.json"
-    return mark.exists() and read_json(mark) == base["content_hash"]
+        for number, part in waiting.items()
+    )
+    weight = {part.number: part.weight for part in waiting.values()}
+    before = plan.weight - sum(weight.values())
+    with _watched(shards / "progress", weight, before, progress):
+        for _ in run(tasks, jobs):
+            pass
+    made = {number: read_json(finished.path(plan.parts[number])) for number in waiting}
+    reports = [kept[part.number] or made[part.number] for part in plan.parts]
+    return reports, sum(entry["tokens"] for entry in made.values())
 
 
 @contextmanager
 def _watched(
-    directory: Path, weight: dict[int, int], finished: set[int], progress: Progress | None
+    directory: Path, weight: dict[int, int], before: int, progress: Progress | None
 ) -> Iterator[None]:
-    """Poll the traces that workers leave, and tell the progress."""
+    """Poll the traces that workers leave, and report the progress."""
     if progress is None:
         yield
         return
     import threading
 
     stop = threading.Event()
-    resumed = sum(weight[number] for number in finished)
 
     def look() -> None:
         while not stop.wait(0.2):
             tokens = size = 0
             for trace in directory.glob("[0-9]*"):
-                if int(trace.name) in finished:
-                    continue  # left by the run that is gone on with
+                if int(trace.name) not in weight:
+                    continue  # left by the run that is resumed
                 try:
                     seen, consumed = map(int, trace.read_text().split())
                 except (OSError, ValueError):
                     continue
                 tokens += seen
                 size += min(consumed, weight[int(trace.name)])
-            progress(tokens, size + resumed)
+            progress(tokens, size + before)
 
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
@@ -368,7 +480,10 @@ def _shard_entry(shards: Path, name: str) -> dict[str, Any]:
 
 
 def _sources(plan: Plan) -> list[dict[str, Any]]:
-    return [{"path": source.name, "bytes": source.size, "format": source.format} for source in plan.sources]
+    return [
+        {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
+        for source in plan.sources
+    ]
 
 
 def _left_out(plan: Plan) -> list[dict[str, str]]:
@@ -377,7 +492,7 @@ def _left_out(plan: Plan) -> list[dict[str, str]]:
 
 def _manifest(
     root: Path, directory: str, entries: list[dict[str, Any]], sources: list[dict[str, Any]],
-    options: TextOptions, told: dict[str, int], left_out: list[dict[str, str]],
+    options: TextOptions, told: dict[str, int], left_out: list[dict[str, str]], appended: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:  # fmt: skip
     """Write the lexicon of these shards and describe the store that they make."""
     checksums = write_lexicon([root / "shards" / entry["name"] for entry in entries], root / directory)
@@ -393,6 +508,7 @@ def _manifest(
         "sources": sources,
         "told": told,
         **({"left_out": left_out} if left_out else {}),
+        **({"appended": list(appended)} if appended else {}),
         "lexicon": {"directory": directory, "checksums": checksums},
         "shards": entries,
     }

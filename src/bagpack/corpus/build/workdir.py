@@ -1,29 +1,53 @@
-"""The directory where a store is made before it gets its name: one owner, a recorded plan, nothing left behind."""
+"""The directory where a store is made before it gets its name: one owner, finished parts, nothing left behind.
+
+A build works in `STORE.partial`, an append in `STORE/append.partial`; in both, `lock` is held by the process that works
+there. A finished part leaves a report under the key of its input and options, by which `--resume` finds it again.
+"""
 
 from __future__ import annotations
 
-import errno
 import fcntl
+import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import replace_tree
-from bagpack.corpus.build.plan import Plan, is_left_out
+from bagpack.artefacts import LOCK, busy, replace_tree, take_lock
+from bagpack.corpus.build.plan import Part, is_left_out
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sources import expand
-from bagpack.corpus.store.manifest import MANIFEST, read_manifest
+from bagpack.corpus.store import format
+from bagpack.corpus.store.manifest import (
+    FACTS,
+    LEXICON_NAME,
+    MANIFEST,
+    SHARD_NAME,
+    is_store,
+    read_manifest,
+)
 from bagpack.errors import InputError, StoreError
-from bagpack.files import disk_errors, read_json, remove_tree, write_json
+from bagpack.files import PARTIAL, digest, disk_errors, read_json, remove_tree, write_json
 
-LOCK = "lock"
 WORKERS = "workers"
-PLAN = "plan.json"
+SETTINGS = "settings.json"
 SPOOLED = "stdin"
+APPENDING = f"append{PARTIAL}"
+APPENDED = "append.done"  # what earlier versions left when they were killed at the end of an append
+FINISHED = "finished.json"  # the content hash of the store after the append: only cleaning up is left
+FIRST = "first.json"  # the number that the first shard of an append has in the store
+# Options under which a finished part holds no such place, so that it is the same under any other value.
+STRICT = {"bad_lines": "error", "encoding_errors": "strict"}
+LIMITS = ("max_sentence", "max_line")  # a finished part is the same under a higher one
+UNFINISHED_SHARD = re.compile(rf"{SHARD_NAME.pattern}\.[0-9a-f]{{32}}\.new")
+
+
+# What may be replaced ------------------------------------------------------------------------------------------------
 
 
 def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
@@ -34,44 +58,96 @@ def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
         raise StoreError(
             f"{out} exists already; choose another --out, add to it with --append, or --overwrite it"
         )
-    if not out.is_dir() or (any(out.iterdir()) and not (out / MANIFEST).exists()):
+    if out.is_dir() and not any(out.iterdir()):
+        return
+    if not is_store(out):
         raise StoreError(
             f"{out} is not a BagPack store, so --overwrite leaves it alone; choose another --out"
         )
+    if foreign := next(foreign_files(out), None):
+        raise StoreError(
+            f"{foreign} is not a file of the store {out}, and --overwrite would remove it; move it elsewhere"
+        )
+
+
+def foreign_files(store: Path) -> Iterator[Path]:
+    """Files and links in a store's directory that BagPack did not write."""
+    ours = {
+        "": lambda name: name in (MANIFEST, f"{MANIFEST}.new"),
+        "shard": lambda name: name in format.SHARD or name in (FACTS, f"{FACTS}.new"),
+        "lexicon": lambda name: name in format.LEXICON,
+    }
+    for directory, inner, names in os.walk(store):
+        place = Path(directory)
+        below = place.relative_to(store).parts
+        if below[:1] in ((APPENDING,), (APPENDED,)):
+            inner.clear()
+            continue
+        kind = "shard" if below[:1] == ("shards",) else "lexicon" if below else ""
+        known = {
+            (): lambda name: name in ("shards", APPENDING, APPENDED) or LEXICON_NAME.fullmatch(name),
+            ("shards",): lambda name: SHARD_NAME.fullmatch(name) or UNFINISHED_SHARD.fullmatch(name),
+        }.get(below, lambda name: False)
+        yield from (place / name for name in sorted(inner) if not known(name) or (place / name).is_symlink())
+        yield from (
+            place / name
+            for name in sorted(names)
+            if below == ("shards",) or not ours[kind](name) or (place / name).is_symlink()
+        )
+
+
+# Ownership -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def owned(work: Path, *, resume: bool, overwrite: bool) -> Iterator[bool]:
-    """Hold the workplace alone (the lock falls with the process); yields whether it is a new one."""
+    """Hold the directory alone (the lock ends with the process); yields whether it is a new one."""
     with disk_errors(work):
-        work.mkdir(parents=True, exist_ok=True)
-        handle = open(work / LOCK, "w")  # noqa: SIM115 (held while the build lasts)
-    with handle:
-        busy = StoreError(f"another bagpack index is working in {work}; wait for it or stop it")
+        if work.is_symlink() or (work.exists() and not work.is_dir()):
+            raise _foreign(work)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in (errno.EAGAIN, errno.EACCES):
-                raise busy from error
-            # A file system without locks: nothing to hold on to.
-        try:
-            current = os.stat(work / LOCK).st_ino
+            work.mkdir(parents=True, exist_ok=True)
+            # A process that was killed may have left it empty, or with the store that was replaced. It is listed once,
+            # since another process may come or go meanwhile.
+            names = set(os.listdir(work))
+            if LOCK not in names and names - {WORKERS} and not is_store(work):
+                raise _foreign(work)
+            handle = open(work / LOCK, "a")  # noqa: SIM115 (held while the build lasts)
         except FileNotFoundError:
-            raise busy from None
-        if current != os.fstat(handle.fileno()).st_ino:
-            raise busy  # its owner finished just now, and someone else began
+            raise busy(work) from None  # its owner has just finished, and removes it
+    with handle:
+        take_lock(handle.fileno(), work / LOCK)
         with _locked(work / WORKERS, fcntl.LOCK_EX):
-            pass  # workers of a build that was killed go when they notice; until then they may write here
+            pass  # workers of a build that was killed end when they notice; until then they may write here
         old = [path for path in work.iterdir() if path.name not in (LOCK, WORKERS)]
         if old and not resume:
             if not overwrite:
                 raise StoreError(
-                    f"an unfinished build is at {work}; add --resume to go on with it, or --overwrite to start anew"
+                    f"an unfinished build is at {work}; resume it with --resume, or discard it with --overwrite"
                 )
             for path in old:
                 remove_tree(path)
             old = []
-        yield not old
+        try:
+            yield not old
+        finally:
+            # Nothing was made. The lock may be another process's by now, which began when ours was removed.
+            with suppress(OSError):
+                own = os.path.samestat(os.stat(work / LOCK), os.fstat(handle.fileno()))
+                if own and all(path.name in (LOCK, WORKERS) for path in work.iterdir()):
+                    discard(work)
+
+
+def _foreign(work: Path) -> StoreError:
+    return StoreError(f"{work} is needed while indexing and was not made by BagPack; move it elsewhere")
+
+
+def discard(work: Path) -> None:
+    """Remove a work directory: last the lock, which shows whose it is, and before it the mark of a finished append."""
+    for path in sorted(work.iterdir(), key=lambda path: (path.name == LOCK, path.name == FINISHED)):
+        remove_tree(path)
+    with suppress(OSError):  # another process may have taken it over already
+        work.rmdir()
 
 
 @contextmanager
@@ -106,33 +182,67 @@ def spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
     return [str(kept) if name == "-" else name for name in names], {str(kept): SPOOLED}
 
 
-def settle_plan(plan: Plan, work: Path, base: str | None) -> None:
-    """Record the plan (and the content that an append adds to), or check that the interrupted build had the same."""
-    now = {**plan.fingerprint(), "base": base}
-    if (work / PLAN).exists():
-        before = read_json(work / PLAN)
-        if before != now:
-            words = {"part_bytes": "size of parts", "base": "content of the store"}
-            differing = [words.get(name, name) for name in now if before.get(name) != now[name]]
-            raise _begun_otherwise(work, differing)
-    for name in ("progress", "parts"):
+# Resuming ------------------------------------------------------------------------------------------------------------
+
+
+class FinishedParts:
+    """Reports of the parts that are finished, by the key of what went into them."""
+
+    def __init__(self, work: Path, options: TextOptions) -> None:
+        self.directory = work / "shards" / "parts"
+        self.options = options
+        shaping = {name: value for name, value in options.to_dict().items() if name not in (*STRICT, *LIMITS)}
+        if (work / SETTINGS).exists():
+            before = read_json(work / SETTINGS)
+            differing = [
+                "--" + name.replace("_", "-") for name in shaping if before.get(name) != shaping[name]
+            ]
+            if differing:
+                raise begun_otherwise(work, differing)
+        self.shaping = shaping
         with disk_errors(work):
-            (work / "shards" / name).mkdir(parents=True, exist_ok=True)
-    write_json(work / PLAN, now)
+            self.directory.mkdir(parents=True, exist_ok=True)
+        write_json(work / SETTINGS, shaping)
+
+    def path(self, part: Part) -> Path:
+        """Where the report of a part is, once it is finished."""
+        what = [[asdict(piece) for piece in part.slices], self.shaping]
+        return self.directory / f"{digest(json.dumps(what, sort_keys=True).encode())}.json"
+
+    def find(self, part: Part) -> dict[str, Any] | None:
+        """The report of a part, if it is finished and would not differ under the options of today."""
+        path = self.path(part)
+        if not path.exists():
+            return None
+        report: dict[str, Any] = read_json(path)
+        if not all((self.directory.parent / name / FACTS).exists() for name in report["shards"]):
+            return None
+        before, now = report["options"], self.options.to_dict()
+        same = all(before[name] in (now[name], strict) for name, strict in STRICT.items())
+        return report if same and all(before[name] <= now[name] for name in LIMITS) else None
+
+    def number_of_reports(self) -> int:
+        """All of them, whether they are of this plan or not."""
+        return sum(1 for _ in self.directory.glob("*.json"))
 
 
 def is_complete(work: Path, names: Iterable[str], options: TextOptions) -> bool:
     """Whether an interrupted build was whole but for its renaming."""
     if not (work / MANIFEST).exists():
         return False
-    differing = _differences(read_json(work / MANIFEST), names, options)
+    differing = _differences(read_manifest(work), names, options)
     if differing:
-        raise _begun_otherwise(work, differing)
+        raise begun_otherwise(work, differing)
     return True
 
 
+def is_finished(out: Path, names: Iterable[str], options: TextOptions) -> bool:
+    """Whether the store at a path is what a build of these sources and options makes."""
+    return is_store(out) and not _differences(read_manifest(out), names, options)
+
+
 def check_finished(out: Path, names: Iterable[str], options: TextOptions) -> None:
-    """A store that is there already is what a build of these sources and options would have made."""
+    """Raise unless the store at a path is what a build of these sources and options makes."""
     differing = _differences(read_manifest(out), names, options)
     if differing:
         raise StoreError(
@@ -142,41 +252,88 @@ def check_finished(out: Path, names: Iterable[str], options: TextOptions) -> Non
 
 
 def _differences(manifest: dict[str, Any], names: Iterable[str], options: TextOptions) -> list[str]:
-    """What of a store's sources and options is not what is asked for."""
-    recorded = [
-        (entry["path"], entry["bytes"] if entry["path"] != SPOOLED else -1) for entry in manifest["sources"]
-    ]
+    """Which of a store's sources and options are not those that are asked for."""
+    recorded = [source_key(entry) for entry in manifest["sources"]]
     known = set(recorded)
     sources = []
     for file in expand(names):
-        source = (file.path, os.path.getsize(file.path)) if file.path != "-" else (SPOOLED, -1)
-        if source in known or not is_left_out(file, options):  # only what is not known has to be looked into
+        source = key_of_file(file.path)
+        if source in known or not is_left_out(file, options):  # only unknown files have to be looked into
             sources.append(source)
+    if any(modified is None for _, _, modified in recorded):  # of a version that did not record times
+        sources = [(name, size, None) for name, size, _ in sources]
     before, now = TextOptions.from_dict(manifest["options"]).to_dict(), options.to_dict()
     changed = ["--" + name.replace("_", "-") for name in now if before[name] != now[name]]
     return [*(["sources"] if sources != recorded else []), *changed]
 
 
-def _begun_otherwise(work: Path, differing: list[str]) -> StoreError:
+def source_key(entry: dict[str, Any]) -> tuple[str, int, int | None]:
+    """What a source of a manifest is recognised by: name, size and time; standard input by its name alone."""
+    if entry["path"] == SPOOLED:
+        return SPOOLED, -1, -1
+    return os.path.normpath(entry["path"]), entry["bytes"], entry.get("modified")
+
+
+def key_of_file(path: str) -> tuple[str, int, int | None]:
+    """The same for a file."""
+    if path == "-":
+        return SPOOLED, -1, -1
+    status = os.stat(path)
+    return os.path.normpath(path), status.st_size, status.st_mtime_ns
+
+
+def begun_otherwise(work: Path, differing: list[str]) -> StoreError:
+    """The error where an unfinished build is resumed with another input or other options."""
     return StoreError(
-        f"{work} was begun with other {', '.join(differing)}; run the first command again with --resume, or start "
-        f"anew with --overwrite"
+        f"{work} was begun with other {', '.join(differing)}; run the first command again with --resume, or discard "
+        f"it with --overwrite"
     )
 
 
+# Finishing -----------------------------------------------------------------------------------------------------------
+
+
 def install(work: Path, out: Path, manifest: dict[str, Any]) -> None:
-    """Give the finished store its name; an old one makes way only now."""
-    sweep(work, manifest)
-    replace_tree(work, out)
-
-
-def sweep(store: Path, manifest: dict[str, Any]) -> None:
-    """Remove what the manifest does not name: what building took, and what an interrupted append left."""
-    _keep_only(store / "shards", {entry["name"] for entry in manifest["shards"]})
-    _keep_only(store, {MANIFEST, "shards", manifest["lexicon"]["directory"]})
+    """Give the finished store its name; an old one is replaced in one step, never while someone appends to it."""
+    _keep_only(work / "shards", {entry["name"] for entry in manifest["shards"]})
+    _keep_only(work, {MANIFEST, "shards", manifest["lexicon"]["directory"]})
+    if not is_store(out):
+        replace_tree(work, out)
+        return
+    with owned(out / APPENDING, resume=True, overwrite=True):
+        replace_tree(work, out)
 
 
 def _keep_only(directory: Path, names: set[str]) -> None:
+    if directory.is_symlink():
+        raise StoreError(
+            f"{directory} is a symbolic link, so nothing is removed there; put the directory itself there"
+        )
     for path in directory.iterdir():
         if path.name not in names:
+            remove_tree(path)
+
+
+def take_back(work: Path, store: Path, manifest: dict[str, Any]) -> None:
+    """Move the shards that an interrupted append had already moved into the store back to where they were made."""
+    if not (work / FIRST).exists():
+        return
+    first = int(read_json(work / FIRST))
+    named = {entry["name"] for entry in manifest["shards"]}
+    for path in (store / "shards").iterdir():
+        number, _, piece = path.name.partition("-")
+        if SHARD_NAME.fullmatch(path.name) and path.name not in named and int(number) >= first:
+            with disk_errors(work):
+                os.replace(path, work / "shards" / f"{int(number) - first:06d}-{piece}")
+
+
+def sweep(store: Path, manifest: dict[str, Any]) -> None:
+    """Remove what appends left in a store: shards and lexicons that the manifest does not name. Nothing else."""
+    shards = {entry["name"] for entry in manifest["shards"]}
+    for path in (store / "shards").iterdir():
+        if SHARD_NAME.fullmatch(path.name) and path.name not in shards and not path.is_symlink():
+            remove_tree(path)
+    for path in store.iterdir():
+        old = LEXICON_NAME.fullmatch(path.name) and path.name != manifest["lexicon"]["directory"]
+        if (old or path.name == APPENDED) and not path.is_symlink():
             remove_tree(path)

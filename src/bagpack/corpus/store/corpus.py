@@ -188,6 +188,7 @@ class Corpus:
             "sources": self.manifest["sources"],
             "told": self.manifest["told"],
             "left_out": [file._asdict() for file in self.left_out],
+            "appended": self.manifest.get("appended", []),
         }
 
     def __repr__(self) -> str:
