@@ -227,13 +227,14 @@ def test_a_wrong_resume_does_not_destroy_the_unfinished_build(tmp_path, write):
     source = write("a.txt", "Lions sleep.\n")
     work = tmp_path / "s.partial"
     (work / "shards").mkdir(parents=True)
-    (work / "plan.json").write_text('{"options": {}}')
+    (work / "lock").touch()
+    (work / "settings.json").write_text('{"level": "form"}')
     with pytest.raises(InputError, match="there is no file"):
         index_corpus([str(tmp_path / "typo.txt")], tmp_path / "s", resume=True, jobs=1)
-    with pytest.raises(StoreError, match="was begun with other options"):
+    with pytest.raises(StoreError, match="was begun with other --format, --level"):
         index_corpus([str(source)], tmp_path / "s", resume=True, jobs=1)
-    assert (work / "plan.json").exists()
-    with pytest.raises(StoreError, match=r"add --resume to go on with it, or --overwrite to start anew"):
+    assert (work / "settings.json").exists()
+    with pytest.raises(StoreError, match="resume it with --resume, or discard it with --overwrite"):
         index_corpus([str(source)], tmp_path / "s", jobs=1)
     index_corpus([str(source)], tmp_path / "s", jobs=1, overwrite=True)
     (tmp_path / "s.old").mkdir()
