@@ -1,8 +1,11 @@
 """evaluate, solve, train, predict, reproduce, as a user runs them."""
 
+import csv
 import json
 
 import pytest
+
+from tests.evaluate.test_evaluate_schema import check
 
 CONDITIONS = ["v1v2", "v12", "v1v2v12"]
 
@@ -29,6 +32,47 @@ def test_evaluate_gives_three_conditions_intervals_and_baselines(cli, store, rel
         and "<script src" not in page
         and "http://" not in page.replace("http://www.w3.org", "")
     )
+
+
+def test_predictions_are_written_by_the_name_of_the_file(cli, store, relations, tmp_path):
+    args = ("evaluate", store, relations, "-b", 50, "--folds", 4, "--condition", "v12", "-j", 1)
+    for name, delimiter in (("p.tsv", "\t"), ("p.csv", ",")):
+        done = cli(*args, "--predictions", tmp_path / name)
+        assert done.code == 0, done.err
+        with open(tmp_path / name, newline="") as file:
+            rows = list(csv.DictReader(file, delimiter=delimiter))
+        assert len(rows) == 72
+        assert (rows[0]["w1"], rows[0]["w2"], rows[0]["label"], rows[0]["line"]) == (
+            "kinda00", "kindb00", "kind", "2",
+        )  # fmt: skip
+        assert {row["abstained"] for row in rows} <= {"yes", "no"}
+        assert all(0 <= float(row["probability"]) <= 1 for row in rows)
+        assert (
+            int(rows[0]["together"])
+            == json.loads(cli("contexts", store, "kinda00", "kindb00", "--json").out)["total"]
+        )
+    refused = cli(*args, "--predictions", relations)
+    assert refused.code == 2 and "no table of predictions that BagPack made" in refused.err
+    assert cli(*args, "--precision", 1.5).code == 2
+
+
+def test_a_result_has_every_part_of_the_schema(cli, store, relations, ratings, tmp_path):
+    done = cli("evaluate", store, relations, "-b", 50, "--folds", 4, "--json", "-j", 1)
+    result = json.loads(done.out)
+    check(result)
+    assert len(result["predictions"]) == 72
+    assert result["learning_curve"]["condition"] == "v1v2v12"
+    assert result["abstention"]["precision"] == 0.9
+    for row in result["predictions"]:
+        if "sentences" in row:
+            text = "".join(row["sentences"][0]["pieces"])
+            assert row["w1"] in text and row["w2"] in text
+    rated = json.loads(
+        cli("evaluate", store, ratings, "--split", "group:verb", "-b", 50, "--json", "-j", 1).out
+    )
+    check(rated)
+    worst = max(rated["predictions"], key=lambda row: abs(row["label"] - row["predicted"]))
+    assert worst["sentences"]
 
 
 def test_the_same_scores_for_any_number_of_workers(cli, store, relations):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
+from bagpack import console
 from bagpack.cli.options import (
     Condition,
     CountingOptions,
@@ -51,21 +53,36 @@ def evaluate(
         list[str] | None,
         advanced("--leave-out", metavar="LABEL", help="Exclude a label from the averaged F1; repeatable."),
     ] = None,
+    precision: Annotated[
+        float, advanced("--precision", help="Abstain so that this share of the answers is right.")
+    ] = 0.9,
+    predictions: Annotated[
+        Path | None,
+        common("--predictions", metavar="FILE", help="Write every pair with its prediction (.tsv, .csv)."),
+    ] = None,
     report: Report = None,
 ) -> None:
     """Cross-validate on a data set, with intervals and baselines.
 
     v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
+    from bagpack.evaluate.predictions import COLUMNS, predictions_table
     from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
+    from bagpack.report.exports import check_table, write_table
 
+    if predictions is not None:
+        check_table(predictions, "table of predictions", COLUMNS, "predictions.tsv")
     options = EvaluateOptions(
         preset=learning.preset, conditions=conditions_of(condition), split=split, folds=folds,
         seed=learning.seed, transductive=transductive, C=svm.cost, epsilon=svm.epsilon,
         left_out=tuple(leave_out or ()), drop_unseen=rows.drop_unseen, label_sets=rows.label_sets,
         task=rows.task, columns=parse_columns(rows.columns), features=report is not None or output.json,
-        keep_overlap=keep_overlap,
+        keep_overlap=keep_overlap, precision=precision,
     )  # fmt: skip
     with parallel.workers(report, store), work_progress(output.silent) as progress:
         result = evaluate_file(store, data, test, counting.options(parallel.jobs), options, progress)
+    if predictions is not None:
+        write_table(predictions, predictions_table(result))
     show_result(result, output, report)
+    if predictions is not None and not output.silent:
+        console.tell(f"predictions: {predictions}")

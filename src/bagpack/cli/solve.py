@@ -39,7 +39,7 @@ def solve(
         bool, advanced("--inductive", help="Fit weighting on each analogy round's two rows alone.")
     ] = False,
     picks: Annotated[
-        Path | None, common("--picks", metavar="FILE", help="Write the pick of every question, as TSV.")
+        Path | None, common("--picks", metavar="FILE", help="Write the pick of every question (.tsv, .csv).")
     ] = None,
     report: Report = None,
 ) -> None:
@@ -48,7 +48,7 @@ def solve(
     A question in JSON lines may lack its answer; then it is answered but not scored.
     """
     from bagpack.experiments.questions import solve_file
-    from bagpack.files import write_text
+    from bagpack.report.exports import write_table
     from bagpack.report.questions import check_picks, picks_table
 
     if picks is not None:
@@ -60,7 +60,7 @@ def solve(
             seed=learning.seed, transductive=False if inductive else None, progress=progress,
         )  # fmt: skip
     if picks is not None:
-        write_text(picks, "".join("\t".join(row) + "\n" for row in picks_table(result)))
+        write_table(picks, picks_table(result))
     show_result(result, output, report)
     if picks is not None and not output.silent:
         console.tell(f"picks: {picks}")

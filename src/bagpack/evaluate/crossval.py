@@ -188,7 +188,7 @@ def cross_validate(
         kind="ratings" if targets.kind == "rating" else "relations",
         classes=targets.classes,
         main_metric=main,
-        tested=tested,
+        fold_of=fold_of,
         units=unit_of,
         folds=folds,
         conditions=condition_results,

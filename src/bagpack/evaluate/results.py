@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bagpack.evaluate.comparison import Comparison, Score, number
 from bagpack.evaluate.schema import RESULT_FORMAT
 
@@ -90,14 +92,14 @@ class Breakdown:
 class Evaluation:
     """The result of `cross_validate`.
 
-    ``kind`` is ``relations`` or ``ratings``; ``tested`` marks the rows that some fold tested. ``units`` has the
-    number of the fold (or group) within which the row's rating is ranked, −1 for rows that were not tested.
+    ``kind`` is ``relations`` or ``ratings``; ``fold_of`` has the number of the fold that tested each row, ``units``
+    that of the fold (or group) within which its rating is ranked; −1 for rows that were not tested.
     """
 
     kind: str
     classes: tuple[Any, ...]
     main_metric: str
-    tested: Bools
+    fold_of: Ints
     units: Ints
     folds: list[Fold]
     conditions: list[ConditionResult]
@@ -108,6 +110,11 @@ class Evaluation:
     transductive: bool
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def tested(self) -> Bools:
+        """Which rows some fold tested."""
+        return np.asarray(self.fold_of >= 0)
 
     def __getitem__(self, name: str) -> ConditionResult:
         """The condition or baseline called ``name``."""

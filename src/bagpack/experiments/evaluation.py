@@ -8,9 +8,19 @@ from typing import Any, cast
 
 import numpy as np
 
+from bagpack.contexts.source import find_store, open_source
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, interval, make_splits
 from bagpack.evaluate.crossval import CONDITIONS
+from bagpack.evaluate.learning_curve import learning_curve
+from bagpack.evaluate.predictions import (
+    PRECISION,
+    SENTENCES,
+    RowFacts,
+    add_sentences,
+    merge,
+    prediction_parts,
+)
 from bagpack.evaluate.schema import EvaluationResult, Feature, without_nan
 from bagpack.evaluate.splits import same_pairs, separate
 from bagpack.evaluate.tuned_on import tuned_on_note
@@ -53,8 +63,15 @@ class EvaluateOptions:
     label_sets: bool = False
     task: str | None = None
     columns: dict[str, str] | None = None
-    features: bool = True
+    features: bool = True  # and the learning curve, and sentences of mistakes
     keep_overlap: bool = False
+    precision: float = PRECISION
+
+    def __post_init__(self) -> None:
+        if not 0 < self.precision <= 1:
+            raise UsageError(
+                f"--precision {self.precision:g} is not a share; give a number above 0 and up to 1"
+            )
 
     @property
     def cost(self) -> float:
@@ -201,13 +218,32 @@ def _evaluate(
     column = rows.data.group_column
     ratings = rows.data.kind == "ratings"
     groups = rows.data.column(column) if ratings and column else None
-    found: Evaluation = cross_validate(
-        rows.counts, rows.answers, splits_of(rows, options), options.conditions, options.preset,
-        kind="rating" if ratings else "labels", C=options.cost, epsilon=options.epsilon,
-        transductive=options.transductive, left_out=options.left_out, groups=groups, group_column=column or "",
-        n_jobs=n_jobs, progress=progress,
-    )  # fmt: skip
-    return found.to_dict()
+    splits, targets = splits_of(rows, options), rows.targets
+
+    def evaluate(
+        splits: Sequence[Split], conditions: Sequence[str] = options.conditions[-1:], baselines: bool = False
+    ) -> Evaluation:
+        return cross_validate(
+            rows.counts, rows.answers, splits, conditions, options.preset,
+            kind="rating" if ratings else "labels", C=options.cost, epsilon=options.epsilon,
+            transductive=options.transductive, baselines=baselines, left_out=options.left_out, groups=groups,
+            group_column=column or "", n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+
+    found = evaluate(splits, options.conditions, True)
+    facts = RowFacts(rows.data.pairs, rows.data.lines, seen_together(rows.matrix))
+    result = {**found.to_dict(), **prediction_parts(found, targets, facts, options.precision)}
+    if options.features and len(targets) <= MOST_ROWS_FOR_FEATURES:
+        curve = learning_curve(found, targets, splits, evaluate, options.seed)
+        if curve:
+            result["learning_curve"] = curve
+    return result
+
+
+def seen_together(matrix: PairMatrix) -> list[int | None]:
+    """How often each pair was seen; None if the corpus does not have one of its words."""
+    known = np.minimum(*matrix.word_rows) >= 0
+    return [int(seen) if has else None for seen, has in zip(matrix.seen, known, strict=True)]
 
 
 def _evaluate_subsets(
@@ -223,7 +259,8 @@ def _evaluate_subsets(
     for name in names:
         index = [row for row, value in enumerate(values) if value == name]
         try:
-            parts[name] = _evaluate(rows.select(index), options, n_jobs, progress_of(name, progress))
+            part = replace(options, features=False)
+            parts[name] = _evaluate(rows.select(index), part, n_jobs, progress_of(name, progress))
         except InputError as error:
             raise InputError(f"{by} {name}: {error}") from error
     first = parts[names[0]]
@@ -232,6 +269,7 @@ def _evaluate_subsets(
         "conditions": _mean_over_tasks(list(parts.values()), "conditions"),
         "baselines": _mean_over_tasks(list(parts.values()), "baselines"),
         "groups": _scores_by_task(parts, by, first["main_metric"]),
+        **merge([cast(EvaluationResult, part) for part in parts.values()], options.precision),
         **{name: sum(part[name] for part in parts.values()) for name in ("rows", "tested", "dropped")},
         "notes": [
             f"Each {by} is a task of its own; scores are means over the {len(names)} tasks, and so are intervals.",
@@ -304,6 +342,8 @@ def finish_result(
     }
     if with_features and len(data) <= MOST_ROWS_FOR_FEATURES:
         result["features"] = strongest_features(rows, options)
+    if options.features:
+        _add_sentences(cast(EvaluationResult, result), rows.matrix)
     return cast(EvaluationResult, without_nan(result))
 
 
@@ -320,6 +360,17 @@ def _overlap_note(rows: Rows, options: EvaluateOptions) -> list[str]:
     return [
         f"{repeat} (in either order, or with the same lemmas) and were excluded; --keep-overlap keeps them."
     ]
+
+
+def _add_sentences(result: EvaluationResult, matrix: PairMatrix) -> None:
+    """Lines of the store, if it can still be found."""
+    place = find_store(matrix.source_path, matrix.source_hash, matrix.place)
+    if place is None:
+        return
+    source = open_source(place)
+    if source.content_hash == matrix.source_hash:
+        windows = matrix.settings.windows
+        add_sentences(result, lambda w1, w2: source.contexts(w1, w2, limit=SENTENCES, windows=windows))
 
 
 def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[Feature]]:

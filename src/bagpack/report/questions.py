@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bagpack.evaluate.schema import EvaluationResult
-from bagpack.files import check_file
+from bagpack.report.exports import check_table
 
 RIGHT, WRONG, GUESSED = "✓", "✗", "?"
 MARKS = f"{GUESSED} some pair of the question has no vector, so the pick counts as a guess"
@@ -49,12 +49,8 @@ PICKS = ("id", "stem", "answer")
 
 
 def check_picks(path: Path) -> None:
-    """Whether picks can be written here; told before the counting, not after it."""
-    check_file(path, "table of picks", _is_picks, "picks.tsv")
-
-
-def _is_picks(head: bytes) -> bool:
-    return head.startswith("\t".join((*PICKS, "")).encode())
+    """Raise, before anything is counted, if picks cannot be written here."""
+    check_table(path, "table of picks", (*PICKS, ""), "picks.tsv")
 
 
 def picks_table(result: EvaluationResult) -> Iterator[list[str]]:

@@ -1,0 +1,98 @@
+"""Do I need more pairs? The main score with parts of the training rows, over the same test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from bagpack.evaluate.comparison import Score, compare
+from bagpack.evaluate.results import Evaluation
+from bagpack.evaluate.schema import Comparison, LearningCurve
+from bagpack.evaluate.schema import Score as ScoreData
+from bagpack.evaluate.splits import Split, generator_of
+
+if TYPE_CHECKING:
+    from bagpack.learn.targets import Targets
+    from bagpack.learn.types import Index
+
+HALVINGS = 3
+FEWEST = 20  # training rows of the smallest part
+
+
+def fewer_rows(splits: Sequence[Split], targets: Targets, share: float, seed: int = 0) -> list[Split]:
+    """The same folds with a share of their training rows, drawn per label; smaller shares are parts of larger ones."""
+    out = []
+    for number, split in enumerate(splits):
+        order = generator_of(seed + number).permutation(split.train)
+        out.append(replace(split, train=np.sort(_first_of_each(order, targets, share))))
+    return out
+
+
+def _first_of_each(order: Index, targets: Targets, share: float) -> Index:
+    labels = targets.codes[order]
+    kept = [
+        rows[: max(1, round(share * len(rows)))] for rows in (order[labels == k] for k in np.unique(labels))
+    ]
+    return np.concatenate(kept)
+
+
+def learning_curve(
+    found: Evaluation,
+    targets: Targets,
+    splits: Sequence[Split],
+    evaluate: Callable[[Sequence[Split]], Evaluation],
+    seed: int = 0,
+) -> LearningCurve | None:
+    """The scores of the last condition with an eighth, a quarter, half and all of the training rows.
+
+    ``evaluate`` cross-validates the last condition on other splits. None where folds or rows are too few.
+    """
+    condition, metric = found.conditions[-1].name, found.main_metric
+    sizes = [float(np.mean([len(split.train) for split in splits]))]
+    scores: list[Score] = [found[condition].metrics[metric]]
+    for halving in range(1, HALVINGS + 1):
+        share = 0.5**halving
+        if len(splits) < 2 or share * sizes[-1] < FEWEST:
+            break
+        part = fewer_rows(splits, targets, share, seed)
+        sizes.insert(0, float(np.mean([len(split.train) for split in part])))
+        scores.insert(0, evaluate(part)[condition].metrics[metric])
+    if len(scores) < 2:
+        return None
+    test_share = float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
+    gain = compare(
+        scores[-1].folds, scores[-2].folds, test_share=test_share, names=("all rows", "half"), metric=metric
+    )
+    return {
+        "condition": condition,
+        "metric": metric,
+        "points": [
+            {"rows": round(size), "score": cast(ScoreData, score.to_dict())}
+            for size, score in zip(sizes, scores, strict=True)
+        ],
+        "gain": cast(Comparison, gain.to_dict()),
+        "next_gain": next_gain([score.mean for score in scores]),
+    }
+
+
+def next_gain(means: Sequence[float]) -> float | None:
+    """The gain of one more doubling, if gains keep shrinking at the rate of the last two.
+
+    That is where a power law a − b·n⁻ᶜ through the last three points leads. Gains never grow, and are not below 0.
+
+    Examples
+    --------
+    >>> next_gain([0.5, 0.7, 0.8])
+    0.05
+    >>> next_gain([0.5, 0.5, 0.6])
+    0.1
+    """
+    if len(means) < 2 or not np.isfinite(means[-2:]).all():
+        return None
+    last = means[-1] - means[-2]
+    before = means[-2] - means[-3] if len(means) > 2 else last
+    rate = min(1.0, max(0.0, last / before)) if before > 0 else 1.0
+    return round(max(0.0, last * rate), 6)

@@ -1,0 +1,257 @@
+"""Predictions of single rows: probabilities, abstention, suspicious labels, sentences."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.calibration import _SigmoidCalibration, calibration_curve
+from sklearn.metrics import precision_score
+
+from bagpack.evaluate import cross_validate, fixed_split, random_splits
+from bagpack.evaluate.learning_curve import fewer_rows, learning_curve, next_gain
+from bagpack.evaluate.predictions import (
+    PIECE,
+    RowFacts,
+    add_sentences,
+    merge,
+    mistakes,
+    prediction_parts,
+    predictions_table,
+    sentence,
+)
+from bagpack.evaluate.probabilities import (
+    abstentions,
+    calibrated,
+    calibration_parts,
+    reliability,
+    threshold_for,
+)
+from bagpack.learn import encode_targets
+from bagpack.learn.synthetic import make_counts
+from tests.evaluate.test_evaluate_schema import check
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_counts(n_pairs=300, n_words=120, n_terms=40, n_labels=3, seed=8)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    counts, y = data
+    return cross_validate(counts, y, random_splits(encode_targets(y), folds=5), ("v1v2", "v12"))
+
+
+def facts_of(n, unknown=()):
+    together = [None if i in unknown else i % 7 for i in range(n)]
+    return RowFacts([(f"a{i}", f"b{i}") for i in range(n)], list(range(2, n + 2)), together)
+
+
+def test_the_sigmoid_is_platts_fitted_on_the_other_folds(data, found):
+    _, y = data
+    targets = encode_targets(y == 1)
+    decisions = found["v12"].decisions[:, [1]]
+    parts = calibration_parts(found.fold_of)
+    probability = calibrated(targets, decisions, parts)
+    for part in range(5):
+        fit, use = parts != part, parts == part
+        expected = _SigmoidCalibration().fit(decisions[fit, 0], y[fit] == 1).predict(decisions[use, 0])
+        np.testing.assert_allclose(probability[use, 1], expected, atol=5e-3)
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+
+
+def test_no_row_calibrates_itself(data, found):
+    _, y = data
+    targets, parts = encode_targets(y == 1), calibration_parts(found.fold_of)
+    decisions = found["v12"].decisions[:, [1]]
+    one = calibrated(targets, decisions, parts)
+    turned = encode_targets((y == 1) ^ (parts == 0))  # other labels in the first fold
+    np.testing.assert_array_equal(calibrated(turned, decisions, parts)[parts == 0], one[parts == 0])
+    assert not np.allclose(calibrated(turned, decisions, parts)[parts == 1], one[parts == 1])
+
+
+def test_folds_are_joined_and_a_test_file_is_divided():
+    assert set(calibration_parts(np.arange(40) % 20).tolist()) == set(range(10))
+    single = np.array([-1] * 5 + [0] * 30)
+    parts = calibration_parts(single)
+    assert (parts[:5] == -1).all()
+    assert set(parts[5:].tolist()) == set(range(10))
+
+
+def test_reliability_is_scikit_learns_curve():
+    rng = np.random.default_rng(0)
+    probability = rng.random(500)
+    right = rng.random(500) < probability**2
+    found = reliability(probability, right)
+    true, mean = calibration_curve(right, probability, n_bins=10)
+    assert [one["accuracy"] for one in found["bins"]] == pytest.approx(true.tolist())
+    assert [one["probability"] for one in found["bins"]] == pytest.approx(mean.tolist())
+    weights = np.array([one["n"] for one in found["bins"]]) / 500
+    assert found["error"] == pytest.approx((weights * np.abs(true - mean)).sum(), abs=1e-6)
+
+
+def test_the_threshold_is_the_lowest_that_keeps_the_precision():
+    rng = np.random.default_rng(1)
+    probability = np.round(rng.random(400), 2)
+    right = rng.random(400) < probability
+    threshold = threshold_for(probability, right, 0.8)
+    assert precision_score(right, probability >= threshold) >= 0.8
+    for lower in np.unique(probability[probability < threshold]):
+        assert precision_score(right, probability >= lower) < 0.8
+    assert threshold_for(probability, np.zeros(400, bool), 0.5) == float("inf")
+
+
+def test_thresholds_are_chosen_on_the_other_folds_and_unknown_words_are_never_answered():
+    probability = np.tile([0.9, 0.8, 0.2], 2)
+    right = np.array([True, True, False, False, False, False])
+    parts = np.repeat([0, 1], 3)
+    known = np.ones(6, bool)
+    # Fold 1 is wrong everywhere, so nothing of fold 0 is answered; fold 0 is right from 0.8.
+    assert abstentions(probability, right, parts, known, 0.9).tolist() == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
+    known[3] = False
+    assert abstentions(probability, right, parts, known, 0.9)[3]
+
+
+def test_every_row_has_its_prediction(data, found):
+    _, y = data
+    result = prediction_parts(found, encode_targets(y), facts_of(300, unknown={5}))
+    check({"kind": "relations", "conditions": [], **result})
+    rows = result["predictions"]
+    assert len(rows) == 300
+    for i, row in enumerate(rows):
+        assert (row["w1"], row["line"], row["label"]) == (f"a{i}", i + 2, str(y[i]))
+        assert row["predicted"] == str(found["v12"].predicted[i])
+        assert row["fold"] == found.folds[found.fold_of[i]].name
+        assert 0 <= row["probability"] <= 1
+        if row["predicted"] == row["label"]:
+            assert row["probability"] == row["label_probability"]
+    assert rows[5]["abstained"] is True
+    assert rows[5]["together"] is None
+    answered = [row for row in rows if not row["abstained"]]
+    part = result["abstention"]
+    assert part["coverage"] == pytest.approx(len(answered) / 300)
+    assert part["precision_found"] == pytest.approx(np.mean([r["label"] == r["predicted"] for r in answered]))
+    wrong = mistakes(rows)
+    assert {rows[i]["label"] != rows[i]["predicted"] for i in wrong} == {True}
+    assert len(wrong) == sum(row["label"] != row["predicted"] for row in rows)
+    sure = [rows[i]["probability"] for i in wrong]
+    assert sure == sorted(sure, reverse=True)
+    table = predictions_table(result)
+    assert table[0][:4] == ["w1", "w2", "label", "predicted"]
+    assert len(table) == 301
+    assert table[6][table[0].index("together")] == ""
+
+
+def test_labels_that_were_changed_are_suspicious(data, found):
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=300)
+    decisions = 2.0 * (true[:, None] == np.arange(3)) - 1 + rng.normal(0, 0.5, (300, 3))
+    given = true.copy()
+    planted = rng.choice(300, 8, replace=False)
+    given[planted] = (given[planted] + 1) % 3
+    shown = replace(found.conditions[-1], decisions=decisions, predicted=decisions.argmax(axis=1))
+    result = prediction_parts(replace(found, conditions=[shown]), encode_targets(given), facts_of(300))
+    assert set(result["suspicious"]) <= set(planted.tolist())
+    assert len(result["suspicious"]) >= 5
+
+
+def test_rows_that_were_not_tested_and_ratings(data):
+    counts, y = data
+    found = cross_validate(counts, y, fixed_split(200, 100), ("v12",), baselines=False)
+    rows = prediction_parts(found, encode_targets(y), facts_of(300))["predictions"]
+    assert rows[0]["predicted"] is rows[0]["probability"] is rows[0]["fold"] is None
+    assert rows[250]["probability"] is not None
+    ratings = y + np.linspace(0, 1, 300)
+    targets = encode_targets(ratings, kind="rating")
+    found = cross_validate(
+        counts, ratings, random_splits(targets, 3), ("v12",), kind="rating", baselines=False
+    )
+    result = prediction_parts(found, targets, facts_of(300))
+    check({"kind": "ratings", "conditions": [], **result})
+    rows = result["predictions"]
+    assert rows[4]["predicted"] == pytest.approx(found["v12"].predicted[4])
+    errors = [abs(rows[i]["label"] - rows[i]["predicted"]) for i in mistakes(rows)]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_label_sets(data):
+    counts, y = data
+    sets = [{"a"} if label == 0 else {"a", "b"} if label == 1 else {"c"} for label in y]
+    targets = encode_targets(sets)
+    found = cross_validate(counts, sets, random_splits(targets, 4), ("v12",), baselines=False)
+    result = prediction_parts(found, targets, facts_of(300))
+    check({"kind": "relations", "conditions": [], **result})
+    assert {row["label"] for row in result["predictions"]} == {"a", "a, b", "c"}
+    assert result["suspicious"] == []
+
+
+def test_tasks_are_merged(data, found):
+    _, y = data
+    part = prediction_parts(found, encode_targets(y), facts_of(300))
+    both = merge([part, part])
+    assert both["predictions"] == part["predictions"] * 2
+    assert sorted(both["suspicious"]) == sorted([*part["suspicious"], *(300 + i for i in part["suspicious"])])
+    assert both["reliability"]["error"] == part["reliability"]["error"]
+    assert both["abstention"]["coverage"] == part["abstention"]["coverage"]
+
+
+def test_mistakes_get_a_bounded_number_of_sentences_of_bounded_length(data, found):
+    _, y = data
+    result = prediction_parts(found, encode_targets(y), facts_of(300))
+    asked = []
+
+    def contexts(w1, w2):
+        asked.append((w1, w2))
+        return [SimpleNamespace(document="d", pieces=("x" * 5000, " l", " k", " b", " k", " r", "y" * 5000))]
+
+    add_sentences(result, contexts)
+    given = [row for row in result["predictions"] if "sentences" in row]
+    assert 0 < len(given) == len(asked) <= 200
+    assert all(row["together"] for row in given)
+    assert len(json.dumps(given[0]["sentences"])) < 1000
+    short = sentence("d", ("before", " left", " cat", "", " dog", " right", " after"))
+    assert "".join(short["pieces"]) == "before left cat dog right after"
+    assert len(sentence("d", ("x" * 500, "", "", "", "", "", ""))["pieces"][0]) == PIECE + 1
+
+
+def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data):
+    counts, y = data
+    targets = encode_targets(y)
+    splits = random_splits(targets, folds=4)
+    asked = []
+
+    def evaluate(part):
+        asked.append(part)
+        return cross_validate(counts, y, part, ("v12",), baselines=False)
+
+    curve = learning_curve(evaluate(splits), targets, splits, evaluate)
+    assert [point["rows"] for point in curve["points"]] == pytest.approx([28, 56, 112, 225], abs=1)
+    for part in asked:
+        assert [s.test.tolist() for s in part] == [s.test.tolist() for s in splits]
+    for smaller, larger in zip(asked[2:], asked[1:], strict=False):
+        assert all(
+            set(a.train.tolist()) < set(b.train.tolist()) for a, b in zip(smaller, larger, strict=True)
+        )
+    means = [point["score"]["mean"] for point in curve["points"]]
+    assert curve["gain"]["difference"] == pytest.approx(means[-1] - means[-2])
+    assert curve["next_gain"] == next_gain(means)
+    few = fewer_rows(splits, targets, 0.01)
+    assert all(set(y[split.train]) == {0, 1, 2} for split in few)  # no label is lost
+    assert learning_curve(evaluate(splits), targets, splits[:1], evaluate) is None
+
+
+def test_the_next_gain_follows_the_power_law():
+    means = [0.9 - 0.4 * n**-0.7 for n in (50, 100, 200, 400)]
+    assert next_gain(means[:3]) == pytest.approx(means[3] - means[2], abs=1e-6)
+    assert next_gain([0.5, 0.6, 0.55]) == 0
+    assert next_gain([0.5, 0.52, 0.6]) == pytest.approx(0.08)  # gains that grow are not extrapolated
+    assert next_gain([float("nan"), 0.5]) is None
