@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from bagpack.contexts.source import find_store, open_source
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, interval, make_splits
 from bagpack.evaluate.crossval import CONDITIONS
@@ -37,6 +36,7 @@ from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
+from bagpack.sources import find_store, open_source
 from bagpack.tasks import Dataset, read_dataset
 from bagpack.vectors.matrix import PairMatrix
 
