@@ -1,0 +1,269 @@
+"""Candidate pairs: all pairs of vocabulary words that co-occur within the window, with how often in each order.
+
+The words are divided among workers; each word is taken through all shards by its postings, and its partners are counted
+in one array as long as the vocabulary. So memory does not grow with the corpus, one word alone costs no more than its
+own occurrences, and the result is the same for any number of workers. Counts are those of `count_pairs` without a cap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts.distribute import (
+    POSTINGS_PER_TASK,
+    TASKS_PER_WORKER,
+    OccurrencesByShard,
+    Progress,
+    StorePlace,
+    most_occurrences,
+    narrowed,
+    open_store,
+    per_task,
+    runs_of,
+)
+from bagpack.contexts.kernels.candidates import count_partners, merge_partners
+from bagpack.contexts.kernels.lookup import find_keys
+from bagpack.contexts.targets import Target, find_occurrences
+from bagpack.contexts.windows import Windows
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.errors import UsageError
+from bagpack.parallel import Arrays, Shared, gather, share, worker_count
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U32 = NDArray[np.uint32]
+
+PARTNERS_PER_TASK = 1 << 22  # at most, that the words of a task may have in all; 12 bytes each in each shard
+
+KEPT_SHARDS = 64
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pairs (words[first[i]], words[second[i]]), each unordered pair once, by the number of the first, then the second.
+
+    n_plus[i] is how often the first word comes first, n_minus[i] how often the second does, n_words[k] how often the
+    k-th word occurs. Among all pairs of a vocabulary the second word is the more frequent one.
+    """
+
+    words: Sequence[Target]
+    n_words: I64
+    first: I32
+    second: I32
+    n_plus: NDArray[Any]
+    n_minus: NDArray[Any]
+
+    def __len__(self) -> int:
+        return int(self.first.size)
+
+    @property
+    def together(self) -> I64:
+        """Co-occurrences of each pair in both orders."""
+        both: I64 = self.n_plus.astype(np.int64) + self.n_minus
+        return both
+
+    def pairs(self) -> Iterator[tuple[Target, Target]]:
+        """The pairs of words."""
+        return (
+            (self.words[a], self.words[b])
+            for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
+        )
+
+    def take(self, chosen: Any) -> Candidates:
+        """Some of the pairs."""
+        columns = (self.first, self.second, self.n_plus, self.n_minus)
+        return Candidates(self.words, self.n_words, *(column[chosen] for column in columns))
+
+
+def frequent_words(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> list[Target]:
+    """The most frequent words of a corpus that have a letter, the most frequent first; ties in code-point order."""
+    lexicon = corpus.lexicon
+    counts = np.asarray(lexicon.counts)
+    order = np.argsort(-counts, kind="stable")
+    found: list[Target] = []
+    for number in order[: int((counts >= min_count).sum())].tolist():
+        if len(found) == most:
+            break
+        if any(map(str.isalpha, word := lexicon.keys[number])):
+            found.append(Target((word,)))
+    return found
+
+
+def find_candidates(
+    corpus: Corpus, vocabulary: Sequence[Target], *, w1: Target | None = None, w2: Target | None = None,
+    windows: Windows | None = None, min_count: int = 1, min_together: int = 1, n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Candidates:  # fmt: skip
+    """All pairs of different vocabulary words that co-occur at least `min_together` times, in both orders together.
+
+    Words that occur less than `min_count` times are dropped. With `w1` or `w2`, which need not be in the vocabulary,
+    only pairs with it as the first or the second word. See `candidate_batches` for more than memory holds.
+
+    Examples
+    --------
+    >>> found = find_candidates(corpus, frequent_words(corpus), min_together=5)  # doctest: +SKIP
+    >>> [(str(a), str(b)) for a, b in found.take(slice(3)).pairs()]  # doctest: +SKIP
+    """
+    batches = list(
+        candidate_batches(
+            corpus, vocabulary, w1=w1, w2=w2, windows=windows, min_count=min_count, min_together=min_together,
+            n_jobs=n_jobs, progress=progress,
+        )
+    )  # fmt: skip
+    if len(batches) == 1:
+        return batches[0]
+    columns = (
+        [getattr(batch, name) for batch in batches] for name in ("first", "second", "n_plus", "n_minus")
+    )
+    return Candidates(batches[0].words, batches[0].n_words, *map(np.concatenate, columns))
+
+
+def candidate_batches(
+    corpus: Corpus, vocabulary: Sequence[Target], *, w1: Target | None = None, w2: Target | None = None,
+    windows: Windows | None = None, min_count: int = 1, min_together: int = 1, n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Candidates]:  # fmt: skip
+    """What `find_candidates` finds, in parts of limited size, at least one; they share their words."""
+    if min_count < 1 or min_together < 1:
+        raise UsageError(f"min_count={min_count}, min_together={min_together}: both must be at least 1")
+    between = (windows or Windows()).between
+    fixed = [target for target in (w1, w2) if target is not None]
+    words, counts = _by_frequency(corpus, vocabulary, fixed, min_count)
+    number = {target: k for k, target in enumerate(words)}
+    if fixed and fixed[0] not in number:
+        yield Candidates(words, counts, *(np.zeros(0, np.int32) for _ in range(4)))
+        return
+    asked = np.array([number[fixed[0]]] if fixed else range(len(words)), np.int64)
+    most = np.minimum(counts[asked] * 2 * (between + 1), len(words)) + counts[asked]
+    if worker_count(n_jobs) > 1:  # several tasks for each worker
+        share_of_work = int(most.sum()) // (TASKS_PER_WORKER * worker_count(n_jobs))
+        parts = list(runs_of(most, min(max(share_of_work, POSTINGS_PER_TASK), PARTNERS_PER_TASK), asked.size))
+    else:
+        parts = list(runs_of(most, PARTNERS_PER_TASK, asked.size))
+    store = StorePlace.of(corpus)
+    with share(Vocabulary(words), n_jobs, len(parts), corpus.path) as shared:
+        calls = [(store, shared, asked[part], between, bool(fixed), min_together) for part in parts]
+        with gather(_partners_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
+            for part, task in zip(parts, left, strict=True):
+                sizes, partners, after, before = task.take()
+                found = Candidates(
+                    words, counts, np.repeat(asked[part], sizes).astype(np.int32), partners, after, before
+                )
+                yield _oriented(found, number, w1, w2)
+    if not parts:
+        yield Candidates(words, counts, *(np.zeros(0, np.int32) for _ in range(4)))
+
+
+def _by_frequency(
+    corpus: Corpus, vocabulary: Sequence[Target], fixed: Sequence[Target], min_count: int
+) -> tuple[list[Target], I64]:
+    """The targets to look for, each once, the most frequent first, and how often each occurs."""
+    words = list(dict.fromkeys([*vocabulary, *fixed]))
+    counts = most_occurrences(corpus, words) if words else np.zeros(0, np.int64)
+    several = [k for k, target in enumerate(words) if len(target.keys) > 1 and counts[k]]
+    if several:
+        places = OccurrencesByShard(corpus, [words[k] for k in several])
+        counts[several] = np.sum([place.counts for place in places], axis=0)
+    kept = set(fixed)
+    chosen = [k for k, target in enumerate(words) if counts[k] >= min_count or (counts[k] and target in kept)]
+    chosen.sort(key=lambda k: (-counts[k], words[k]))
+    return [words[k] for k in chosen], counts[chosen]
+
+
+def _oriented(
+    found: Candidates, number: dict[Target, int], w1: Target | None, w2: Target | None
+) -> Candidates:
+    """The pairs with w1 as the first word and w2 as the second, if they are given."""
+    if w1 is not None and w2 is not None:
+        return found.take(found.second == number.get(w2, -1))
+    if w2 is None:
+        return found
+    return Candidates(found.words, found.n_words, found.second, found.first, found.n_minus, found.n_plus)
+
+
+# A task ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """The vocabulary in one shard: the number of each type's word, -1 for none, and occurrences of several tokens."""
+
+    ids: I32
+    run_positions: U32
+    run_ids: I32
+
+
+class Vocabulary:
+    """Targets by number, the most frequent first; a worker keeps where they are in the shards that it used last."""
+
+    def __init__(self, words: Sequence[Target]) -> None:
+        self.words = words
+        self.lengths = np.array([len(target.keys) for target in words], np.int64)
+        self._numbered: dict[str, Numbered] = {}
+
+    def in_shard(self, shard: Shard) -> Numbered:
+        """Look the vocabulary up in a shard."""
+        name = str(shard.directory)
+        if name not in self._numbered:
+            if len(self._numbered) == KEPT_SHARDS:
+                self._numbered.clear()
+            self._numbered[name] = self._find(shard)
+        return self._numbered[name]
+
+    def _find(self, shard: Shard) -> Numbered:
+        single, several = np.flatnonzero(self.lengths == 1), np.flatnonzero(self.lengths > 1)
+        found = find_keys(shard, Strings.of([self.words[k].keys[0] for k in single.tolist()]))
+        of_key = np.full(len(shard.keys), -1, np.int32)
+        of_key[found[found >= 0]] = single[found >= 0]
+        positions, ids = np.zeros(0, np.uint32), np.zeros(0, np.int64)
+        if several.size:
+            places = find_occurrences(shard, [self.words[k] for k in several.tolist()])
+            ids = np.repeat(several, places.counts)
+            order = np.lexsort((self.lengths[ids], places.extra))
+            positions, ids = places.extra[order], ids[order]
+        return Numbered(
+            read_only(of_key[shard.key_of_type]), read_only(positions), read_only(ids.astype(np.int32))
+        )
+
+
+def _partners_task(
+    store: StorePlace, shared: Shared, asked: I64, between: int, every: bool, min_together: int
+) -> tuple[None, Arrays]:
+    """Partners of each word: how many, which, how often after and before it."""
+    corpus = open_store(store)
+    vocabulary: Vocabulary = shared.get()
+    size, longest = len(vocabulary.words), int(vocabulary.lengths.max())
+    after, before, stamps, touched = (np.zeros(size, np.int64) for _ in range(4))
+    sizes = np.zeros((len(corpus.shards), asked.size), np.int64)
+    listed: list[tuple[I32, U32, U32]] = []
+    clock = 0
+    for number, places in enumerate(
+        OccurrencesByShard(corpus, [vocabulary.words[k] for k in asked.tolist()])
+    ):
+        shard = corpus.shards[number]
+        numbered = vocabulary.in_shard(shard)
+        most = int(np.minimum(places.counts * 2 * (between + longest), size).sum())
+        partners, counts = np.empty(most, np.int32), np.empty((2, most), np.uint32)
+        clock = count_partners(
+            shard.tokens, numbered.ids, numbered.run_positions, numbered.run_ids, vocabulary.lengths,
+            shard.postings, places.extra, places.is_extra, places.lows, places.highs, asked, between, every,
+            after, before, stamps, clock, touched, partners, counts[0], counts[1], sizes[number],
+        )  # fmt: skip
+        used = int(sizes[number].sum())
+        listed.append((partners[:used].copy(), counts[0, :used].copy(), counts[1, :used].copy()))
+    totals = sizes.sum(axis=1)
+    joined = [np.concatenate(arrays) for arrays in zip(*listed, strict=True)]
+    out, out_sizes = np.empty(joined[0].size, np.int32), np.empty(asked.size, np.int64)
+    sums = np.empty((2, out.size), np.int64)
+    used = merge_partners(
+        np.cumsum(totals) - totals, sizes, *joined, after, before, touched, min_together,
+        out, sums[0], sums[1], out_sizes,
+    )  # fmt: skip
+    return None, (out_sizes, out[:used].copy(), narrowed(sums[0, :used]), narrowed(sums[1, :used]))
