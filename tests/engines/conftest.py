@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from engine_servers import PASSWORD, USER, BruteForce, Node, postgres_binaries, postgres_server, search_node
 
-KINDS = ["tantivy", "postgresql", "opensearch", "elasticsearch", "lucene"]
+KINDS = ["tantivy", "infinigram", "postgresql", "opensearch", "elasticsearch", "lucene"]
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +36,9 @@ def make_url(request, tmp_path):
     """make_url(kind) → a URL at which an index can be built."""
 
     def make(kind):
-        if kind == "tantivy":
-            return f"tantivy:{tmp_path / 'index'}"
+        if kind in ("tantivy", "infinigram"):
+            pytest.importorskip({"tantivy": "tantivy", "infinigram": "infini_gram"}[kind])
+            return f"{kind}:{tmp_path / 'index'}"
         if kind == "postgresql":
             table = f"t{abs(hash(request.node.nodeid)):x}"
             return f"{request.getfixturevalue('postgres')}?table={table}"

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 BUILT_IN = {
     "tantivy": "tantivy",
+    "infinigram": "infinigram",
+    "infinigram+http": "infinigram_http",
+    "infinigram+https": "infinigram_http",
     "postgresql": "postgres",
     "postgres": "postgres",
     "opensearch+http": "opensearch",
@@ -51,6 +54,13 @@ class Snippet(NamedTuple):
 
     document: str
     text: str
+
+
+class Count(NamedTuple):
+    """How often a query occurs, and whether the engine says that this is an estimate."""
+
+    occurrences: int
+    approximate: bool
 
 
 class Sender(Protocol):
@@ -168,7 +178,7 @@ class Address:
     @property
     def shown(self) -> str:
         """The URL without user, password and secret options."""
-        if self.scheme == "tantivy":
+        if self.scheme in ("tantivy", "infinigram"):
             return self.url
         parts = self.parts
         host = f"//{parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""

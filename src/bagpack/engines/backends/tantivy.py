@@ -7,20 +7,13 @@ segments: an answer has a thousand of them, and tantivy's own document store tak
 from __future__ import annotations
 
 import itertools
-import os
-from array import array
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bagpack.corpus.store.strings import Strings
 from bagpack.engines.backends.directory import DirectoryBuild, directory_of, read_facts
+from bagpack.engines.backends.sentences import SentenceFiles, SentenceWriter
 from bagpack.engines.base import DIRECT, Address, EngineError, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import StoreError, missing_extra
-from bagpack.files import disk_errors, map_array, write_array
 
 if TYPE_CHECKING:
     from bagpack.engines.queries import Form, Query
@@ -56,26 +49,6 @@ def phrases(query: Query) -> list[list[tuple[int, str]]]:
         shifted(first, 0) + shifted(second, len(first) + query.gap)
         for first, second in itertools.product(query.forms1, query.forms2)
     ]
-
-
-class SentenceFiles:
-    """Sentences by number: the bytes of all, where each ends, and at which sentence each document begins."""
-
-    def __init__(self, directory: Path) -> None:
-        self._bytes = map_array(directory / "sentences", "|u1").data
-        self._ends = map_array(directory / "ends", "<i8")
-        self._names = Strings(
-            map_array(directory / "documents", "|u1"), map_array(directory / "names", "<i8")
-        )
-        self._first = map_array(directory / "first", "<i8")
-
-    def read(self, numbers: list[int]) -> list[Snippet]:
-        """The sentences of these numbers, looked up together: an answer has up to a thousand."""
-        at = np.array(numbers, np.int64)
-        documents = np.searchsorted(self._first, at, side="right") - 1
-        names = {document: self._names[document] for document in set(documents.tolist())}
-        places = zip(documents.tolist(), self._ends[at].tolist(), self._ends[at + 1].tolist(), strict=True)
-        return [Snippet(names[document], str(self._bytes[a:b], "utf-8")) for document, a, b in places]
 
 
 class TantivyEngine:
@@ -154,13 +127,8 @@ class TantivyBuilder:
         self._tantivy = _library()
         self._build = DirectoryBuild(address, overwrite)
         self.work = self._build.work
-        self.number = 0
-        self._ends = array("q", [0])
-        self._documents: list[str] = []
-        self._first: list[int] = []
         try:
-            with disk_errors(self.work):
-                self._texts = open(self.work / "sentences", "wb")  # noqa: SIM115 (closed by finish or abandon)
+            self._sentences = SentenceWriter(self.work)
             # One thread keeps the sentences in order inside the segments, so that "the first N" is found quickly.
             self._writer = self._guarded(
                 lambda: self._tantivy.Index(_schema(self._tantivy), str(self.work)).writer(WRITER_MEMORY, 1)
@@ -181,37 +149,21 @@ class TantivyBuilder:
 
     def add(self, document: str, marked: str) -> None:
         """One sentence."""
-        entry = self._tantivy.Document(words=" ".join(index_words(marked)), number=self.number)
+        number = self._sentences.add(document, marked)
+        entry = self._tantivy.Document(words=" ".join(index_words(marked)), number=number)
         self._guarded(lambda: self._writer.add_document(entry))
-        text = marked.encode()
-        with disk_errors(self.work):
-            self._texts.write(text)
-        self._ends.append(self._ends[-1] + len(text))
-        if not self._documents or self._documents[-1] != document:
-            self._documents.append(document)
-            self._first.append(self.number)
-        self.number += 1
 
     def finish(self) -> None:
-        """Commit, merge, rename."""
-        with disk_errors(self.work):
-            self._texts.flush()
-            os.fsync(self._texts.fileno())
-            self._texts.close()
-        names = Strings.of(self._documents)
-        write_array(self.work / "ends", np.frombuffer(self._ends, np.int64), "<i8")
-        write_array(self.work / "documents", names.blob, "|u1")
-        write_array(self.work / "names", names.offsets, "<i8")
-        write_array(self.work / "first", np.array(self._first, np.int64), "<i8")
+        """Commit, merge, replace."""
+        self._sentences.finish()
         self._guarded(self._writer.commit)
         self._guarded(self._writer.wait_merging_threads)
-        self._build.finish({"format_version": FORMAT_VERSION, "sentences": self.number})
+        self._build.finish({"format_version": FORMAT_VERSION, "sentences": self._sentences.number})
 
     def abandon(self) -> None:
         """Remove the unfinished directory."""
         self._writer = None
-        with suppress(OSError):
-            self._texts.close()
+        self._sentences.close()
         self._build.abandon()
 
 
