@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-import zstandard
+
+from bagpack.corpus.readers.io import zstd
 
 VERTICAL = "<text id='a'>\n<s>\n" + "Lions\tNNS\tlion\n" * 9 + "</s>\n"
 CONLLU = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 4))
@@ -140,7 +141,7 @@ COMPRESS = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zst": zstandard.ZstdCompressor().compress,
+    "zst": zstd.compress,
 }
 
 

@@ -28,7 +28,7 @@ HEAVY = (
     "spacy",
     "jinja2",
     "simplemma",
-    "zstandard",
+    "backports.zstd",
 )
 
 

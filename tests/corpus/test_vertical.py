@@ -150,10 +150,29 @@ def test_a_form_with_two_lemmas_is_two_types(tmp_path, write):
         ("<doc url='http://x' title=\"t\">", "http://x"),
         ("<text>", "<text>"),
         ('<file name="x &amp;amp; y">', "x & y"),
+        ('<text title="The lion" id="a7">', "a7"),
+        ("<text n='3' xml:id='x' url='u'>", "x"),
+        ('<doc data-id="no" docid="neither" title="t">', "t"),
+        ("<text id=''>", ""),
     ],
 )
 def test_document_names(line, name):
     assert document_name(line) == name
+
+
+TAGGED = "<s>\nThe\tDT\nlion\tNN\nsleeps\tVBZ\nto\tTO\nlive\tVB\n.\t.\n</s>\n"
+
+
+def test_a_tag_column_is_not_taken_for_lemmas(tmp_path, write):
+    assert guess_columns(TAGGED.encode()) == "word,tag"
+    with pytest.raises(
+        InputError, match=r"has no lemma column \(columns: word,tag\); add --level form, or name"
+    ):
+        build(write("a.vert", TAGGED), tmp_path / "s")
+    corpus = build(write("a.vert", TAGGED), tmp_path / "s", level="form")
+    assert flat(corpus) == ["The/the lion/lion sleeps/sleeps to/to live/live ./."]
+    lemmas = "<s>\nThe\tthe\nlions\tlion\nwent\tgo\n.\t.\n</s>\n"
+    assert guess_columns(lemmas.encode()) == "word,lemma"
 
 
 word = st.text(

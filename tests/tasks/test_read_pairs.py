@@ -4,10 +4,10 @@ import io
 import lzma
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bagpack.corpus.readers.io import zstd
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks import distinct_words, normalise_target, read_pairs, unordered_pairs
 from bagpack.tasks.textfile import TextFile
@@ -80,7 +80,7 @@ def test_line_ends_and_byte_order_mark(tmp_path, newline):
         (".gz", gzip.compress),
         (".bz2", bz2.compress),
         (".xz", lzma.compress),
-        (".zst", zstandard.ZstdCompressor().compress),
+        (".zst", zstd.compress),
     ],
 )
 def test_compressed(tmp_path, suffix, compress):
@@ -169,3 +169,13 @@ def test_word_helpers():
     assert distinct_words([("a", "b"), ("b", "a"), ("c", "a")]) == ["a", "b", "c"]
     assert unordered_pairs([("b", "a"), ("a", "b"), ("a", "a")]) == [("b", "a"), ("a", "a")]
     assert TextFile("x/pairs.CSV.gz", []).suffix == ".csv"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
+def test_a_few_bytes_that_stand_for_gigabytes(pack, tmp_path):
+    bomb = tmp_path / "pairs.tsv"
+    packed = pack(b"w1\tw2\n" * (1 << 17))
+    bomb = tmp_path / ("pairs.tsv.gz" if pack is gzip.compress else "pairs.tsv.zst")
+    bomb.write_bytes(packed * 400)
+    with pytest.raises(InputError, match="has more than 256 MiB once it is uncompressed; split it"):
+        read_pairs(bomb)

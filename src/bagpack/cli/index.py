@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bagpack.corpus.build.plan import Plan
     from bagpack.corpus.readers.sniff import LeftOut
 
+SHOWN_FILES = 10
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -59,6 +61,17 @@ def index(
     elif not output.quiet:
         _summarise(facts, summary.seconds, summary.read_tokens)
         tell_skipped(summary.told, summary.left_out, f"bagpack info {out} --json")
+        _tell_files("files with repaired bytes, and the number of places", summary.repaired)
+        if "auto" in summary.corpus.options.encoding:
+            _tell_files("files that are not UTF-8, and what they were read as", summary.encodings)
+
+
+def _tell_files(what: str, files: Mapping[str, object]) -> None:
+    """Name the first of some files with something about each."""
+    if files:
+        shown = [f"{name} ({about})" for name, about in list(files.items())[:SHOWN_FILES]]
+        more = f" and {len(files) - SHOWN_FILES:,} more" if len(files) > SHOWN_FILES else ""
+        console.tell(f"{what}: {', '.join(shown)}{more}", "yellow")
 
 
 def chosen(context: typer.Context) -> dict[str, Any]:

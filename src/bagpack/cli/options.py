@@ -307,7 +307,12 @@ class ReadingOptions:
     lang: Annotated[str, common("--lang", help="Language of raw text, as a code such as en.")] = "en"
     encoding: Annotated[
         str,
-        common("--encoding", help="utf-8, latin-1, …", values=("utf-8", "latin-1", "cp1252"), only=False),
+        common(
+            "--encoding",
+            help="utf-8, latin-1, …; auto: detected for each file; PATTERN=NAME (comma-separated): for some files.",
+            values=("utf-8", "auto", "latin-1", "cp1252"),
+            only=False,
+        ),
     ] = "utf-8"
     punctuation: Annotated[
         str, advanced("--punctuation", help="Punctuation marks are tokens: keep, drop.")

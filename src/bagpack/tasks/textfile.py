@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO, Any
 
 from bagpack.errors import InputError
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 STDIN = "-"
 REFUSED_SHOWN = 10
+MAX_BYTES = 256 << 20
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -106,34 +115,25 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _decompress(path: Path, data: bytes) -> bytes:
+    """Uncompressed bytes of a file with such an ending, in bounded memory: a few bytes can stand for gigabytes."""
     suffix = path.suffix.lower()
+    openers: dict[str, Callable[[IO[bytes]], Any]] = {
+        ".gz": gzip.open,
+        ".bz2": bz2.open,
+        ".xz": lzma.open,
+        ".zst": zstd.open,
+    }
+    if suffix not in openers:
+        return data
     try:
-        if suffix == ".gz":
-            return gzip.decompress(data)
-        if suffix == ".bz2":
-            return bz2.decompress(data)
-        if suffix == ".xz":
-            return lzma.decompress(data)
-        if suffix == ".zst":
-            return _unzstd(data)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
+        with openers[suffix](io.BytesIO(data)) as stream:
+            plain: bytes = stream.read(MAX_BYTES + 1)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstd.ZstdError):
         raise InputError(
             f"{path} is not a whole {suffix[1:]} file; fetch it again, or drop the ending if it is plain text"
         ) from None
-    return data
-
-
-def _unzstd(data: bytes) -> bytes:
-    import zstandard
-
-    parts = []
-    while data:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            parts.append(frame.decompress(data))
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from None
-        if not frame.eof:
-            raise EOFError("the last frame is cut short")
-        data = frame.unused_data
-    return b"".join(parts)
+    if len(plain) > MAX_BYTES:
+        raise InputError(
+            f"{path} has more than {MAX_BYTES >> 20} MiB once it is uncompressed; split it into several files"
+        )
+    return plain

@@ -21,7 +21,7 @@ from bagpack.corpus.build.shard_builder import SHARD_TOKENS, ShardSink
 from bagpack.corpus.build.warmup import warm_up
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for
-from bagpack.corpus.readers.sources import EXPANSION, Slice, Source
+from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.store.corpus import VOCABULARY
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.lexicon import write_lexicon

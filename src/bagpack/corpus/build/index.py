@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,9 @@ from bagpack.corpus.build.workdir import (
 )
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for
+from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.sniff import LeftOut
-from bagpack.corpus.readers.sources import Source, expand
+from bagpack.corpus.readers.sources import expand
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import FORMAT_VERSION
 from bagpack.corpus.store.lexicon import write_lexicon
@@ -83,6 +84,19 @@ class IndexSummary:
     read_tokens: int  # those of them that this run read: an interrupted one, gone on with, had read others
     told: dict[str, int]
     left_out: list[LeftOut]  # files of directories that hold no text, of this build or append
+    sources: list[dict[str, Any]] = field(
+        default_factory=list
+    )  # of this build or append, as the manifest has them
+
+    @property
+    def repaired(self) -> dict[str, int]:
+        """Files with bytes that were not in their encoding, and how many places were repaired."""
+        return {entry["path"]: entry["repaired"] for entry in self.sources if "repaired" in entry}
+
+    @property
+    def encodings(self) -> dict[str, str]:
+        """Files that were read as something else than UTF-8."""
+        return {entry["path"]: entry["encoding"] for entry in self.sources if "encoding" in entry}
 
 
 def build_part(
@@ -105,7 +119,8 @@ def build_part(
         done = {
             "shards": sink.shards,
             "tokens": sink.total_tokens,
-            "told": asdict(sink.tally),
+            "told": sink.tally.counts(),
+            "repaired": sink.tally.repaired,
             "options": options.to_dict(),
         }
         own = shards / "parts" / uuid.uuid4().hex
@@ -212,7 +227,7 @@ def _build(
         made = _make_parts(work, names, options, jobs, part_bytes, report, fresh)
         entries = [_shard_entry(work / "shards", name) for name in made.shards]
         manifest = _manifest(
-            work, "lexicon-0", entries, _sources(made.plan), options, made.told, _left_out(made.plan)
+            work, "lexicon-0", entries, _sources(made), options, made.told, _left_out(made.plan)
         )
         write_json(work / MANIFEST, manifest)
         install(work, out, manifest)
@@ -297,7 +312,7 @@ def _add_shards(
     directory = f"lexicon-{generation}"
     remove_tree(out / directory)
     told = {name: base["told"].get(name, 0) + value for name, value in made.told.items()}
-    sources = [*base["sources"], *_sources(made.plan)]
+    sources = [*base["sources"], *_sources(made)]
     appended = {"sources": len(made.plan.sources), "options": options.to_dict(), "told": made.told}
     return _manifest(
         out, directory, entries, sources, TextOptions.from_dict(base["options"]), told,
@@ -317,7 +332,9 @@ def _summary(out: Path, made: _Made | None = None, base: dict[str, Any] | None =
     if made is None:
         return IndexSummary(corpus, 0.0, 0, 0, corpus.manifest["told"], corpus.left_out)
     new = corpus.tokens - (base["tokens"] if base else 0)
-    return IndexSummary(corpus, 0.0, new, made.read_tokens, made.told, list(made.plan.left_out))
+    return IndexSummary(
+        corpus, 0.0, new, made.read_tokens, made.told, list(made.plan.left_out), _sources(made)
+    )  # fmt: skip
 
 
 def _settle_options(
@@ -352,6 +369,7 @@ class _Made:
     plan: Plan
     shards: list[str]  # in the order of the corpus
     told: dict[str, int]
+    repaired: Mapping[str, int]  # places with bytes that are not the encoding, by file
     read_tokens: int  # of the parts that this run made
 
 
@@ -388,13 +406,13 @@ def _make_parts(
         raise StoreError(f"{error}, adding --resume") from error
     tally = Tally()
     for entry in done:
-        tally.add(entry["told"])
+        tally.add(entry["told"], entry["repaired"])
     shards = [name for entry in done for name in entry["shards"]]
     if not shards:
         discard(work)
         listed = ", ".join(source.name for source in plan.sources[:3])
         raise InputError(f"no sentence was found in {listed}; check the --format and the files")
-    return _Made(plan, shards, asdict(tally), read)
+    return _Made(plan, shards, tally.counts(), tally.repaired, read)
 
 
 def _run_parts(
@@ -479,10 +497,12 @@ def _shard_entry(shards: Path, name: str) -> dict[str, Any]:
     return {"name": name, **entry, "digest": digest((shards / name / "shard.json").read_bytes())}
 
 
-def _sources(plan: Plan) -> list[dict[str, Any]]:
+def _sources(made: _Made) -> list[dict[str, Any]]:
     return [
         {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
-        for source in plan.sources
+        | ({"encoding": source.encoding} if source.encoding != "utf-8" else {})
+        | ({"repaired": made.repaired[source.name]} if made.repaired.get(source.name) else {})
+        for source in made.plan.sources
     ]
 
 

@@ -7,7 +7,6 @@ Python.
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from dataclasses import dataclass
 
@@ -18,10 +17,10 @@ from numpy.typing import NDArray
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import fold_case, folding, has_dotted_i
+from bagpack.corpus.text.decoding import decode, unescape
 
 UNKNOWN_LEMMAS = frozenset({"<unknown>"})
 BLANKS = str.maketrans("\t\n\r", "   ")  # an entity can smuggle one in; lines and columns are divided by them
-MAX_UNESCAPES = 3  # WaCky files hold doubly escaped entities (&amp;amp;)
 
 
 @dataclass
@@ -103,33 +102,8 @@ def fold_all(strings: Strings, options: TextOptions) -> Strings:
     return strings.mapped(small, slow, folding(options))
 
 
-def decode_latin1(raw: bytes) -> str:
-    """Latin-1 as the web means it: 0x80-0x9f are windows-1252 where that defines them."""
-    try:
-        return raw.decode("cp1252")
-    except UnicodeDecodeError:
-        return "".join(bytes([b]).decode("cp1252", "ignore") or chr(b) for b in raw)
-
-
-def decode(raw: bytes, encoding: str, errors: str = "strict") -> str:
-    """Bytes to text; latin-1 is read as the web means it."""
-    if encoding.lower().replace("_", "-") in ("latin-1", "latin1", "iso-8859-1"):
-        return decode_latin1(raw)
-    return raw.decode(encoding, "ignore" if errors == "skip" else errors)
-
-
-def unescape(text: str) -> str:
-    """Entities resolved, also doubly escaped ones."""
-    for _ in range(MAX_UNESCAPES):
-        plain = html.unescape(text)
-        if plain == text or not plain:
-            break
-        text = plain
-    return text
-
-
-def normalise_columns(raw: Strings, options: TextOptions, entities: bool) -> NormalisedTypes:
-    """Raw strings FORM TAB LEMMA in the input's encoding."""
+def normalise_columns(raw: Strings, options: TextOptions, encoding: str, entities: bool) -> NormalisedTypes:
+    """Raw strings FORM TAB LEMMA in this encoding."""
     count = len(raw)
     plain = np.empty(count, np.bool_)
     letters = np.empty(count, np.bool_)
@@ -146,10 +120,10 @@ def normalise_columns(raw: Strings, options: TextOptions, entities: bool) -> Nor
     for index in np.flatnonzero(~plain).tolist():
         entry = raw.bytes_at(index)
         try:
-            text = decode(entry, options.encoding)
+            text = decode(entry, encoding)
         except UnicodeDecodeError:
             undecodable[index] = True
-            text = decode(entry, options.encoding, "replace")
+            text = decode(entry, encoding, "replace")
         form, _, lemma = text.partition("\t")
         if entities and "&" in text:
             form, lemma = unescape(form).translate(BLANKS), unescape(lemma).translate(BLANKS)

@@ -13,8 +13,9 @@ from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import reader_for, recognise
+from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.readers.sniff import LeftOut, UnsuitableError, tell_left_out
-from bagpack.corpus.readers.sources import EXPANSION, Named, Slice, Source, expand, inspect
+from bagpack.corpus.readers.sources import Named, expand, inspect, printable
 from bagpack.errors import InputError
 
 MIN_PART = 16 << 20
@@ -61,7 +62,7 @@ class Plan:
         return {
             "options": self.options.to_dict(),
             "part_bytes": self.part_bytes,
-            "sources": [asdict(source) for source in self.sources],
+            "sources": [{**asdict(source), "path": source.name} for source in self.sources],
         }
 
 
@@ -77,6 +78,11 @@ def slice_weight(part: Slice, shared_by: int = 1) -> int:
     if source.format == "parquet":
         return PARQUET_EXPANSION * source.size // shared_by
     return (part.end if part.end >= 0 else source.size) - part.start
+
+
+def _kind(source: Source) -> tuple[str, str]:
+    """What all sources of one part share."""
+    return source.format, source.encoding
 
 
 def part_size(total: int) -> int:
@@ -119,7 +125,7 @@ def _look_at(file: Named, options: TextOptions, label: str = "") -> Source | Lef
     except UnsuitableError as error:
         if file.by_hand:
             raise
-        return LeftOut(file.path, error.reason)
+        return LeftOut(printable(file.path), error.reason)
 
 
 def make_plan(
@@ -137,7 +143,8 @@ def make_plan(
     for source in sources:
         for part in reader_for(source.format).slices(source, target, options):
             weight = slice_weight(part)
-            if not groups or size + weight > target or groups[-1][-1].source.format != source.format:
+            alike = bool(groups) and _kind(groups[-1][-1].source) == _kind(source)
+            if not alike or size + weight > target:
                 groups.append([])
                 size = 0
             groups[-1].append(part)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,20 +19,22 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.build.documents import Documents, Opening
 from bagpack.corpus.build.interning import InternTable
-from bagpack.corpus.build.normalise import NormalisedTypes, decode, normalise_columns, normalise_forms
+from bagpack.corpus.build.normalise import NormalisedTypes, normalise_columns, normalise_forms
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.io import place_at, without_mark
 from bagpack.corpus.readers.problems import (
     bad_line,
-    encoding_error,
     long_sentence,
     paragraph_place,
     undecodable,
 )
-from bagpack.corpus.readers.sources import Slice, place_at, without_mark
-from bagpack.corpus.store.shard import ShardDraft, count_ids, write_shard
+from bagpack.corpus.store.format import TYPE_MASK
+from bagpack.corpus.store.shard import ShardDraft, write_shard
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.corpus.text.casefold import compose
+from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError, StoreError
 from bagpack.files import disk_errors, remove_tree, sync_directory
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 TEXT_BATCH = 1 << 20
 SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
+SHARD_DOCUMENTS = 1 << 20  # about 200 bytes each
 FIRST_TOKENS = 1 << 18
 
 ColumnKernel = Callable[..., int]
@@ -47,17 +51,32 @@ ColumnKernel = Callable[..., int]
 
 @dataclass
 class Tally:
-    """What was passed over or mended, told in the summary."""
+    """What was skipped or repaired, reported in the summary."""
 
     skipped_lines: int = 0
     ignored_markup: int = 0
     undecodable: int = 0
+    repaired: Counter[str] = field(default_factory=Counter)  # undecodable places by file
 
-    def add(self, other: dict[str, int]) -> None:
+    def repair(self, source: Source, places: int) -> None:
+        """Bytes of a file were not in its encoding; they were replaced or dropped."""
+        self.undecodable += places
+        self.repaired[source.name] += places
+
+    def add(self, counts: dict[str, int], repaired: dict[str, int]) -> None:
         """Add the numbers of another part."""
-        self.skipped_lines += other["skipped_lines"]
-        self.ignored_markup += other["ignored_markup"]
-        self.undecodable += other["undecodable"]
+        self.skipped_lines += counts["skipped_lines"]
+        self.ignored_markup += counts["ignored_markup"]
+        self.undecodable += counts["undecodable"]
+        self.repaired.update(repaired)
+
+    def counts(self) -> dict[str, int]:
+        """The totals, for the manifest."""
+        return {
+            "skipped_lines": self.skipped_lines,
+            "ignored_markup": self.ignored_markup,
+            "undecodable": self.undecodable,
+        }
 
 
 class ShardSink:
@@ -89,6 +108,7 @@ class ShardSink:
         self.documents = Documents(document)
         self.bytes = 0
         self.slices = self.slices[-1:]
+        self.begun = [(0, part) for part in self.slices]  # where each slice's first token is
         self.paragraphs: list[str] = []
         self.paragraph_size = 0
         self.waiting: list[tuple[int, Opening]] = []  # documents that begin at a paragraph not yet tokenised
@@ -99,6 +119,7 @@ class ShardSink:
         """A new slice begins; until the reader names a document, the source's path does."""
         goes_on = part.document is not None and bool(self.slices)  # the slice before was of the same source
         self.slices.append(part)
+        self.begun.append((self.count, part))
         if part.document is None:
             self._open(Opening(part.source.name, provisional=True))
         elif not goes_on:
@@ -161,22 +182,23 @@ class ShardSink:
             elif code == col.FULL_TOKENS:
                 self._grow_tokens(self.count + 1)
             else:
-                place = place_at(self._current().source, offset + start)
-                raise bad_line(code, place, line, columns, self.options)
+                source = self._current().source
+                place = place_at(source, offset + start)
+                raise bad_line(code, place, line, columns, source.encoding, self.options)
         if closed:
             col.close_sentence(self.state)
         self.block_done(size)
 
     def _take_events(self, block: bytes, offset: int, name: Callable[[str], str]) -> None:
+        source = self._current().source
         for position, start, end in self.events[: self.state[col.EVENTS]].tolist():
             try:
-                line = decode(block[start:end], self.options.encoding)
+                line = decode(block[start:end], source.encoding)
             except UnicodeDecodeError as error:
                 if self.options.encoding_errors == "strict":
-                    place = place_at(self._current().source, offset + start)
-                    raise encoding_error(place, error, self.options.encoding) from error
-                self.tally.undecodable += 1
-                line = decode(block[start:end], self.options.encoding, self.options.encoding_errors)
+                    raise encoding_error(place_at(source, offset + start), error, source.encoding) from error
+                self.tally.repair(source, 1)
+                line = decode(block[start:end], source.encoding, self.options.encoding_errors)
             self.documents.open(position, Opening(name(line)))
         self.state[col.EVENTS] = 0
 
@@ -296,7 +318,9 @@ class ShardSink:
         self.consumed += size
         if self.commander and self.commander not in (os.getpid(), os.getppid()):
             raise StoreError("the process that started this work is gone; so is its result")
-        if self.bytes >= self.shard_bytes + self.shard_bytes // 2 or self.count >= SHARD_TOKENS:
+        documents = len(self.documents.starts) + len(self.waiting)
+        full = self.count >= SHARD_TOKENS or documents >= SHARD_DOCUMENTS
+        if full or self.bytes >= self.shard_bytes + self.shard_bytes // 2:
             self.flush_text()
             # Column formats can be cut between sentences only; the state says whether one is open.
             if self.state[col.AT_START]:
@@ -319,7 +343,7 @@ class ShardSink:
         if types.undecodable.any():
             if self.options.encoding_errors == "strict":
                 raise undecodable(self.slices, self.options)
-            self.tally.undecodable += int(count_ids(tokens, len(types.forms))[types.undecodable].sum())
+            self._count_repairs(tokens, types)
         if not types.dropped.all():
             source = self._current().source.name
             draft = ShardDraft(tokens, types, self.documents, self.options, source)
@@ -332,6 +356,14 @@ class ShardSink:
             self.shards.append(name)
             self.total_tokens += facts["tokens"]
         self._reset(self.documents.current)
+
+    def _count_repairs(self, tokens: NDArray[np.uint32], types: NormalisedTypes) -> None:
+        """Count the tokens that were repaired, by the file that each is from."""
+        places = np.flatnonzero(types.undecodable[tokens & TYPE_MASK])
+        bounds = np.searchsorted(places, [*(first for first, _ in self.begun), tokens.size])
+        for (_, part), count in zip(self.begun, np.diff(bounds).tolist(), strict=True):
+            if count:
+                self.tally.repair(part.source, count)
 
     def _count_lines(self) -> None:
         """Tell of the lines that the column kernels passed over since the last shard."""
@@ -357,9 +389,8 @@ class ShardSink:
         """Forms and keys of the raw strings, each distinct one looked at once."""
         raw = self.table.strings()
         if "text" not in self.families:
-            columns = "columns" in self.families
-            options = self.options if columns else replace(self.options, encoding="utf-8")
-            return normalise_columns(raw, options, entities=self.entities)
+            encoding = self._current().source.encoding if "columns" in self.families else "utf-8"
+            return normalise_columns(raw, self.options, encoding, entities=self.entities)
         entries = [entry.decode() for entry in raw]
         if self.families == {"text"}:
             return normalise_forms(raw, entries, self._lemmas(entries), self.options)
@@ -367,7 +398,7 @@ class ShardSink:
         bare = [index for index, entry in enumerate(entries) if "\t" not in entry]
         for index, lemma in zip(bare, self._lemmas([entries[i] for i in bare]), strict=True):
             entries[index] += "\t" + lemma
-        return normalise_columns(Strings.of(entries), replace(self.options, encoding="utf-8"), entities=False)
+        return normalise_columns(Strings.of(entries), self.options, "utf-8", entities=False)
 
     def _lemmas(self, forms: list[str]) -> list[str]:
         """What raw text is counted by; an annotator in context leaves no raw text."""

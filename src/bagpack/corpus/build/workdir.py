@@ -21,7 +21,7 @@ from typing import Any
 from bagpack.artefacts import LOCK, busy, replace_tree, take_lock
 from bagpack.corpus.build.plan import Part, is_left_out
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.sources import expand
+from bagpack.corpus.readers.sources import expand, printable
 from bagpack.corpus.store import format
 from bagpack.corpus.store.manifest import (
     FACTS,
@@ -279,7 +279,7 @@ def key_of_file(path: str) -> tuple[str, int, int | None]:
     if path == "-":
         return SPOOLED, -1, -1
     status = os.stat(path)
-    return os.path.normpath(path), status.st_size, status.st_mtime_ns
+    return os.path.normpath(printable(path)), status.st_size, status.st_mtime_ns
 
 
 def begun_otherwise(work: Path, differing: list[str]) -> StoreError:

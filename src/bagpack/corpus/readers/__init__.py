@@ -7,15 +7,25 @@ the sink. Another package adds one with an entry point of its own; `Reader` is w
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Protocol
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.io import place_at, read_head, sample
 from bagpack.corpus.readers.sniff import check_text, nothing_uncompressed
-from bagpack.corpus.readers.sources import Slice, Source, read_head
+from bagpack.corpus.text.decoding import (
+    AUTO,
+    check_encoding,
+    codec_name,
+    decode,
+    detect_encoding,
+    encoding_error,
+    encoding_of,
+)
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,17 +53,34 @@ class Reader(Protocol):
 @cache
 def readers() -> dict[str, Reader]:
     """All readers by name, built-in ones first."""
-    found: dict[str, Reader] = {
-        name: importlib.import_module(f"bagpack.corpus.readers.{name}").READER for name in BUILT_IN
-    }
+    found = {name: _built_in(name) for name in BUILT_IN}
     for entry in entry_points(group="bagpack.readers"):
         if entry.name not in found:
-            found[entry.name] = entry.load()
+            found[entry.name] = _load(entry)
     return found
+
+
+def _built_in(name: str) -> Reader:
+    reader: Reader = importlib.import_module(f"bagpack.corpus.readers.{name}").READER
+    return reader
+
+
+def _load(entry: EntryPoint) -> Reader:
+    try:
+        reader: Reader = entry.load()
+    except Exception as error:
+        package = entry.dist.name if entry.dist else entry.value
+        raise UsageError(
+            f"the reader {entry.name!r} of the package {package} cannot be loaded ({type(error).__name__}: {error}); "
+            f"update or uninstall that package, or choose a --format of bagpack's own"
+        ) from error
+    return reader
 
 
 def reader_for(name: str) -> Reader:
     """The reader of a format; a sentence if there is none."""
+    if name in BUILT_IN:
+        return _built_in(name)
     known = readers()
     if name not in known:
         raise UsageError(f"--format {name} is unknown; choose one of auto, {', '.join(sorted(known))}")
@@ -61,9 +88,31 @@ def reader_for(name: str) -> Reader:
 
 
 def recognise(source: Source, options: TextOptions) -> Source:
-    """Settle a source's format, from the option, its name, or its first bytes."""
+    """Settle a source's format and encoding, from the options, its name, or its content."""
+    source = replace(source, format=_format_of(source, options))
+    if source.format == "parquet":
+        return source
+    return replace(source, encoding=settle_encoding(source, options))
+
+
+def settle_encoding(source: Source, options: TextOptions) -> str:
+    """The encoding of a source; a sample of it is decoded, so that a wrong one is reported before long work."""
+    encoding = encoding_of(source.name, options.encoding)
+    if encoding == AUTO:
+        return detect_encoding(piece for _, piece in sample(source))
+    check_encoding(encoding)
+    if options.encoding_errors == "strict":
+        for offset, piece in sample(source):
+            try:
+                decode(piece, encoding)
+            except UnicodeDecodeError as error:
+                raise encoding_error(place_at(source, offset + error.start), error, encoding) from error
+    return codec_name(encoding) if codec_name(encoding) == "utf-8" else encoding
+
+
+def _format_of(source: Source, options: TextOptions) -> str:
     if options.format != "auto":
-        return replace(source, format=reader_for(options.format).name)
+        return reader_for(options.format).name
     others = [reader for reader in readers().values() if reader.name != "text"]
     head = read_head(source)
     if not head:
@@ -71,35 +120,34 @@ def recognise(source: Source, options: TextOptions) -> Source:
     by_name = [reader for reader in others if source.stem.endswith(reader.suffixes)]
     for reader in (*by_name, *others):
         if reader.recognises(head):
-            return replace(source, format=reader.name)
+            return reader.name
     if by_name:
-        return replace(source, format=by_name[0].name)
+        return by_name[0].name
     check_text(source.name, head)
-    return replace(source, format="text")
+    return "text"
 
 
 def whole_sentences(
-    pieces: Iterator[tuple[int, bytes]], marks: tuple[bytes, ...], reach: int
+    pieces: Iterator[tuple[int, bytes]], last_boundary: Callable[[bytes], int], reach: int
 ) -> Iterator[tuple[int, bytes, bool]]:
-    """Re-cut blocks just behind the newline of the last mark, if one is within reach.
+    """Re-cut blocks at the last line that ends a sentence, if there is one within reach.
 
-    Each comes with whether a sentence is known to end with it: a mark is a newline and what opens a sentence.
+    Each comes with whether a sentence is known to end with it.
     """
-    held = b""
-    start = 0
+    held: list[bytes] = []
+    length = start = 0
     for offset, block in pieces:
-        if held:
-            block = held + block
-        else:
+        if not length:
             start = offset
-        # The first mark that occurs will do: looking for one that does not takes a whole pass.
-        cut = next((at for mark in marks if (at := block.rfind(mark) + 1)), 0)
-        if cut == 0 and len(block) < reach:
-            held = block
+        cut = last_boundary(block)
+        if cut == 0 and length + len(block) < reach:
+            held.append(block)
+            length += len(block)
             continue
         stop = cut or len(block)
-        yield start, block[:stop], cut > 0
-        held = block[stop:]
-        start += stop
-    if held:
-        yield start, held, True
+        yield start, b"".join((*held, block[:stop])), cut > 0
+        start += length + stop
+        held = [block[stop:]]
+        length = len(block) - stop
+    if length:
+        yield start, b"".join(held), True

@@ -40,6 +40,7 @@ STATE_SIZE = 12
 TAG_UNKNOWN, TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE = range(4)
 
 TAB, NEWLINE, RETURN, SPACE, LESS, GREATER, SLASH, HASH = map(ord, "\t\n\r <>/#")
+MAX_RANGE = 64  # lines that a range of words is looked for in
 HYPHEN, PERIOD, UNDERSCORE = map(ord, "-._")
 
 NEWDOC = np.frombuffer(b"# newdoc", np.uint8)
@@ -336,7 +337,9 @@ def _range_is_plain(buffer, line, last, written):  # type: ignore[no-untyped-def
     """1 if the forms of the words up to id `last`, starting at `line`, are as long together as `written`."""
     total = 0
     size = buffer.size
-    while line < size and buffer[line] != NEWLINE:
+    for _ in range(MAX_RANGE):
+        if line >= size or buffer[line] == NEWLINE:
+            break
         at = line
         while at < size and buffer[at] != TAB and buffer[at] != NEWLINE:
             at += 1

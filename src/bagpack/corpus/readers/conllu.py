@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bagpack.corpus.build.normalise import decode
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers import whole_sentences
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.io import blocks
 from bagpack.corpus.readers.slicing import cut_points, slices_at
-from bagpack.corpus.readers.sources import Slice, Source, blocks
-from bagpack.corpus.readers.text import check_encoding
+from bagpack.corpus.text.decoding import decode
 
 if TYPE_CHECKING:
     from bagpack.corpus.build.shard_builder import ShardSink
@@ -26,6 +26,11 @@ def document_name(line: str) -> str:
     """The id of a `# newdoc` line; without one, the line itself."""
     found = _NEWDOC.match(line)
     return (found.group(1) if found else None) or line
+
+
+def _last_boundary(block: bytes) -> int:
+    """Where the last blank line begins; 0 if there is none."""
+    return max(block.rfind(mark) for mark in _BLANK_LINES) + 1
 
 
 class ConlluReader:
@@ -44,7 +49,6 @@ class ConlluReader:
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before documents, else between sentences."""
-        check_encoding(options.encoding)
         if source.compression:
             return [Slice(source)]
         cuts = cut_points(source, target, (b"\n# newdoc",), _BLANK_LINES, min(4 << 20, target))
@@ -52,14 +56,14 @@ class ConlluReader:
             source,
             cuts,
             _DOCUMENT_LINE,
-            lambda line: document_name(decode(line, options.encoding, "replace")),
+            lambda line: document_name(decode(line, source.encoding, "replace")),
         )
 
     def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
         """Hand whole sentences of lines to the kernel."""
         settings = (options.bad_lines == "skip", options.max_sentence)
         pieces = blocks(part, options.max_line)
-        for offset, block, closed in whole_sentences(pieces, _BLANK_LINES, options.max_line):
+        for offset, block, closed in whole_sentences(pieces, _last_boundary, options.max_line):
             sink.lines(block, offset, col.read_conllu, settings, document_name, closed)
 
 

@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.io import blocks
 from bagpack.corpus.readers.slicing import cut_points
-from bagpack.corpus.readers.sources import Slice, Source, blocks
-from bagpack.corpus.readers.text import check_encoding, decode_block, push_paragraphs
+from bagpack.corpus.readers.text import decode_block, lines_of, push_paragraphs
 from bagpack.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,12 +32,11 @@ class JsonLinesReader:
             return False
         try:
             return isinstance(json.loads(first), dict)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut at lines; each slice knows how many lines come before it."""
-        check_encoding(options.encoding)
         if source.compression:
             return [Slice(source)]
         cuts = cut_points(source, target, (b"\n",), (b"\n",), options.max_line)
@@ -80,12 +80,12 @@ class JsonLinesReader:
                     f"{place} has half of a surrogate pair in {options.text_field!r}; let --encoding-errors "
                     f"replace|skip deal with it and count"
                 )
-            sink.tally.undecodable += 1
+            sink.tally.repair(part.source, 1)
             by = "replace" if options.encoding_errors == "replace" else "ignore"
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
         name = value.get(options.id_field)
         sink.open_document(f"{part.source.name}:{number}" if name is None else _plain(str(name)))
-        push_paragraphs(text.splitlines(), sink)
+        push_paragraphs(lines_of(text), sink)
 
 
 def _parsed(line: str, field: str) -> tuple[dict[str, Any], str]:
@@ -94,6 +94,8 @@ def _parsed(line: str, field: str) -> tuple[dict[str, Any], str]:
         value = json.loads(line)
     except ValueError as error:
         return {}, f"is not JSON ({error})"
+    except RecursionError:
+        return {}, "is JSON that is nested too deeply"
     if not isinstance(value, dict):
         return {}, f"is JSON but no object: {line[:40]!r}"
     if field not in value:

@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from bagpack.corpus.build.normalise import decode
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.problems import encoding_error
+from bagpack.corpus.readers.base import EXPANSION, Slice, Source
+from bagpack.corpus.readers.io import BLOCK, blocks, place_at, read_head
 from bagpack.corpus.readers.slicing import cut_points
-from bagpack.corpus.readers.sources import BLOCK, EXPANSION, Slice, Source, blocks, place_at, read_head
-from bagpack.corpus.readers.text import check_encoding
 from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
+from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 
 OPENING, CLOSING = b"<page>", b"</page>"
 PAGE_MARKS = (b"\n  <page>", b"\n<page>", b"\n\t<page>", b"\n <page>", b"\n    <page>")
-MAX_PAGE = 256 << 20  # an article has at most 2 MiB; a page with its whole history may have any size
+MAX_PAGE = 64 << 20  # a page with its whole history may have any size
+MAX_ARTICLE = 16 << 20  # MediaWiki's own limit is 2 MiB, before characters are escaped
 REPORT_BYTES = 1 << 20
 BZ2_READ = 1 << 18
 BZ2_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # 80 bits, so that compressed data never look like it
@@ -67,7 +67,6 @@ class MediaWikiReader:
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before pages, or between the streams of a `.bz2` file."""
-        check_encoding(options.encoding)
         if not self.recognises(read_head(source)):
             raise InputError(
                 f"{source.name} is no MediaWiki export (no <mediawiki> at its beginning); name another --format"
@@ -84,7 +83,7 @@ class MediaWikiReader:
 
     def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
         """Push each article."""
-        namespaces = read_namespaces(decode(read_head(part.source), options.encoding, "replace"))
+        namespaces = read_namespaces(decode(read_head(part.source), part.source.encoding, "replace"))
         if part.source.compression and part.end >= 0:
             pieces = stream_pieces(part)
             # Messages look for their place by reading slices again, a compressed one from its start.
@@ -126,7 +125,7 @@ class MediaWikiReader:
         title, text = found
         lines = paragraphs(unescape_xml(_decoded(text, page, part, sink, options)), namespaces)
         if lines:
-            sink.open_document(unescape_xml(decode(title, options.encoding, "replace")).strip())
+            sink.open_document(unescape_xml(decode(title, part.source.encoding, "replace")).strip())
             for line in lines:
                 sink.paragraph(line)
 
@@ -170,6 +169,8 @@ def read_page(page: bytes, namespaces: Namespaces) -> tuple[bytes, bytes] | None
     text_end = page.find(b"</text>", text_start)
     if text_end < 0:
         raise MalformedPageError("whose <text> has no end; the dump is damaged: fetch it again")
+    if text_end - text_start > MAX_ARTICLE:
+        raise MalformedPageError(f"whose text has more than {MAX_ARTICLE >> 20} MiB; check the dump")
     text = page[text_start:text_end]
     return None if _REDIRECT.match(text) else (title, text)
 
@@ -269,13 +270,13 @@ def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
 
 def _decoded(text: bytes, page: Page, part: Slice, sink: ShardSink, options: TextOptions) -> str:
     try:
-        return decode(text, options.encoding)
+        return decode(text, part.source.encoding)
     except UnicodeDecodeError as error:
         if options.encoding_errors == "strict":
             at = page.offset + page.data.find(text) + error.start
-            raise encoding_error(_place(part, at), error, options.encoding) from error
-        sink.tally.undecodable += 1
-        return decode(text, options.encoding, options.encoding_errors)
+            raise encoding_error(_place(part, at), error, part.source.encoding) from error
+        sink.tally.repair(part.source, 1)
+        return decode(text, part.source.encoding, options.encoding_errors)
 
 
 def _place(part: Slice, offset: int) -> str:

@@ -1,16 +1,27 @@
-"""Parquet: a text column and, if there is one, an id column; row groups are the slices."""
+"""Parquet: a text column and, if there is one, an id column; row groups are the slices.
+
+Strings stay encoded as a dictionary until a row is used: two kilobytes of file can stand for gigabytes of equal rows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.sources import Slice, Source
-from bagpack.corpus.readers.text import push_paragraphs
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.text import lines_of, push_paragraphs
+from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError, missing_extra
 
 if TYPE_CHECKING:
     from bagpack.corpus.build.shard_builder import ShardSink
+
+ROWS = 256
+PAGE_ROWS = 1024
+MAX_PAGE = 512 << 20
+REPORT_BYTES = 1 << 20
 
 
 class ParquetReader:
@@ -23,68 +34,121 @@ class ParquetReader:
         """The magic bytes."""
         return head.startswith(b"PAR1")
 
-    def _open(self, source: Source) -> Any:
-        try:
-            import pyarrow
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise missing_extra("pyarrow", "parquet", "reading Parquet") from error
-        if source.compression:
-            raise InputError(
-                f"{source.name} is a compressed Parquet file; uncompress it (Parquet compresses its own columns)"
-            )
-        try:
-            return pq.ParquetFile(source.path, memory_map=True)
-        except (pyarrow.ArrowException, OSError) as error:
-            raise InputError(
-                f"{source.name} cannot be read as Parquet ({error}); fetch or write it again"
-            ) from error
-
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Group row groups until they make about `target` uncompressed bytes."""
-        handle = self._open(source)
-        names = handle.schema_arrow.names
-        if options.text_field not in names:
-            raise InputError(
-                f"{source.name} has no column {options.text_field!r} (it has: {', '.join(names)}); name it with "
-                f"--text-field"
-            )
-        found: list[Slice] = []
-        start = rows = size = first_row = 0
-        for group in range(handle.metadata.num_row_groups):
-            about = handle.metadata.row_group(group)
-            size += about.total_byte_size
-            rows += about.num_rows
-            if size >= target or group == handle.metadata.num_row_groups - 1:
-                found.append(Slice(source, start, group + 1, first_line=first_row))
-                start, size, first_row = group + 1, 0, rows
+        with _open(source, options) as handle:
+            names = handle.schema_arrow.names
+            if options.text_field not in names:
+                raise InputError(
+                    f"{source.name} has no column {options.text_field!r} (it has: {', '.join(names)}); name it with "
+                    f"--text-field"
+                )
+            found: list[Slice] = []
+            start = rows = size = first_row = 0
+            for group in range(handle.metadata.num_row_groups):
+                about = handle.metadata.row_group(group)
+                _check_size(about, source, options)
+                size += about.total_byte_size
+                rows += about.num_rows
+                if size >= target or group == handle.metadata.num_row_groups - 1:
+                    found.append(Slice(source, start, group + 1, first_line=first_row))
+                    start, size, first_row = group + 1, 0, rows
         return found or [Slice(source, 0, 0)]
 
     def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
         """Push each row's paragraphs."""
-        handle = self._open(part.source)
-        wanted = [options.text_field]
-        has_id = options.id_field in handle.schema_arrow.names
-        if has_id:
-            wanted.append(options.id_field)
         number = part.first_line
+        unreported = 0
+        for text, name in _rows(part, options):
+            number += 1
+            place = f"{part.source.name} row {number:,}"
+            if text is None:
+                sink.tally.skipped_lines += 1
+                continue
+            if len(text) > options.max_line:
+                raise InputError(f"{place} has a text of more than {options.max_line >> 20} MiB; split it")
+            try:
+                words = decode(text, "utf-8")
+            except UnicodeDecodeError as error:
+                if options.encoding_errors == "strict":
+                    raise encoding_error(place, error, "utf-8") from error
+                sink.tally.repair(part.source, 1)
+                words = decode(text, "utf-8", options.encoding_errors)
+            sink.open_document(f"{part.source.name}:{number}" if name is None else name)
+            push_paragraphs(lines_of(words), sink)
+            unreported += len(text)
+            if unreported >= REPORT_BYTES:
+                sink.block_done(unreported)
+                unreported = 0
+        sink.block_done(unreported)
+
+
+@contextmanager
+def _open(source: Source, options: TextOptions) -> Iterator[Any]:
+    """The file; whatever is wrong with its bytes, also later, while the context lasts, becomes a sentence."""
+    try:
+        import pyarrow
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("pyarrow", "parquet", "reading Parquet") from error
+    if source.compression:
+        raise InputError(
+            f"{source.name} is a compressed Parquet file; uncompress it (Parquet compresses its own columns)"
+        )
+    try:
+        held = [options.text_field] if options.text_field in pq.read_schema(source.path).names else None
+        with pq.ParquetFile(source.path, memory_map=True, read_dictionary=held) as handle:
+            yield handle
+    except (pyarrow.ArrowException, OSError, ValueError, MemoryError) as error:
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"{source.name} cannot be read as Parquet ({first}); fetch or write it again"
+        ) from error
+
+
+def _rows(part: Slice, options: TextOptions) -> Iterator[tuple[bytes | None, str | None]]:
+    """(text, id) of each row; texts as bytes, since in a damaged file they need not be UTF-8."""
+    with _open(part.source, options) as handle:
+        wanted = [
+            name for name in (options.text_field, options.id_field) if name in handle.schema_arrow.names
+        ]
         groups = list(range(part.start, part.end))
-        for batch in handle.iter_batches(batch_size=256, row_groups=groups, columns=wanted):
-            texts = batch.column(options.text_field).to_pylist()
-            names = batch.column(options.id_field).to_pylist() if has_id else [None] * len(texts)
-            for text, name in zip(texts, names, strict=True):
-                number += 1
-                if text is None:
-                    sink.tally.skipped_lines += 1
-                    continue
-                if not isinstance(text, str):
-                    raise InputError(
-                        f"{part.source.name} row {number}: the column {options.text_field!r} holds no strings; name "
-                        f"the text column with --text-field"
-                    )
-                sink.open_document(f"{part.source.name}:{number}" if name is None else str(name))
-                push_paragraphs(text.splitlines(), sink)
-            sink.block_done(batch.nbytes)
+        for batch in handle.iter_batches(batch_size=ROWS, row_groups=groups, columns=wanted):
+            texts = _texts(batch.column(options.text_field), part.source, options)
+            names = batch.column(options.id_field).to_pylist() if len(wanted) > 1 else [None] * ROWS
+            for text, name in zip(texts, names, strict=False):
+                yield text, None if name is None else str(name)
+
+
+def _texts(column: Any, source: Source, options: TextOptions) -> Iterator[bytes | None]:
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        yield from [None] * len(column)
+    elif pa.types.is_dictionary(column.type):
+        values = column.dictionary.cast(pa.large_binary())
+        for index in column.indices.to_pylist():
+            yield None if index is None else values[index].as_py()
+    else:
+        raise InputError(
+            f"{source.name}: the column {options.text_field!r} holds no strings; name the text column with --text-field"
+        )
+
+
+def _check_size(group: Any, source: Source, options: TextOptions) -> None:
+    """Refuse a row group that would not fit into memory; pages are read whole, and hold up to 1,024 rows."""
+    for number in range(group.num_columns):
+        column = group.column(number)
+        size = column.total_uncompressed_size
+        if (
+            column.path_in_schema == options.text_field
+            and PAGE_ROWS * size > MAX_PAGE * group.num_rows
+            and size > MAX_PAGE
+        ):
+            raise InputError(
+                f"{source.name} has pages of more than {MAX_PAGE >> 20} MiB in {options.text_field!r}; write it again "
+                f"with fewer rows in a row group"
+            )
 
 
 READER = ParquetReader()

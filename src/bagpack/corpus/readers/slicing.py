@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bagpack.corpus.options import MAX_LINE
-from bagpack.corpus.readers.sources import BLOCK, BOM, Slice, Source
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.io import BLOCK, BOM
 
 
 class Cut(NamedTuple):

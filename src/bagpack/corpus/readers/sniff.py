@@ -11,10 +11,9 @@ from bagpack.errors import InputError
 CONVERT = "convert it to plain text first"
 NUL_WITHIN = 4096
 SHOWN = 5
+MAX_COMMENTS = 20  # before the first element of a page
 
-_HTML = re.compile(
-    rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html)[\s>]", re.DOTALL | re.IGNORECASE
-)
+_HTML = re.compile(rb"<(!doctype\s+html|html)[\s>]", re.IGNORECASE)
 
 
 class UnsuitableError(InputError):
@@ -51,7 +50,7 @@ def check_text(name: str, head: bytes) -> None:
             f"{name} is a zip archive (docx, odt and epub files are, too), not text; {CONVERT}",
             "a zip archive",
         )
-    if _HTML.match(head):
+    if _is_html(head):
         raise UnsuitableError(
             f"{name} is an HTML page, whose tags would be counted as words; {CONVERT}, or take it as it is with "
             f"--format text",
@@ -62,6 +61,15 @@ def check_text(name: str, head: bytes) -> None:
             f"{name} does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its --format",
             "not text: NUL bytes",
         )
+
+
+def _is_html(head: bytes) -> bool:
+    """Whether the first element, after an XML declaration and comments, is HTML's."""
+    rest = head.lstrip()
+    for opening, closing in ((b"<?xml", b">"), *((b"<!--", b"-->"),) * MAX_COMMENTS):
+        if rest.startswith(opening):
+            rest = rest.partition(closing)[2].lstrip()
+    return _HTML.match(rest) is not None
 
 
 def tell_left_out(files: Sequence[LeftOut], all_in: str = "") -> str:

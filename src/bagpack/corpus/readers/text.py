@@ -10,44 +10,30 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bagpack.corpus.build.normalise import decode
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.problems import encoding_error
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.io import blocks, place_at, read_head, without_mark
 from bagpack.corpus.readers.slicing import cut_points
-from bagpack.corpus.readers.sources import Slice, Source, blocks, place_at, read_head, without_mark
-from bagpack.errors import UsageError
+from bagpack.corpus.text.decoding import decode, encoding_error
 
 if TYPE_CHECKING:
     from bagpack.corpus.build.shard_builder import ShardSink
 
 WRAPPED_WIDTH = 120
-
-
-def check_encoding(encoding: str) -> None:
-    """Only encodings in which a newline is the byte 0x0a can be sliced and counted by line."""
-    try:
-        plain = "a\n\t<".encode(encoding) == b"a\n\t<"
-    except LookupError as error:
-        raise UsageError(
-            f"--encoding {encoding} is unknown to Python; utf-8 and latin-1 are usual"
-        ) from error
-    if not plain:
-        raise UsageError(
-            f"--encoding {encoding} cannot be read directly; convert the file to UTF-8 (iconv does it)"
-        )
+MAX_PARAGRAPH = 1 << 20  # characters, where paragraphs are divided by blank lines
 
 
 def decode_block(block: bytes, offset: int, part: Slice, sink: ShardSink, options: TextOptions) -> str:
-    """Text of a block; undecodable bytes are told or counted."""
+    """Text of a block; bytes that are not the encoding are an error, or repaired and counted."""
     offset, block = without_mark(offset, block)
+    encoding = part.source.encoding
     try:
-        return decode(block, options.encoding)
+        return decode(block, encoding)
     except UnicodeDecodeError as error:
         if options.encoding_errors == "strict":
-            place = place_at(part.source, offset + error.start)
-            raise encoding_error(place, error, options.encoding) from error
-        sink.tally.undecodable += _count_bad(block, options.encoding)
-        return decode(block, options.encoding, options.encoding_errors)
+            raise encoding_error(place_at(part.source, offset + error.start), error, encoding) from error
+        sink.tally.repair(part.source, _count_bad(block, encoding))
+        return decode(block, encoding, options.encoding_errors)
 
 
 def _count_bad(block: bytes, encoding: str) -> int:
@@ -60,6 +46,15 @@ def push_paragraphs(lines: Iterable[str], sink: ShardSink) -> None:
     for line in lines:
         if line and not line.isspace():
             sink.paragraph(line)
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Like `str.splitlines`, without a list of all lines of a long text."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + MAX_PARAGRAPH) + 1 or len(text)
+        yield from text[start:end].splitlines()
+        start = end
 
 
 def is_wrapped(head: bytes) -> bool:
@@ -87,7 +82,6 @@ class TextReader:
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut at paragraphs."""
-        check_encoding(options.encoding)
         if source.compression:
             return [Slice(source)]
         marks = (b"\n\n", b"\n\r\n") if self._wrapped(source, options) else (b"\n",)
@@ -123,13 +117,16 @@ def _unwrapped(text: str, held: list[str]) -> Iterator[str]:
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
+    size = sum(map(len, held))
     for line in lines:
         stripped = line.strip()
         if stripped:
             held.append(stripped)
-        elif held:
+            size += len(stripped)
+        if held and (not stripped or size > MAX_PARAGRAPH):
             yield " ".join(held)
             held.clear()
+            size = 0
 
 
 READER = TextReader()

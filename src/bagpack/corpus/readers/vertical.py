@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bagpack.corpus.build.normalise import decode, unescape
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers import whole_sentences
+from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.io import blocks, read_head
 from bagpack.corpus.readers.slicing import cut_points, slices_at
-from bagpack.corpus.readers.sources import Slice, Source, blocks, read_head
-from bagpack.corpus.readers.text import check_encoding
+from bagpack.corpus.text.decoding import decode, unescape
 from bagpack.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -33,12 +33,13 @@ TAGS = col.tag_table(
     | {"g": col.TAG_GLUE}
 )
 _TAG_LINE = re.compile(
-    rb"</?(?:%s)(?:[ >/])" % b"|".join(re.escape(t.encode()) for t in (*DOCUMENT_TAGS, "s", "p", "corpus"))
+    rb"</?(?:%s)(?:[ >/])" % b"|".join(re.escape(tag.encode()) for tag in (*DOCUMENT_TAGS, *BOUNDARY_TAGS))
 )
-_ID = re.compile(r"\b(?:id|xml:id|n|url|name|title|file|filename)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE = re.compile(r"(?<![^\s])([\w:]+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
+ID_ATTRIBUTES = ("id", "xml:id", "n", "url", "name", "title", "file", "filename")  # the first that a tag has
 _DOCUMENT_LINE = re.compile(rb"\n<(?:%s)[ >]" % b"|".join(tag.encode() for tag in DOCUMENT_TAGS))
 _DOCUMENT_MARKS = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
-_SENTENCE_MARKS = (b"\n<s>", b"\n<s ")
+_SENTENCE_MARKS = (b"\n<s>", b"\n<s ", b"\n<sentence>", b"\n<sentence ")
 FORM_NAMES = ("word", "form", "token")
 LEMMA_NAMES = ("lemma", "base")
 
@@ -52,12 +53,19 @@ def guess_columns(head: bytes) -> str:
         return "word" if tokens else "word,tag,lemma"
     width = int(np.median([len(row) for row in rows]))
     if width < 3:
-        return "word,lemma" if width == 2 else "word"
+        return "word,lemma" if _are_lemmas(rows) else "word,tag"
     full = [row for row in rows if len(row) >= 3]
     shared = [sum(row[0].lower() == row[k].lower() for row in full) for k in (1, 2)]
     distinct = [len({row[k] for row in full}) for k in (1, 2)]
     lemma_second = shared[0] > shared[1] or (shared[0] == shared[1] and distinct[0] > distinct[1])
     return "word,lemma,tag" if lemma_second else "word,tag,lemma"
+
+
+def _are_lemmas(rows: list[list[bytes]]) -> bool:
+    """Whether the second column resembles the first: most lemmas begin with the letter that the form begins with."""
+    pairs = [(row[0].lower(), row[1].lower()) for row in rows if len(row) > 1 and row[0][:1].isalpha()]
+    alike = sum(form[:1] == other[:1] for form, other in pairs)
+    return 2 * alike > len(pairs)
 
 
 def column_numbers(names: str) -> tuple[int, int]:
@@ -74,8 +82,21 @@ def column_numbers(names: str) -> tuple[int, int]:
 
 def document_name(line: str) -> str:
     """The id that a document tag carries, or the whole tag if it carries none."""
-    found = _ID.search(line)
-    return unescape(found.group(1) or found.group(2) or "") if found else line
+    attributes: dict[str, str] = {}
+    for name, double, single in _ATTRIBUTE.findall(line):
+        attributes.setdefault(name.lower(), double or single)
+    return next((unescape(attributes[name]) for name in ID_ATTRIBUTES if name in attributes), line)
+
+
+def _last_boundary(block: bytes) -> int:
+    """Where the last line begins that ends the sentence before it: a known tag or a blank line; 0 if there is none."""
+    blank = block.rfind(b"\n\n") + 1
+    at = block.rfind(b"\n<")
+    while at >= blank:
+        if _TAG_LINE.match(block, at + 1):
+            return at + 1
+        at = block.rfind(b"\n<", 0, at)
+    return blank
 
 
 @lru_cache(64)
@@ -98,7 +119,6 @@ class VerticalReader:
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before document tags, else before sentences."""
-        check_encoding(options.encoding)
         self._columns(source, options)
         if source.compression:
             return [Slice(source)]
@@ -107,7 +127,7 @@ class VerticalReader:
             source,
             cuts,
             _DOCUMENT_LINE,
-            lambda line: document_name(decode(line, options.encoding, "replace")),
+            lambda line: document_name(decode(line, source.encoding, "replace")),
         )
 
     def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, str]:
@@ -117,8 +137,8 @@ class VerticalReader:
         form, lemma = column_numbers(names)
         if lemma < 0 and options.level == "lemma":
             raise InputError(
-                f"{source.name} has no lemma column (columns: {names}); add --level form, or name the columns with "
-                f"--columns word,tag,lemma"
+                f"{source.name} has no lemma column (columns: {names}); add --level form, or name the columns, for "
+                f"example --columns word,lemma"
             )
         return form, lemma if lemma >= 0 else form, names
 
@@ -127,8 +147,7 @@ class VerticalReader:
         form, lemma, names = self._columns(part.source, options)
         settings = (form, lemma, options.bad_lines == "skip", options.max_sentence, *TAGS)
         pieces = blocks(part, options.max_line)
-        marks = (*_SENTENCE_MARKS, *_DOCUMENT_MARKS, b"\n\n")
-        for offset, block, closed in whole_sentences(pieces, marks, options.max_line):
+        for offset, block, closed in whole_sentences(pieces, _last_boundary, options.max_line):
             sink.lines(
                 block, offset, col.read_vertical, settings, document_name, closed, names, entities=True
             )

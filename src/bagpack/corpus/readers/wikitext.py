@@ -35,7 +35,7 @@ _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:[\s/][^<>]*)?>")
 # Tables open and close at the beginning of a line. `|}}` closes a template, `|}}}` a table within one.
 _BRACES = re.compile(r"\{\{|\}\}|\n[ \t:*#;]*(?:\{\||\|\}(?!\}(?!\})))")
 _PLAIN_LINK = re.compile(r"\[\[(?:[^\[\]|:\n]*\|([^\[\]|\n]*)|([^\[\]|:\n]*))\]\]")
-_WEB_LINK = re.compile(r"\[(?:https?://|ftp://|//|mailto:|news:|irc://)[^\s\[\]]*[ \t]*([^\[\]\n]*)\]")
+_WEB_LINK = re.compile(r"\[(?:https?://|ftp://|//|mailto:|news:|irc://)[^\s\[\]]*+[ \t]*+([^\[\]\n]*+)\]")
 _BRACKETS = re.compile(r"\[\[|\]\]\](?!\])|\]\]|\n\n")  # of `]]]`, the last two close a link
 _LANGUAGE = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]+)*|simple|minnan|tokipona)$")
 _QUOTES = re.compile("''+")

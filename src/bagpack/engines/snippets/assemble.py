@@ -22,9 +22,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.normalise import MAX_UNESCAPES
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.text.casefold import compose, fold_case
+from bagpack.corpus.text.decoding import MAX_UNESCAPES
 from bagpack.corpus.text.lemmas import get_annotator
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import MAX_GAP, Form, QueryPlan

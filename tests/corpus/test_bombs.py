@@ -1,0 +1,174 @@
+"""Small inputs that stand for gigabytes, or that take a careless parser forever: bounded memory, linear time."""
+
+import bz2
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bagpack.corpus.readers.columns import read_conllu  # noqa: F401 (compiled before time is taken)
+from bagpack.corpus.readers.io import zstd
+from bagpack.corpus.readers.sniff import check_text
+from bagpack.corpus.readers.wikitext import paragraphs
+
+COMPRESSORS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
+INDEX = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.errors import BagpackError
+try:
+    corpus = index_corpus([sys.argv[1]], sys.argv[2], TextOptions(level="form", annotator="none"), jobs=1).corpus
+    print("TOKENS", corpus.tokens)
+except BagpackError as error:
+    print("ERROR", error)
+print("PEAK", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+
+
+def index_apart(source, out, timeout=100):
+    """What indexing a file ends with, and the process's peak memory in MiB."""
+    done = subprocess.run(
+        [sys.executable, "-c", INDEX, str(source), str(out)],
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
+    lines = done.stdout.decode().splitlines()
+    assert lines, done.stderr.decode()[-2000:]
+    assert not list(out.parent.glob("*.partial"))
+    return lines[0], int(lines[1].split()[1])
+
+
+def pack(kind, piece, times, path):
+    """A compressed file of a piece many times over, made without ever holding it: in one frame, or in many streams."""
+    with open(path, "wb") as out:
+        if kind == "zst":
+            machine = zstd.ZstdCompressor()
+            for _ in range(times):
+                out.write(machine.compress(piece))
+            out.write(machine.flush())
+        else:
+            out.write(COMPRESSORS[kind](piece) * times)
+    return path
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_one_endless_line(kind, tmp_path):
+    bomb = pack(kind, b"a" * (1 << 20), 3000, tmp_path / f"a.txt.{kind}")
+    assert bomb.stat().st_size < 8 << 20
+    found, peak = index_apart(bomb, tmp_path / "s")
+    assert "is a line of more than 32 MiB" in found
+    assert peak < 700
+
+
+def test_one_block_of_wrapped_lines(tmp_path):
+    """Hard-wrapped text in which no paragraph ever ends."""
+    head = b"The lion\nsleeps in\nthe shade\nof a tree.\n\nIt sleeps\nall day.\n\n"
+    bomb = tmp_path / "a.txt.gz"
+    bomb.write_bytes(gzip.compress(head) + gzip.compress(b"lions sleep.\n" * (1 << 16)) * 60)
+    found, peak = index_apart(bomb, tmp_path / "s")
+    assert found.startswith("TOKENS 11")
+    assert peak < 450
+
+
+def test_a_dictionary_page_that_stands_for_gigabytes(tmp_path):
+    text = pa.array(["lions sleep. " * 80_000])  # 1 MB
+    rows = pa.DictionaryArray.from_arrays(pa.array([0] * 1024, pa.int32()), text)
+    pq.write_table(pa.table({"text": rows}), tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 4000
+    script = INDEX.replace("index_corpus(", "index_some(").replace(
+        "from bagpack.errors",
+        "from itertools import islice\nfrom bagpack.corpus.readers import parquet\nrows = parquet._rows\n"
+        "parquet._rows = lambda part, options: islice(rows(part, options), 20)\n"
+        "from bagpack.corpus.build.index import index_corpus as index_some\nfrom bagpack.errors",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / "a.parquet", tmp_path / "s"],
+        capture_output=True, check=True, timeout=100,
+    )  # fmt: skip
+    tokens, peak = done.stdout.decode().splitlines()
+    assert tokens == f"TOKENS {20 * 80_000 * 3}"
+    assert int(peak.split()[1]) < 900
+
+
+def test_a_parquet_page_of_a_gigabyte(tmp_path):
+    made = (
+        "import pyarrow as pa, pyarrow.parquet as pq, sys\n"
+        "with pq.ParquetWriter(sys.argv[1], pa.schema([('text', pa.large_string())]), use_dictionary=False,\n"
+        "                      compression='zstd') as out:\n"
+        "    out.write_table(pa.table({'text': pa.array(['a' * (30 << 20)] * 20, pa.large_string())}))\n"
+    )
+    subprocess.run([sys.executable, "-c", made, tmp_path / "a.parquet"], check=True)
+    assert (tmp_path / "a.parquet").stat().st_size < 1 << 20
+    found, peak = index_apart(tmp_path / "a.parquet", tmp_path / "s")
+    assert "has pages of more than 512 MiB in 'text'" in found
+    assert peak < 700
+
+
+@pytest.mark.parametrize("piece", [b"<pages\n", b"[[a|b]] {{c}} ''d''\n"])
+def test_a_wiki_page_without_an_end(piece, tmp_path):
+    head = b"<mediawiki>\n<page>\n<title>A</title>\n<ns>0</ns>\n<revision><text>"
+    bomb = tmp_path / "a.xml.gz"
+    bomb.write_bytes(
+        gzip.compress(head) + gzip.compress(piece * (1 << 17)) * 80 + gzip.compress(b"</text></page>\n")
+    )
+    found, peak = index_apart(bomb, tmp_path / "s")
+    assert found.startswith("ERROR")
+    assert "has a page" in found
+    assert peak < 600
+
+
+def test_json_lines_of_many_small_documents(tmp_path):
+    bomb = pack("zst", b'{"text":""}\n' * (1 << 16), 24, tmp_path / "a.jsonl.zst")
+    found, peak = index_apart(bomb, tmp_path / "s")
+    assert "no sentence was found" in found
+    assert peak < 600
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_deeply_nested_json(opening, tmp_path, write, cli):
+    deep = '{"text": "Lions.", "x": ' + opening * 50_000 + "\n"
+    source = write("a.jsonl", '{"text": "Cats sleep."}\n' + deep)
+    done = cli("index", source, "--out", tmp_path / "s", "--jobs", 1)
+    assert (done.code, "a.jsonl:2 is" in done.err) == (1, True)
+    assert cli("index", source, "--out", tmp_path / "s", "--jobs", 1, "--bad-lines", "skip").code == 0
+    first = write("b.dat", deep + json.dumps({"text": "Lions."}))
+    assert cli("index", first, "--out", tmp_path / "t", "--jobs", 1).code == 0  # it is text
+
+
+def seconds(function, *args):
+    begun = time.process_time()
+    function(*args)
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize(
+    "text", ["[http://" + "a" * 200_000, "[http://a" + " " * 200_000, ("[http://a" + " b" * 500 + "\n") * 200]
+)
+def test_web_links_that_are_never_closed(text):
+    assert seconds(paragraphs, text) < 2
+
+
+def test_a_page_of_comments_is_sniffed_in_linear_time():
+    check_text("a", b"<!--" + b"-->x<!--" * 8000)
+    assert seconds(check_text, "a", b"<!--x--> " * 7000 + b"x") < 1
+
+
+def test_ranges_of_conllu_words_that_never_come(write, tmp_path):
+    """Each range line used to be followed to the end of the sentence."""
+    lines = (
+        "".join(f"{i}-999999\tx" + "\t_" * 8 + "\n" for i in range(40_000)) + "1\tx\tx" + "\t_" * 7 + "\n\n"
+    )
+    source = write("a.conllu", lines)
+    begun = time.monotonic()
+    found, _ = index_apart(source, tmp_path / "s", timeout=60)
+    assert found == "TOKENS 1"
+    assert time.monotonic() - begun < 40

@@ -1,0 +1,98 @@
+"""Files that change or are damaged while they are read, and readers that are broken: one sentence, nothing left."""
+
+import importlib.util
+import random
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from corpus_oracle import build, words
+
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.readers.base import Slice
+from bagpack.corpus.readers.io import blocks
+from bagpack.corpus.readers.sources import inspect
+from bagpack.errors import InputError
+
+
+def test_a_file_that_became_shorter_while_it_was_read(write):
+    source = inspect(str(write("a.txt", "Lions sleep.\n" * 100)))
+    Path(source.path).write_text("Lions sleep.\n" * 50)
+    with pytest.raises(InputError, match=r"a\.txt became shorter while it was read; index it again"):
+        list(blocks(Slice(source, 0, source.size)))
+
+
+def test_damaged_parquet_files_end_in_a_sentence(tmp_path):
+    whole = tmp_path / "whole.parquet"
+    rows = [f"The lion number {i} sleeps under tree {i * 7919 % 97}." for i in range(400)]
+    pq.write_table(pa.table({"id": list(map(str, range(400))), "text": rows}), whole, row_group_size=100)
+    data = whole.read_bytes()
+    chance = random.Random(1)
+    damaged = tmp_path / "damaged.parquet"
+    failed = 0
+    for _ in range(60):
+        broken = bytearray(data)
+        for _ in range(chance.choice((1, 8))):
+            broken[chance.randrange(4, len(data))] ^= 1 << chance.randrange(8)
+        damaged.write_bytes(broken[: chance.randrange(8, len(data))] if chance.random() < 0.2 else broken)
+        out = tmp_path / "s"
+        try:
+            build(damaged, out, format="parquet")
+        except InputError as error:
+            failed += 1
+            assert "\n" not in str(error)
+        assert not list(tmp_path.glob("*.partial"))
+    assert failed > 10
+
+
+def test_a_parquet_column_that_holds_no_strings(tmp_path):
+    pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"the column 'text' holds no strings; name the text column"):
+        build(tmp_path / "a.parquet", tmp_path / "s")
+
+
+def test_bytes_in_parquet_that_are_not_utf8(tmp_path):
+    bad = pa.array([b"Lions sleep.", b"Caf\xe9."], pa.binary())
+    pq.write_table(pa.table({"text": bad}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet row 2 is not utf-8 \(byte 0xe9\)"):
+        build(tmp_path / "a.parquet", tmp_path / "s")
+    corpus = build(tmp_path / "a.parquet", tmp_path / "s", encoding_errors="skip")
+    assert words(corpus)[1] == ["Caf", "."]
+    assert corpus.manifest["sources"][0]["repaired"] == 1
+
+
+def test_a_broken_plug_in_is_named(tmp_path, write):
+    write("site/broken.py", "import a_module_that_is_not_there\n")
+    write("site/broken-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    write("site/broken-1.0.dist-info/entry_points.txt", "[bagpack.readers]\nbroken = broken:READER\n")
+    source = write("a.txt", "Lions sleep.\n")
+    script = textwrap.dedent(f"""
+        import sys
+        sys.path[:0] = [{str(tmp_path / "site")!r}, {str(importlib.util.find_spec("corpus_oracle").origin[:-16])!r}]
+        from bagpack.cli import main
+        from corpus_oracle import build
+        assert build({str(source)!r}, {str(tmp_path / "s")!r}, format="text").tokens == 3
+        sys.argv = ["bagpack", "index", {str(source)!r}, "--out", {str(tmp_path / "t")!r}]
+        main()
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert done.stderr.decode() == (
+        "bagpack: the reader 'broken' of the package broken cannot be loaded (ModuleNotFoundError: No module named "
+        "'a_module_that_is_not_there'); update or uninstall that package, or choose a --format of bagpack's own\n"
+    )
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_compressed_vertical_file_with_sentence_tags_closes_its_shards(tmp_path, write):
+    import gzip
+
+    text = "".join(f"<sentence>\nlion{i}\tN\tlion\n</sentence>\n" for i in range(200_000))
+    source = write("a.vert.gz", gzip.compress(text.encode(), 1))
+    corpus = index_corpus([str(source)], tmp_path / "s", jobs=1, part_bytes=1 << 20).corpus
+    assert len(corpus.shards) > 1
+    assert corpus.sentences == 200_000

@@ -1,0 +1,174 @@
+"""Encodings: named, named for some files, detected, refused, repaired."""
+
+import json
+import os
+import time
+
+import pytest
+from corpus_oracle import build, sentences, words
+
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.text.decoding import check_encoding, decode, detect_encoding, encoding_of
+from bagpack.errors import InputError, UsageError
+
+REFUSED = [
+    "utf-7", "iso2022_jp", "iso-2022-jp-2", "iso2022_kr", "hz", "utf-16", "utf-32", "cp037", "unicode_escape",
+    "raw_unicode_escape", "idna",
+]  # fmt: skip
+READ = [
+    "utf-8", "utf-8-sig", "latin-1", "iso8859-1", "cp1252", "shift_jis", "cp932", "euc_jp", "gb18030", "big5", "cp949",
+    "koi8-r", "ascii", "mac-roman",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_encodings_whose_lines_cannot_be_found_are_refused(name, write, cli, tmp_path):
+    with pytest.raises(
+        UsageError, match=f"--encoding {name} cannot be read directly; convert the file to UTF-8"
+    ):
+        check_encoding(name)
+    source = write("a.txt", "Lions sleep.\n")
+    done = cli("index", source, "--out", tmp_path / "s", "--encoding", name)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_encodings_that_can_be_read_line_by_line(name):
+    check_encoding(name)
+
+
+@pytest.mark.parametrize("name", ["klingon", "rot13", "base64", "a\0b"])
+def test_what_is_no_encoding(name):
+    with pytest.raises(UsageError, match="is not a known encoding"):
+        check_encoding(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["latin-1", "latin1", "LATIN_1", "iso-8859-1", "iso8859-1", "ISO_8859-1", "l1"]
+)
+def test_every_name_of_latin_1_is_read_as_browsers_read_it(name):
+    assert decode(b"caf\xe9 \x93x\x94 \x81", name) == "café “x” \x81"
+
+
+def test_a_byte_that_windows_1252_does_not_define_costs_nothing():
+    plain, odd = b"Lions sleep. " * 100_000, b"\x81" + b"Lions sleep. " * 100_000
+
+    def seconds(data):
+        begun = time.process_time()
+        decode(data, "latin-1")
+        return time.process_time() - begun
+
+    seconds(plain)
+    assert seconds(odd) < 20 * max(seconds(plain), 1e-3)
+
+
+SENTENCES = {
+    "en": ("He went to the café and said “hello” to naïve people – really.", "cp1252"),
+    "de": ("Die Bären schlafen über Nacht; die Straße ist größer als die Höhle.", "latin-1"),
+    "fr": ("L'été dernier, les élèves étaient déjà partis à la montagne où il a neigé.", "latin-1"),
+    "es": ("El niño comió una manzana en España. ¿Dónde está la señora?", "latin-1"),
+    "it": ("La città è più bella perché c'è il sole e l'università.", "latin-1"),
+    "pl": ("Wczoraj poszedłem do sklepu kupić chleb i mleko, ponieważ byłem głodny.", "cp1250"),
+    "ru": ("Вчера я пошёл в магазин, чтобы купить хлеба и молока.", "cp1251"),
+    "ru, older": ("Вчера я пошёл в магазин, чтобы купить хлеба и молока.", "koi8_r"),
+    "el": ("Χθες πήγα στο κατάστημα για να αγοράσω ψωμί και γάλα.", "cp1253"),
+    "tr": ("Dün ekmek ve süt almak için dükkâna gittim çünkü açtım, şimdi değilim.", "cp1254"),
+    "ja": ("昨日、私はパンと牛乳を買うために店に行きました。", "shift_jis"),
+    "ja, unix": ("昨日、私はパンと牛乳を買うために店に行きました。", "euc_jp"),
+    "zh": ("昨天我去商店买面包和牛奶，因为我饿了。", "gb18030"),
+    "zh, traditional": ("昨天我去商店買麵包和牛奶，因為我餓了。", "big5"),
+    "ko": ("어제 나는 빵과 우유를 사러 가게에 갔다.", "euc_kr"),
+}
+
+
+@pytest.mark.parametrize("key", SENTENCES)
+def test_detection(key):
+    text, encoding = SENTENCES[key]
+    data = ("Some lines are plain.\n" * 3 + text + "\n").encode(encoding)
+    assert decode(data, detect_encoding([data])).endswith(text + "\n")
+    assert detect_encoding([data.decode(encoding).encode()]) == "utf-8"
+    assert detect_encoding([b"plain\n"]) == "utf-8"
+
+
+def test_a_folder_with_files_in_several_encodings(tmp_path, write, cli):
+    write("c/a.txt", "The lion sleeps in the café.\n")
+    write("c/b.txt", "The lion sleeps in the café at noon.\n".encode("latin-1"))
+    done = cli("plan", tmp_path / "c")
+    assert done.code == 1
+    assert (
+        "c/b.txt:1 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?), let --encoding auto"
+        in done.err
+    )
+    done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "--jobs", 1, "--encoding", "auto")
+    assert done.code == 0
+    assert f"files that are not UTF-8, and what they were read as: {tmp_path}/c/b.txt (latin-1)" in done.err
+    facts = json.loads(cli("info", tmp_path / "s", "--json").out)
+    assert facts["tokens"] == 16
+    corpus = build(tmp_path / "c", tmp_path / "t", encoding="auto")
+    assert [entry.get("encoding") for entry in corpus.manifest["sources"]] == [None, "latin-1"]
+    assert corpus.count("café") == 2
+    named = build(tmp_path / "c", tmp_path / "u", encoding="*b.txt=cp1252")
+    assert words(named) == words(corpus)
+
+
+def test_vertical_files_in_two_encodings_are_parts_of_their_own(tmp_path, write):
+    text = "<s>\nCafés\tN\tcafé\n</s>\n"
+    one, two = write("1.vert", text), write("2.vert", text.encode("latin-1"))
+    corpus = build([one, two], tmp_path / "s", encoding="2.*=latin-1")
+    assert words(corpus) == [["Cafés"], ["Cafés"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "spec", "found"),
+    [
+        ("a.txt", "latin-1", "latin-1"),
+        ("c/a.txt", "*.txt=cp1252", "cp1252"),
+        ("c/a.txt", "c/*=cp1252,auto", "cp1252"),
+        ("c/a.txt", "b/*=cp1252,auto", "auto"),
+        ("c/a=b.txt", "a=b.txt=cp1251", "cp1251"),
+        ("c/a.txt", "b/*=cp1252", "utf-8"),
+    ],
+)
+def test_patterns(path, spec, found):
+    assert encoding_of(path, spec) == found
+
+
+def test_every_repaired_file_is_named(tmp_path, write, cli):
+    write("c/a.txt", b"Lions \xff sleep \xff.\n")
+    write("c/b.vert", b"<s>\nLi\xffons\tN\tlion\nLi\xffons\tN\tlion\n</s>\n")
+    write("c/c.vert", b"<s>\nCats\tN\tcat\n</s>\n")
+    write("c/d.vert", b"<s>\nCa\xffts\tN\tcat\n</s>\n")
+    summary = index_corpus(
+        [str(tmp_path / "c")], tmp_path / "s", TextOptions(encoding_errors="replace"), jobs=1
+    )
+    named = {f"{tmp_path}/c/{name}": count for name, count in {"a.txt": 2, "b.vert": 2, "d.vert": 1}.items()}
+    assert summary.repaired == named
+    assert summary.told["undecodable"] == 5
+    done = cli("index", tmp_path / "c", "--out", tmp_path / "t", "--jobs", 1, "--encoding-errors", "skip")
+    assert f"{tmp_path}/c/a.txt (2), {tmp_path}/c/b.vert (2), {tmp_path}/c/d.vert (1)" in done.err
+    facts = json.loads(cli("info", tmp_path / "t", "--json").out)
+    assert {entry["path"]: entry["repaired"] for entry in facts["sources"] if "repaired" in entry} == named
+
+
+def test_a_wrong_encoding_deep_in_a_large_file_is_seen_before_the_work(tmp_path, write):
+    source = write("a.txt", b"The lion sleeps all day.\n" * 400_000 + b"caf\xe9\n" * 40_000)
+    with pytest.raises(InputError, match=r"a.txt:4\d\d,\d\d\d is not utf-8 \(byte 0xe9\)"):
+        index_corpus(
+            [str(source)], tmp_path / "s", jobs=1, planned=lambda plan: pytest.fail("the work began")
+        )
+
+
+def test_file_names_that_are_not_utf8(tmp_path, cli):
+    directory = tmp_path / "c"
+    directory.mkdir()
+    with open(os.fsencode(directory) + b"/caf\xe9.txt", "wb") as out:
+        out.write(b"The lion sleeps.\n")
+    with open(os.fsencode(directory) + b"/empty\xe9.txt", "wb"):
+        pass
+    done = cli("index", directory, "--out", tmp_path / "s", "--jobs", 1)
+    assert done.code == 0
+    assert "empty\\xe9.txt (empty)" in done.err
+    assert cli("index", directory, "--out", tmp_path / "s", "--jobs", 1, "--resume").code == 0
+    assert "caf\\xe9.txt" in cli("contexts", tmp_path / "s", "lion").out
+    assert sentences(build(directory, tmp_path / "t"))[0][0] == f"{directory}/caf\\xe9.txt"
