@@ -9,7 +9,7 @@ from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences
 from bagpack.corpus.build.index import index_corpus, workers_within
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import sources
+from bagpack.corpus.readers import io
 from bagpack.errors import InputError, StoreError, UsageError
 
 RANDOM = random.Random(5)
@@ -88,7 +88,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path, corpus_files
 @pytest.mark.parametrize("block", [600, 7_777, 1 << 16])
 def test_the_bytes_do_not_depend_on_the_block_size(block, tmp_path, corpus_files, monkeypatch):
     expected = files_of(build(corpus_files[:4], tmp_path / "s", part_bytes=20_000).path)
-    monkeypatch.setattr(sources, "BLOCK", block)
+    monkeypatch.setattr(io, "BLOCK", block)
     assert files_of(build(corpus_files[:4], tmp_path / "t", part_bytes=20_000).path) == expected
 
 
@@ -137,7 +137,7 @@ def test_text_in_slices_is_one_document(suffix, tmp_path, write):
 def test_a_long_compressed_file_becomes_several_shards_cut_between_sentences(
     name, tmp_path, write, monkeypatch
 ):
-    monkeypatch.setattr(sources, "BLOCK", 2_000)
+    monkeypatch.setattr(io, "BLOCK", 2_000)
     text, oracle = (vertical(40), read_vertical) if "vert" in name else (conllu(40), read_conllu)
     source = write(name, gzip.compress(text.encode()))
     corpus = build(source, tmp_path / "s", part_bytes=3_000)
