@@ -1,0 +1,388 @@
+"""Calibrated probabilities from held-out decision values, and a threshold below which a model does not answer.
+
+A model's own training rows have larger decision values than new pairs, so calibration takes values of rows that were
+not trained on: one model per fold answers for the rows of that fold (`held_out_decisions`). One curve per output then
+maps decision values to probabilities, as in scikit-learn's ``CalibratedClassifierCV(ensemble=False)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.learn.targets import Kind
+    from bagpack.learn.types import Bools, Floats, Index
+
+Method = Literal["auto", "sigmoid", "isotonic"]
+
+# Isotonic regression overfits small sets (scikit-learn advises against it below about 1,000 rows).
+ISOTONIC_ROWS = 1000
+ISOTONIC_PER_SIDE = 100
+FOLDS = 5
+
+
+# From decision values to probabilities --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Probability of one label given its decision value: it never falls.
+
+    A sigmoid is 1 / (1 + exp(−(slope · x + intercept))); an isotonic curve is linear between its points and constant
+    outside of them.
+    """
+
+    slope: float = 0.0
+    intercept: float = 0.0
+    points: Floats | None = None
+    values: Floats | None = None
+
+    def __call__(self, decisions: Floats) -> Floats:
+        """Probabilities of decision values."""
+        if self.points is not None and self.values is not None:
+            return np.interp(decisions, self.points, self.values)
+        from scipy.special import expit
+
+        return np.asarray(expit(self.slope * decisions + self.intercept))
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers and lists."""
+        if self.points is None or self.values is None:
+            return {"slope": self.slope, "intercept": self.intercept}
+        return {"points": self.points.tolist(), "values": self.values.tolist()}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Curve:
+        """The reverse of `to_json`."""
+        if "points" in stored:
+            return cls(points=np.array(stored["points"], float), values=np.array(stored["values"], float))
+        return cls(float(stored["slope"]), float(stored["intercept"]))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """One curve per output of a model."""
+
+    kind: Kind
+    curves: tuple[Curve, ...]
+
+    def probabilities(self, decisions: Floats) -> Floats:
+        """One probability per pair and class.
+
+        Two classes share one output: the columns are 1 − p and p. Several classes are normalised to a sum of 1 (all
+        equal where every curve says 0). Labels of a set have a probability each.
+        """
+        found = np.column_stack([curve(decisions[:, k]) for k, curve in enumerate(self.curves)])
+        if self.kind == "binary":
+            return np.hstack([1 - found, found])
+        if self.kind == "multiclass":
+            total = found.sum(axis=1, keepdims=True)
+            equal = np.full_like(found, 1 / found.shape[1])
+            return np.asarray(np.divide(found, total, out=equal, where=total > 0))
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers, strings and lists, to store with a model."""
+        return {"kind": self.kind, "curves": [curve.to_json() for curve in self.curves]}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Calibration:
+        """The reverse of `to_json`."""
+        return cls(stored["kind"], tuple(Curve.from_json(curve) for curve in stored["curves"]))
+
+
+def fit_calibration(
+    decisions: Floats,
+    columns: Bools,
+    kind: Kind,
+    method: Method = "auto",
+    sample_weight: Floats | None = None,
+) -> Calibration:
+    """Fit a curve per output on held-out decision values.
+
+    Parameters
+    ----------
+    decisions, columns
+        Pairs × outputs: decision values of rows that the model was not trained on, and whether each label holds. Rows
+        with a decision value that is not finite are ignored.
+    method
+        ``sigmoid`` (Platt 2000, with his priors: sensible from a handful of examples), ``isotonic``, or ``auto``:
+        isotonic for outputs with at least 1,000 rows, 100 of them on each side.
+
+    Examples
+    --------
+    >>> decisions = np.array([[-2.0], [-1.0], [0.5], [-0.5], [1.0], [2.0]])
+    >>> holds = np.array([[False], [False], [False], [True], [True], [True]])
+    >>> fit_calibration(decisions, holds, "binary").probabilities(np.array([[-3.0], [3.0]])).round(2).tolist()
+    [[0.87, 0.13], [0.13, 0.87]]
+    """
+    if kind == "rating":
+        raise UsageError("ratings have no probabilities; calibration is for labels")
+    if method not in ("auto", "sigmoid", "isotonic"):
+        raise UsageError(f"unknown calibration {method!r}; known are auto, sigmoid, isotonic")
+    if decisions.shape != columns.shape:
+        raise UsageError(
+            f"there are {decisions.shape} decision values and {columns.shape} labels: they must agree"
+        )
+    known = np.isfinite(decisions).all(axis=1)
+    if not known.any():
+        raise UsageError("there is no held-out decision value to calibrate on")
+    weight = np.ones(len(decisions)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    curves = []
+    for k in range(decisions.shape[1]):
+        x, holds, own = decisions[known, k], columns[known, k], weight[known]
+        sides = min(int(holds.sum()), int((~holds).sum()))
+        smooth = len(x) < ISOTONIC_ROWS or sides < ISOTONIC_PER_SIDE
+        sigmoid = method == "sigmoid" or (method == "auto" and smooth)
+        curves.append(_sigmoid(x, holds, own) if sigmoid else _isotonic(x, holds, own))
+    return Calibration(kind, tuple(curves))
+
+
+def _sigmoid(x: Floats, holds: Bools, weight: Floats) -> Curve:
+    """Logistic regression on Platt's soft targets: (n₊ + 1)/(n₊ + 2) for positives, 1/(n₋ + 2) for negatives."""
+    from sklearn.linear_model import LogisticRegression
+
+    positive, negative = float(weight[holds].sum()), float(weight[~holds].sum())
+    soft = np.where(holds, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    share = float(np.average(soft, weights=weight))
+    constant = Curve(0.0, math.log(share / (1 - share)))
+    spread = float(x.std())
+    if not positive or not negative or spread == 0:
+        return constant
+    middle = float(x.mean())
+    scaled = (x - middle) / spread
+    # A soft target t is a positive of weight t and a negative of weight 1 − t.
+    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(
+        np.concatenate([scaled, scaled])[:, None],
+        np.repeat([1, 0], len(x)),
+        sample_weight=np.concatenate([weight * soft, weight * (1 - soft)]),
+    )
+    slope = float(model.coef_[0, 0]) / spread
+    if slope <= 0:  # the decision values say nothing about this label
+        return constant
+    return Curve(slope, float(model.intercept_[0]) - slope * middle)
+
+
+def _isotonic(x: Floats, holds: Bools, weight: Floats) -> Curve:
+    from sklearn.isotonic import IsotonicRegression
+
+    model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, holds, sample_weight=weight)
+    return Curve(points=model.X_thresholds_, values=model.y_thresholds_)
+
+
+# Held-out rows --------------------------------------------------------------------------------------------------
+
+
+def pair_groups(w1: Index, w2: Index) -> Index:
+    """A number per pair, the same for duplicates and for the pair the other way round."""
+    both = np.sort(np.column_stack([w1, w2]), axis=1)
+    return np.unique(both, axis=0, return_inverse=True)[1].ravel()
+
+
+def calibration_folds(
+    columns: Bools, groups: Index | None = None, folds: int = FOLDS, seed: int = 0
+) -> Index:
+    """Fold of each row, labels spread evenly and every group in one fold; fewer folds where there are fewer groups."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    n = len(columns)
+    groups = np.arange(n) if groups is None else np.asarray(groups)
+    classes = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
+    folds = min(folds, len(np.unique(groups)), int(np.bincount(classes).max()))
+    if folds < 2:
+        raise UsageError(f"{n} rows in {len(np.unique(groups))} groups cannot be divided into two folds")
+    out = np.empty(n, dtype=np.intp)
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    for number, (_, test) in enumerate(splitter.split(np.zeros(n), classes, groups)):
+        out[test] = number
+    return out
+
+
+def held_out_decisions(fold: Index, decide: Callable[[Index, Index], Floats]) -> Floats:
+    """Decision values of every row by a model that was trained on the other folds.
+
+    ``decide(train, test)`` trains on the rows ``train`` and returns the decision values of the rows ``test``.
+    """
+    numbers = np.unique(fold)
+    if len(numbers) < 2:
+        raise UsageError("calibration needs at least two folds")
+    parts = {
+        number: decide(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in numbers
+    }
+    out = np.empty((len(fold), next(iter(parts.values())).shape[1]))
+    for number, part in parts.items():
+        out[fold == number] = part
+    return out
+
+
+def held_out_probabilities(
+    decisions: Floats, columns: Bools, kind: Kind, fold: Index, method: Method = "auto"
+) -> Floats:
+    """Probabilities of every row by curves that were fitted on the other folds: for reliability and thresholds."""
+    return held_out_decisions(
+        fold,
+        lambda train, test: fit_calibration(decisions[train], columns[train], kind, method).probabilities(
+            decisions[test]
+        ),
+    )
+
+
+# Reliability ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Mean predicted probability and observed share of each bin that is not empty."""
+
+    predicted: Floats
+    observed: Floats
+    counts: Index
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: the mean distance of the two, weighted by the bins' counts."""
+        return float(np.average(np.abs(self.observed - self.predicted), weights=self.counts))
+
+
+def reliability(probability: Floats, correct: Bools, bins: int = 10) -> Reliability:
+    """Reliability curve over bins of equal width, as ``sklearn.calibration.calibration_curve`` draws it."""
+    if not len(probability):
+        raise UsageError("a reliability curve needs at least one probability")
+    place = np.searchsorted(np.linspace(0.0, 1.0, bins + 1)[1:-1], probability)
+    counts = np.bincount(place, minlength=bins)
+    used = counts > 0
+    predicted, observed = (
+        np.bincount(place, weights=values, minlength=bins)[used] / counts[used]
+        for values in (probability, correct.astype(np.float64))
+    )
+    return Reliability(predicted, observed, counts[used])
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model would answer: the probability of each answer, whether it is correct, and its pair."""
+
+    probability: Floats
+    correct: Bools
+    pair: Index
+
+
+def answers(probabilities: Floats, one_hot: Bools, kind: Kind) -> Answers:
+    """The most probable class of each pair; of label sets, every label.
+
+    ``one_hot`` is pairs × classes, also for two classes.
+    """
+    n, classes = probabilities.shape
+    if kind == "multilabel":
+        return Answers(probabilities.ravel(), one_hot.ravel(), np.repeat(np.arange(n), classes))
+    best = probabilities.argmax(axis=1)
+    rows = np.arange(n)
+    return Answers(probabilities[rows, best], one_hot[rows, best], rows)
+
+
+# Abstention -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The probability below which a model answers *none of these*.
+
+    ``precision`` and ``coverage`` (share of the pairs with an answer) are those of the rows it was chosen on.
+    ``value`` is None where no threshold reaches ``wanted``: the model then answers nothing, and the two are those
+    of the most precise threshold there is.
+    """
+
+    wanted: float
+    value: float | None
+    precision: float
+    coverage: float
+
+    def accepts(self, probability: Floats) -> Bools:
+        """Whether each answer is given."""
+        return np.zeros(np.shape(probability), bool) if self.value is None else probability >= self.value
+
+    def sentence(self) -> str:
+        """For reports."""
+        if self.value is None:
+            return (
+                f"no threshold reaches a precision of {self.wanted:.0%}: the best is {self.precision:.0%}, with "
+                f"answers for {self.coverage:.0%} of the pairs"
+            )
+        return (
+            f"answers from a probability of {self.value:.2f}: precision {self.precision:.0%} ({self.wanted:.0%} "
+            f"asked), answers for {self.coverage:.0%} of the pairs"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers, to store with a model."""
+        return {
+            "wanted": self.wanted,
+            "value": self.value,
+            "precision": self.precision,
+            "coverage": self.coverage,
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Threshold:
+        """The reverse of `to_json`."""
+        return cls(stored["wanted"], stored["value"], stored["precision"], stored["coverage"])
+
+
+# A precision measured on fewer answers is chance: 9 of 10 correct has a 95 % interval from 60 to 98 %.
+LEAST_ANSWERS = 20
+
+
+def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANSWERS) -> Threshold:
+    """The threshold with the most answers among those that reach ``precision`` on held-out rows.
+
+    At least ``least`` answers must be left (or all, where there are fewer).
+    """
+    if not 0 < precision <= 1:
+        raise UsageError(f"--precision must be above 0 and at most 1, not {precision}")
+    total = len(held_out.probability)
+    if not total:
+        raise UsageError("a threshold needs at least one held-out answer")
+    order = np.argsort(-held_out.probability, kind="stable")
+    sorted_probability = held_out.probability[order]
+    given = np.arange(1, total + 1)
+    reached = np.cumsum(held_out.correct[order]) / given
+    # Equal probabilities are answered together.
+    last = np.append(sorted_probability[1:] != sorted_probability[:-1], True)
+    possible = np.flatnonzero(last & (given >= min(least, total)))
+    enough = possible[reached[possible] >= precision]
+    at = int(enough[-1]) if len(enough) else int(possible[np.argmax(reached[possible])])
+    pairs = len(np.unique(held_out.pair))
+    covered = len(np.unique(held_out.pair[order[: at + 1]])) / pairs
+    value = float(sorted_probability[at]) if len(enough) else None
+    return Threshold(precision, value, float(reached[at]), covered)
+
+
+def held_out_threshold(
+    held_out: Answers, fold: Index, precision: float, least: int = LEAST_ANSWERS
+) -> Threshold:
+    """The threshold chosen on all rows, with precision and coverage as measured on rows that did not choose it.
+
+    For each fold a threshold is chosen on the other folds and judged on this one.
+    ``fold`` has the fold of each pair. Where no fold's threshold answers anything, the precision is 0.
+    """
+    chosen = choose_threshold(held_out, precision, least)
+    accepted = np.zeros(len(held_out.probability), dtype=bool)
+    of_answer = fold[held_out.pair]
+    for number in np.unique(fold):
+        test = of_answer == number
+        if test.all():
+            raise UsageError("a threshold needs at least two folds")
+        rest = Answers(held_out.probability[~test], held_out.correct[~test], held_out.pair[~test])
+        accepted[test] = choose_threshold(rest, precision, least).accepts(held_out.probability[test])
+    if chosen.value is None:
+        return chosen
+    found = float(held_out.correct[accepted].mean()) if accepted.any() else 0.0
+    covered = len(np.unique(held_out.pair[accepted])) / len(np.unique(held_out.pair))
+    return Threshold(precision, chosen.value, found, covered)
