@@ -51,6 +51,9 @@ def _clean_console() -> type[Console]:
                 else:
                     yield Segment(clean(segment.text), segment.style)
 
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704 (called while it is handled; rich itself would exit with 1)
+
     return CleanConsole
 
 
@@ -112,6 +115,13 @@ def hang_parts(console: Console, first: Text, parts: Sequence[str]) -> None:
         else:
             lines[-1] = longer
     hang(console, first, Text("\n".join(lines)))
+
+
+def cell_len(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    from rich.cells import cell_len as columns
+
+    return columns(text)
 
 
 def show_size(count: float) -> str:

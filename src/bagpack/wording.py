@@ -198,6 +198,22 @@ def say_times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
 
+def say_nearest(w1: str, w2: str, counts: Sequence[int], window: int, between: int | None) -> str:
+    """For two words that never meet: how often each occurs, and how near they come.
+
+    >>> say_nearest("cat", "tiger", (7, 3), 5, 9)
+    'cat occurs 7 times, tiger 3 times; they come no nearer than 9 tokens between them (at most 5 are counted):'
+    >>> say_nearest("cat", "tiger", (7, 1), 5, None)
+    'cat occurs 7 times, tiger once; no sentence has both'
+    """
+    often = f"{w1} occurs {say_times(counts[0])}, {w2} {say_times(counts[1])}"
+    if between is None:
+        return f"{often}; no sentence has both"
+    return (
+        f"{often}; they come no nearer than {between:,} tokens between them (at most {window:,} are counted):"
+    )
+
+
 def say_elsewhere(word: str, count: int, key: str, form_count: int) -> str:
     """That a word's form mostly is another lemma than the one looked up, and what to do; see `Elsewhere`.
 

@@ -247,7 +247,7 @@ def test_progress_on_a_terminal(tmp_path, write):
     code, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1")
     assert code == 0
     assert "indexing 1 file" in shown
-    assert re.search(r"\d+ % [\d,]+ tokens, \d+\.\d\d M/s \d:\d\d:\d\d left [-\d]", shown)
+    assert re.search(r"\d+ % [\d.]+ M tokens, \d+\.\d\d M/s +\d:\d\d elapsed, [-\d]", shown)
     assert "1,800,000 tokens" in shown
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated
 
 from bagpack import console
 from bagpack.cli.options import FirstWord, Json, Limit, MaybeSecondWord, Store, Windows, common
 from bagpack.cli.words import check_words, hint_words
+
+if TYPE_CHECKING:
+    from bagpack.contexts.concordance import Concordance
+    from bagpack.contexts.source import ContextSource
+    from bagpack.contexts.windows import Windows as Sizes
 
 
 def contexts(
@@ -29,7 +34,8 @@ def contexts(
 
     check_words(w1, w2)
     source = open_source(store)
-    found = source.contexts(w1, w2, limit=parse_limit(limit), windows=Sizes.parse(windows))
+    reach = Sizes.parse(windows)
+    found = source.contexts(w1, w2, limit=parse_limit(limit), windows=reach)
     others = elsewhere(source, found.words)
     if json:
         console.print_json({**found.to_dict(), "elsewhere": [asdict(item) for item in others]})
@@ -39,6 +45,46 @@ def contexts(
     else:
         show_lines(found)
     console.tell(found.note, "dim")
+    if w2 is not None and not found.total and not found.unknown:
+        _tell_nearest(source, w1, w2, reach)
     hint_words(source, found.unknown)
     for item in others:
         console.tell(say_elsewhere(**asdict(item)), "yellow")
+
+
+def _tell_nearest(source: ContextSource, w1: str, w2: str, windows: Sizes) -> None:
+    """For two words that never meet: how often each occurs, and how near they come in a sentence."""
+    from bagpack.report.screens.contexts import show_lines
+    from bagpack.wording import say_nearest
+
+    counts = [source.contexts(word, limit=1).total for word in (w1, w2)]
+    between, nearest = _nearest(source, w1, w2, windows)
+    console.tell(say_nearest(w1, w2, counts, windows.between, between))
+    if nearest is not None:
+        show_lines(nearest, console.messages())
+
+
+def _nearest(
+    source: ContextSource, w1: str, w2: str, windows: Sizes
+) -> tuple[int | None, Concordance | None]:
+    """The fewest tokens between the two words in any sentence, with that sentence; None if they share none.
+
+    How often they meet only grows with the tokens that may be between, so the bound is found by bisection.
+    """
+    from bagpack.contexts.windows import WIDEST
+
+    def within(between: int) -> Concordance:
+        return source.contexts(w1, w2, limit=1, windows=replace(windows, between=between))
+
+    low, high = windows.between, WIDEST
+    found = within(high)
+    if not found.total:
+        return None, None
+    while high - low > 1:
+        middle = (low + high) // 2
+        closer = within(middle)
+        if closer.total:
+            high, found = middle, closer
+        else:
+            low = middle
+    return high, found

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from bagpack import console
 from bagpack.cli.options import common
+from bagpack.cli.results import print_tables
 
 MEETING = ("cat", "lion")
 EXPLAINED = (("virus", "infection"), ("surgeon", "hospital"))  # not among the labelled pairs
@@ -105,7 +106,6 @@ def _count(store: Path, matrix: Path) -> None:
 
 def _train(matrix: Path, model: Path, report: Path) -> None:
     from bagpack.report import read_result
-    from bagpack.report.terminal import print_result
 
     command = ("train", matrix, _relations(), "--preset", PRESET, "--out", model, "--report", report)
     if not report.exists() or not model.exists() or model.stat().st_mtime < matrix.stat().st_mtime:
@@ -113,4 +113,4 @@ def _train(matrix: Path, model: Path, report: Path) -> None:
         return
     _say(f"\n{command_line(*command)}", "bold")
     _say(f"has run before; from {report}:")
-    print_result(read_result(report))
+    print_tables(read_result(report))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
+from bagpack.cli.arguments import FILE, Names
 from bagpack.cli.options import (
     Condition,
     CountingOptions,
@@ -38,7 +39,9 @@ def evaluate(
     parallel: ParallelOptions,
     output: OutputOptions,
     test: Annotated[
-        str | None, common("--test", metavar="FILE", help="A file to test on, instead of folds.")
+        str | None,
+        common("--test", metavar="FILE", help="A file to test on, instead of folds."),
+        Names((FILE,)),
     ] = None,
     keep_overlap: Annotated[
         bool, advanced("--keep-overlap", help="Train also on pairs that are in the test file.")
@@ -58,7 +61,11 @@ def evaluate(
     ] = 0.9,
     predictions: Annotated[
         Path | None,
-        common("--predictions", metavar="FILE", help="Write every pair with its prediction (.tsv, .csv)."),
+        common(
+            "--predictions",
+            metavar="FILE",
+            help="Write every pair with its prediction as .tsv, .csv or .xlsx.",
+        ),
     ] = None,
     report: Report = None,
 ) -> None:
@@ -68,10 +75,10 @@ def evaluate(
     """
     from bagpack.evaluate.predictions import COLUMNS, predictions_table
     from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file
-    from bagpack.report.exports import check_table, write_table
+    from bagpack.sheets import check_table, write_table
 
     if predictions is not None:
-        check_table(predictions, "table of predictions", COLUMNS, "predictions.tsv")
+        check_table(predictions, "table of predictions", COLUMNS)
     options = EvaluateOptions(
         preset=learning.preset, conditions=conditions_of(condition), split=split, folds=folds,
         seed=learning.seed, transductive=transductive, C=svm.cost, epsilon=svm.epsilon,

@@ -125,7 +125,7 @@ class _Progress:
 
     def update(self, tokens: int, size: int) -> None:
         rate = tokens / max(time.monotonic() - self.begun, 1e-3)
-        self.bar.update(self.task, completed=size, note=f"{tokens:,} tokens, {rate / 1e6:.2f} M/s")
+        self.bar.update(self.task, completed=size, note=f"{tokens / 1e6:,.1f} M tokens, {rate / 1e6:.2f} M/s")
 
 
 def _summarise(facts: dict[str, Any], seconds: float, read: int) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bagpack.cli.arguments import FILE, MATRIX, MODEL, SNIPPETS, STORE, Names
 from bagpack.cli.command import ADVANCED
 from bagpack.errors import UsageError, did_you_mean
 
@@ -59,7 +60,7 @@ def _checker(name: str, values: Values) -> Callable[[str | None], str | None]:
     def check(value: str | None) -> str | None:
         known = _listed(values)
         if value is not None and not any(
-            value == one or (one.endswith(":") and value.startswith(one) and value != one) for one in known
+            value != one and value.startswith(one) if one.endswith(":") else value == one for one in known
         ):
             shown = [f"{one}COLUMN" if one == "group:" else one for one in known if one != "modern:"]
             raise UsageError(
@@ -94,21 +95,35 @@ def _page(path: Path | None) -> Path | None:
 # Arguments
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
-Store = Annotated[Path, typer.Argument(help="A store (bagpack index) or snippets (bagpack fetch).")]
+Store = Annotated[
+    Path,
+    typer.Argument(help="A store (bagpack index) or snippets (bagpack fetch)."),
+    Names((STORE, SNIPPETS)),
+]
 StoreOrMatrix = Annotated[
-    str, typer.Argument(metavar="STORE", help="A store, snippets, or a matrix (bagpack vectors).")
+    str,
+    typer.Argument(metavar="STORE", help="A store, snippets, or a matrix (bagpack vectors)."),
+    Names((STORE, SNIPPETS, MATRIX)),
 ]
-Data = Annotated[str, typer.Argument(help="A table with w1, w2 and label (or score); - for stdin.")]
+Data = Annotated[
+    str, typer.Argument(help="A table with w1, w2 and label (or score); - for stdin."), Names((FILE,))
+]
 AnyData = Annotated[
-    str, typer.Argument(metavar="DATA", help="Pairs, relations, ratings or questions; - for stdin.")
+    str,
+    typer.Argument(metavar="DATA", help="Pairs, relations, ratings or questions; - for stdin."),
+    Names((FILE,)),
 ]
-Pairs = Annotated[str, typer.Argument(help="A table with columns w1 and w2; - for stdin.")]
-Questions = Annotated[str, typer.Argument(help="JSON lines, or the SAT package's or TOEFL's own text.")]
-Model = Annotated[str, typer.Argument(help="A model (bagpack train).")]
-FirstWord = Annotated[str, typer.Argument(help="The first word; quote several: 'ice cream'.")]
-SecondWord = Annotated[str, typer.Argument(help="The second word.")]
+Pairs = Annotated[str, typer.Argument(help="A table with columns w1 and w2; - for stdin."), Names((FILE,))]
+Questions = Annotated[
+    str, typer.Argument(help="JSON lines, or the SAT package's or TOEFL's own text."), Names((FILE,))
+]
+Model = Annotated[str, typer.Argument(help="A model (bagpack train)."), Names((MODEL,))]
+FirstWord = Annotated[str, typer.Argument(help="The first word; quote several: 'ice cream'."), Names()]
+SecondWord = Annotated[str, typer.Argument(help="The second word."), Names()]
 MaybeSecondWord = Annotated[
-    str | None, typer.Argument(metavar="W2", help="A second word, for the pair of the two.")
+    str | None,
+    typer.Argument(metavar="W2", help="A second word, for the pair of the two."),
+    Names(),
 ]
 
 # Single options
@@ -120,6 +135,10 @@ Report = Annotated[
 Page = Annotated[Path | None, common("--html", metavar="FILE", help="Write an HTML page.", callback=_page)]
 Overwrite = Annotated[bool, common("--overwrite", help="Replace what is there already.")]
 Append = Annotated[bool, common("--append", help="Add to what is there already.")]
+Table = Annotated[
+    Path | None,
+    common("--out", "-o", metavar="FILE", help="Write a table instead: .tsv, .csv or .xlsx."),
+]
 Answers = Annotated[
     str | None, advanced("--answers", metavar="FILE", help="TOEFL's answer file, if elsewhere.")
 ]
@@ -144,8 +163,14 @@ Windows = Annotated[
     str, advanced("--windows", metavar="SIZES", help="Tokens around a word / left-between-right of a pair.")
 ]
 Jobs = Annotated[int, common("--jobs", "-j", help="Worker processes; -1 for one per core.")]
-StoreOption = Annotated[str | None, common("--store", help="Where the store is now, if it was moved.")]
-ModelOption = Annotated[str | None, common("--model", help="A model, to show its predictions.")]
+StoreOption = Annotated[
+    str | None,
+    common("--store", help="Where the store is now, if it was moved."),
+    Names((STORE, SNIPPETS, MATRIX)),
+]
+ModelOption = Annotated[
+    str | None, common("--model", help="A model, to show its predictions."), Names((MODEL,))
+]
 AnyStore = Annotated[
     bool, advanced("--any-store", help="Allow a store other than the one the model was trained on.")
 ]

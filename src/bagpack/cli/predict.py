@@ -8,9 +8,11 @@ from bagpack.cli.options import (
     Columns,
     Model,
     OutputOptions,
+    Overwrite,
     Pairs,
     ParallelOptions,
     StoreOption,
+    Table,
     parse_columns,
 )
 from bagpack.cli.progress import work_progress
@@ -24,15 +26,22 @@ def predict(
     store: StoreOption = None,
     any_store: AnyStore = False,
     columns: Columns = "",
+    out: Table = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the label (or score) of new pairs as TSV.
 
     With a score per label, and how often the pair was seen together.
     """
     from bagpack.experiments.training import answer_rows, predict_pairs
+    from bagpack.files import check_not_read
     from bagpack.report.screens.matrix import tell_unknown
+    from bagpack.sheets import check_table, table_text, write_table
     from bagpack.tasks import read_pairs
 
+    if out is not None:
+        check_not_read(out, pairs)
+        check_table(out, "predictions", overwrite=overwrite)
     listed = read_pairs(pairs, parse_columns(columns))
     with parallel.workers(None, store), work_progress(output.silent) as progress:
         found, matrix, answers, scores = predict_pairs(
@@ -42,13 +51,9 @@ def predict(
     if output.json:
         console.print_json([dict(zip(map(str, header), row, strict=True)) for row in rows])
         return
-    for row in (header, *rows):
-        console.write("\t".join(map(_cell, row)) + "\n")
+    if out is None:
+        console.write(table_text([header, *rows]))
+    else:
+        write_table(out, [header, *rows])
     if not output.quiet:
         tell_unknown(matrix.unknown_words)
-
-
-def _cell(value: str | float | int | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

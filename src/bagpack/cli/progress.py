@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from bagpack.console import messages, tell
+from bagpack.console import cell_len, messages, tell
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+SPINNER = 2  # columns
+BAR, WIDEST_BAR = 5, 40
 
 
 @contextmanager
@@ -19,41 +22,63 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
     if quiet or not console.is_terminal:
         yield None
         return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        SpinnerColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task
     from rich.text import Text
 
-    # Work of unknown size has no percentage and no remaining time.
-    class Share(TextColumn):
-        def __init__(self) -> None:
-            super().__init__("{task.percentage:>3.0f} %")
+    class Line(ProgressColumn):
+        """All of a task in one column, which is as wide as the terminal allows."""
+
+        max_refresh = None
 
         def render(self, task: Task) -> Text:
-            return super().render(task) if task.total is not None else Text()
+            share = None if task.total is None else min(task.percentage / 100, 1.0)
+            line = progress_line(
+                console.width - SPINNER, task.description, share, task.fields["note"], task.elapsed or 0.0,
+                task.time_remaining,
+            )  # fmt: skip
+            return Text(line, no_wrap=True)
 
-    class Left(TimeRemainingColumn):
-        def render(self, task: Task) -> Text:
-            return Text("left ") + super().render(task) if task.total is not None else Text()
-
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        Share(),
-        TextColumn("{task.fields[note]}", markup=False),
-        TimeElapsedColumn(),
-        Left(),
-        console=console,
-        transient=True,
-    ) as progress:
+    with Progress(SpinnerColumn(), Line(), console=console, transient=True) as progress:
         yield progress
+
+
+def progress_line(
+    width: int, description: str, share: float | None, note: str, elapsed: float, left: float | None
+) -> str:
+    """One line of at most `width` columns: what, how much of it is done, and the two times with their names.
+
+    The bar takes the room that is left; where there is none for it, the note and then the description give way. Work of
+    unknown size has no bar and no remaining time.
+
+    >>> progress_line(60, "counting pairs", 0.5, "of 200", 61, 60)
+    'counting pairs ━━━────  50 % of 200  1:01 elapsed, 1:00 left'
+    """
+    times = f"{_clock(elapsed)} elapsed"
+    if share is not None:
+        times += f", {'-:--' if left is None else _clock(left)} left"
+    percent = [] if share is None else [f"{100 * share:3.0f} %"]
+
+    def line(*parts: str) -> str:
+        return " ".join([*(part for part in parts if part), f" {times}"])
+
+    for parts in ((description, *percent, note), (description, *percent)):
+        room = width - cell_len(line(*parts)) - 1
+        if room >= -1:
+            break
+    else:
+        keep = width - cell_len(line(*percent)) - 2
+        return line(f"{description[: max(keep, 0)]}…", *percent)
+    if share is None or room < BAR:
+        return line(*parts)
+    full = min(room, WIDEST_BAR)
+    done = int(share * full)
+    return line(parts[0], "━" * done + "─" * (full - done), *parts[1:])
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 class Work:

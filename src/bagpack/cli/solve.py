@@ -39,7 +39,7 @@ def solve(
         bool, advanced("--inductive", help="Fit weighting on each analogy round's two rows alone.")
     ] = False,
     picks: Annotated[
-        Path | None, common("--picks", metavar="FILE", help="Write the pick of every question (.tsv, .csv).")
+        Path | None, common("--picks", metavar="FILE", help="Write every pick: .tsv, .csv or .xlsx.")
     ] = None,
     report: Report = None,
 ) -> None:
@@ -48,8 +48,8 @@ def solve(
     A question in JSON lines may lack its answer; then it is answered but not scored.
     """
     from bagpack.experiments.questions import solve_file
-    from bagpack.report.exports import write_table
     from bagpack.report.questions import check_picks, picks_table
+    from bagpack.sheets import write_table
 
     if picks is not None:
         check_picks(picks)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -18,6 +16,7 @@ from bagpack.contexts.observations import Observation, ShardObservations, observ
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.sheets import table_text
 
 I64 = NDArray[np.int64]
 
@@ -76,11 +75,7 @@ class Concordance(Sequence[Context]):
 
     def to_csv(self) -> str:
         """All fields, with a header."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(line.to_dict() for line in self.lines)
-        return out.getvalue()
+        return table_text([FIELDS, *(list(line.to_dict().values()) for line in self.lines)], ",")
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bagpack.evaluate.schema import EvaluationResult
-from bagpack.report.exports import check_table
+from bagpack.sheets import check_table
 
 RIGHT, WRONG, GUESSED = "✓", "✗", "?"
 MARKS = f"{GUESSED} some pair of the question has no vector, so the pick counts as a guess"
@@ -49,12 +49,12 @@ PICKS = ("id", "stem", "answer")
 
 
 def check_picks(path: Path) -> None:
-    """Raise, before anything is counted, if picks cannot be written here."""
-    check_table(path, "table of picks", (*PICKS, ""), "picks.tsv")
+    """Whether picks can be written here; checked before the work."""
+    check_table(path, "table of picks", PICKS)
 
 
 def picks_table(result: EvaluationResult) -> Iterator[list[str]]:
-    """Rows of a TSV: the question, its answer, and per condition the pick and whether it is right."""
+    """Rows of a table: the question, its answer, and per condition the pick and whether it is right."""
     words = {RIGHT: "yes", WRONG: "no", GUESSED: "guess"}
     names = [condition["name"] for condition in result["conditions"]]
     yield [*PICKS, *(column for name in names for column in (name, f"{name} right"))]

@@ -173,14 +173,16 @@ class _ScoreColumn:
 def _picks(questions: list[AnsweredQuestion]) -> list[RenderableType]:
     from rich.text import Text
 
-    table = _table("What was picked", questions[0].picks, "question")
+    keyed = any(question.answer for question in questions[:_QUESTIONS])
+    names = [*(["answer"] if keyed else []), *questions[0].picks]
+    table = _table("What was picked", names, "question")
     styles = {RIGHT: "green", WRONG: "red", GUESSED: "yellow"}
     for question in questions[:_QUESTIONS]:
         cells = [
             Text.assemble(pick.choice, (f" {pick.mark}".rstrip(), styles.get(pick.mark, "")))
             for pick in question.picks.values()
         ]
-        table.add_row(Text(question.stem), *cells)
+        table.add_row(Text(question.stem), *([Text(question.answer)] if keyed else []), *cells)
     parts: list[RenderableType] = [table]
     notes = []
     if any(pick.mark == GUESSED for question in questions[:_QUESTIONS] for pick in question.picks.values()):

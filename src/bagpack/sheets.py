@@ -1,0 +1,147 @@
+"""Tables that users open in a spreadsheet: TSV, CSV or .xlsx, by the file's name.
+
+A spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula. Words and labels come from other
+people's files, so in CSV such text gets an apostrophe in front, which spreadsheets and our readers take off again, and
+in .xlsx it is stored as text. TSV is for programs and is written as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bagpack.errors import UsageError, missing_extra
+from bagpack.files import check_file, replacing
+
+Cell = str | float | int | bool | None
+UNWRITABLE = (".xls", ".ods", ".xlsm", ".numbers", ".gz", ".bz2", ".xz", ".zst", ".zip")
+MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a sheet of .xlsx
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_MARK = "Written by BagPack"  # in the properties of our workbooks
+
+
+def check_table(path: Path, what: str, header: Sequence[str] = (), overwrite: bool = False) -> None:
+    """Whether a table can be written here, before the work that fills it.
+
+    A file that is there already is replaced if ``overwrite`` says so, or if its first columns are ``header`` (for
+    .xlsx: if BagPack wrote it).
+    """
+    if path.suffix.lower() in UNWRITABLE:
+        raise UsageError(f"{path} cannot be written as {path.suffix}; name it .tsv, .csv or .xlsx")
+    if path.suffix.lower() == ".xlsx":
+        _xlsxwriter()
+
+    def is_ours(head: bytes) -> bool:
+        if overwrite:
+            return True
+        if path.suffix.lower() == ".xlsx":
+            return bool(header) and _is_our_workbook(path)
+        start = table_text([header], "," if path.suffix.lower() == ".csv" else "\t").rstrip("\n")
+        return bool(header) and head.removeprefix(b"\xef\xbb\xbf").startswith(start.encode())
+
+    check_file(path, what, is_ours, f"{what.rsplit(maxsplit=1)[-1]}.tsv")
+
+
+def write_table(path: Path, rows: Iterable[Sequence[Cell]]) -> None:
+    """Write the rows, the first of which is the header, in the format of the file's name; TSV for any other name."""
+    suffix = path.suffix.lower()
+    if suffix == ".xlsx":
+        data = _workbook(path, rows)
+    elif suffix == ".csv":
+        data = table_text(rows, ",").encode(
+            "utf-8-sig"
+        )  # without the mark, Excel reads it in its old encoding
+    else:
+        data = table_text(rows).encode()
+    with replacing(path) as out:
+        out.write(data)
+
+
+def table_text(rows: Iterable[Sequence[Cell]], separator: str = "\t") -> str:
+    """The rows as TSV, or as CSV for any other separator."""
+    if separator == "\t":
+        return "".join("\t".join(_flat(cell_text(cell)) for cell in row) + "\n" for row in rows)
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell as text: numbers with six digits, nothing for None."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+
+
+def guarded(cell: Cell) -> str:
+    """A cell of CSV that no spreadsheet runs as a formula; numbers are numbers.
+
+    >>> guarded("=1+1"), guarded("-ness"), guarded(-0.5)
+    ("'=1+1", "'-ness", '-0.5')
+    """
+    text = cell_text(cell)
+    return f"'{text}" if isinstance(cell, str) and _FORMULA.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """Take the apostrophe off that `guarded` put there.
+
+    >>> unguarded("'=1+1"), unguarded("'tis")
+    ('=1+1', "'tis")
+    """
+    return text[1:] if text.startswith("'") and _FORMULA.match(text, 1) else text
+
+
+def _flat(text: str) -> str:
+    """A cell of TSV cannot contain what ends cells and lines."""
+    return " ".join(re.split(r"[\t\r\n]+", text)) if re.search(r"[\t\r\n]", text) else text
+
+
+def _workbook(path: Path, rows: Iterable[Sequence[Cell]]) -> bytes:
+    out = io.BytesIO()
+    book = _xlsxwriter().Workbook(out, {"in_memory": True})
+    book.set_properties({"comments": _MARK, "created": datetime(2009, 1, 1, tzinfo=UTC)})
+    sheet = book.add_worksheet()
+    bold = book.add_format({"bold": True})
+    for at, row in enumerate(rows):
+        if at == MAX_ROWS or len(row) > MAX_COLUMNS:
+            raise UsageError(
+                f"{path} would have more than {MAX_ROWS:,} rows or {MAX_COLUMNS:,} columns, the most that .xlsx can "
+                f"hold; name it .tsv or .csv"
+            )
+        for column, cell in enumerate(row):
+            if cell is None:
+                continue
+            if isinstance(cell, int | float) and not isinstance(cell, bool):
+                sheet.write_number(at, column, cell)
+            else:
+                sheet.write_string(at, column, cell_text(cell)[:MAX_CELL], bold if at == 0 else None)
+    sheet.freeze_panes(1, 0)
+    book.close()
+    return out.getvalue()
+
+
+def _xlsxwriter() -> Any:
+    try:
+        import xlsxwriter
+    except ImportError as error:
+        raise missing_extra("XlsxWriter", "spreadsheet", "writing .xlsx") from error
+    return xlsxwriter
+
+
+def _is_our_workbook(path: Path) -> bool:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as book, book.open("docProps/core.xml") as properties:
+            return _MARK.encode() in properties.read(1 << 16)
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return False

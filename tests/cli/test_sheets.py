@@ -1,0 +1,130 @@
+"""Tables that commands write: TSV, CSV and .xlsx by the file's name, and no formula in any of them."""
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from tests.cli.test_outputs import PAIRS, refuses
+from tests.contexts.stores import make_store
+from tests.vectors.conftest import SENTENCES
+
+from bagpack.errors import UsageError
+from bagpack.sheets import check_table, guarded, table_text, unguarded, write_table
+
+ROWS = [
+    ["w1", "w2", "score", "together"],
+    ["=cmd|' /C calc'!A0", "-ness", -0.25, 3],
+    ["a\tb\nc", "@x", 1e-9, None],
+]
+
+
+def cells_of(path):
+    from python_calamine import CalamineWorkbook
+
+    return CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0).to_python()
+
+
+def test_one_writer_for_three_formats(tmp_path):
+    for name in ("t.tsv", "t.csv", "t.xlsx", "t.txt"):
+        write_table(tmp_path / name, ROWS)
+    assert (tmp_path / "t.tsv").read_text().splitlines()[1:] == [
+        "=cmd|' /C calc'!A0\t-ness\t-0.25\t3",
+        "a b c\t@x\t1e-09\t",
+    ]
+    assert (tmp_path / "t.txt").read_bytes() == (tmp_path / "t.tsv").read_bytes()
+    written = (tmp_path / "t.csv").read_bytes()
+    assert written.startswith(b"\xef\xbb\xbfw1,w2")  # or Excel would misread what is not ASCII
+    read = list(csv.reader(io.StringIO(written.decode("utf-8-sig"))))
+    assert read[1:] == [["'=cmd|' /C calc'!A0", "'-ness", "-0.25", "3"], ["a\tb\nc", "'@x", "1e-09", ""]]
+    assert cells_of(tmp_path / "t.xlsx")[1:] == [
+        ["=cmd|' /C calc'!A0", "-ness", -0.25, 3.0],
+        ["a\tb\nc", "@x", 1e-9, ""],
+    ]
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as book:
+        assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
+
+
+def test_what_is_guarded_is_read_back():
+    for text in ("=1", "+1", "-1", "@a", "\tx", "'tis", "''", "cat", ""):
+        assert unguarded(guarded(text)) == text
+    assert guarded(-1) == "-1" and guarded(True) == "yes"
+    assert table_text([["a", None]], ";") == "a;\n"
+
+
+@pytest.mark.parametrize("name", ["t.xls", "t.ods", "t.csv.gz"])
+def test_what_cannot_be_written_is_reported(tmp_path, name):
+    with pytest.raises(UsageError, match=r"cannot be written as \.\w+; name it \.tsv, \.csv or \.xlsx"):
+        check_table(tmp_path / name, "predictions")
+
+
+def test_too_many_columns_for_a_sheet(tmp_path):
+    with pytest.raises(UsageError, match="the most that .xlsx can hold; name it .tsv or .csv"):
+        write_table(tmp_path / "t.xlsx", [["x"] * 16_385])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_rows_are_the_same_bytes(tmp_path):
+    for name in ("a.xlsx", "b.xlsx"):
+        write_table(tmp_path / name, ROWS)
+    assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
+
+
+# Commands ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("sheets"), SENTENCES, (7,)).path
+
+
+@pytest.fixture
+def data(write):
+    return write("relations.tsv", PAIRS)
+
+
+def test_predictions_as_a_table(cli, shop, data, tmp_path):
+    model = tmp_path / "m.model"
+    assert cli("train", shop, data, "--out", model, "-b", 4, "-j", 1, "--no-scores").code == 0
+    shown = cli("predict", model, data).out
+    for name in ("p.tsv", "p.csv", "p.xlsx"):
+        done = cli("predict", model, data, "--out", tmp_path / name)
+        assert (done.code, done.out) == (0, "")
+        again = cli("predict", model, data, "--out", tmp_path / name)
+        assert refuses(again, "exists already")
+        assert cli("predict", model, data, "--out", tmp_path / name, "--overwrite").code == 0
+    assert (tmp_path / "p.tsv").read_text() == shown
+    assert [row[:3] for row in cells_of(tmp_path / "p.xlsx")] == [
+        line.split("\t")[:3] for line in shown.splitlines()
+    ]
+    assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), "is read by this command")
+    assert data.read_text() == PAIRS
+
+
+def test_picks_as_a_table_and_the_answer_beside_them(cli, shop, tmp_path, write):
+    asked = [
+        {"stem": ["cat", "lion"], "choice": [["hammer", "nail"], ["lion", "cat"]], "answer": 1},
+        {"stem": ["hammer", "nail"], "choice": [["nail", "hammer"], ["lion", "cat"]], "answer": 0},
+    ]
+    questions = write("q.jsonl", "".join(json.dumps(question) + "\n" for question in asked))
+    for name in ("p.tsv", "p.csv", "p.xlsx"):
+        for _ in range(2):  # a table of picks is replaced
+            done = cli("solve", shop, questions, "-b", 4, "-j", 1, "--rounds", 1, "--picks", tmp_path / name)
+            assert done.code == 0, done.err
+    assert cells_of(tmp_path / "p.xlsx")[1][:3] == ["line 1", "cat:lion", "lion:cat"]
+    heading = next(line for line in done.out.splitlines() if "question" in line and "v12" in line)
+    assert heading.split()[:2] == ["question", "answer"]
+    foreign = tmp_path / "mine.xlsx"
+    with zipfile.ZipFile(foreign, "w") as book:
+        book.writestr("docProps/core.xml", "<mine/>")
+    kept = foreign.read_bytes()
+    done = cli("solve", shop, questions, "-b", 4, "-j", 1, "--picks", foreign)
+    assert refuses(done, "exists already and is no table of picks that BagPack made")
+    assert foreign.read_bytes() == kept
+
+
+def test_a_concordance_in_csv_has_no_formula(cli, tmp_path):
+    store = make_store(tmp_path, [["=cmd", "lion", "cat"]], (), "f.bp").path
+    rows = list(csv.DictReader(io.StringIO(cli("contexts", store, "lion", "--csv").out)))
+    assert rows[0]["left"] == "'=CMD"

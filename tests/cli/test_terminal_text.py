@@ -1,0 +1,154 @@
+"""What reaches the terminal: no control characters of the corpus, and lines that fit."""
+
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+from tests.conftest import bagpack_command
+from tests.contexts.stores import make_store
+
+from bagpack.cli.progress import progress_line
+from bagpack.console import clean, screen
+
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("evil")
+    (folder / "a.jsonl").write_text(
+        json.dumps({"id": f"doc{EVIL}", "text": "The lion met the cat."})
+        + "\n"
+        + json.dumps({"id": "far", "text": "A lion saw one two three four five six seven eight tigers."})
+        + "\n"
+        + json.dumps({"id": "apart", "text": "Zebras sleep."})
+        + "\n"
+    )
+    from bagpack.corpus.build.index import index_corpus
+
+    index_corpus([str(folder / "a.jsonl")], folder / "evil.bp", jobs=1)
+    return folder / "evil.bp"
+
+
+def on_terminal(*args):
+    """Both outputs of a command, each a terminal."""
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(
+        bagpack_command(*args),
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(ours, 1 << 16)
+        except OSError:
+            break
+    os.close(ours)
+    return done.wait(), seen.decode()
+
+
+def test_a_terminal_obeys_no_corpus(store):
+    code, shown = on_terminal("contexts", store, "lion", "cat")
+    assert code == 0
+    assert "doc␛]0;owned␛[31m" in "".join(shown.split("\r\n"))
+    for forbidden in ("\x1b]", "\x07", "\x1b[31m\x9b", "\x9b"):
+        assert forbidden not in shown
+
+
+def test_nor_in_json_in_tables_and_in_errors(cli, store, write, tmp_path):
+    told = cli("contexts", store, "lion", "cat", "--json").out
+    assert not set(told) & {"\x1b", "\x07", "\x9b"}
+    assert json.loads(told)["contexts"][0]["document"] == f"doc{EVIL}"
+    data = write("d.tsv", f"w1\tw2\tlabel\nlion\tcat\t{EVIL}\nlion\tcat\tx\n")
+    checked = cli("check", store, data)
+    assert checked.code == 0, checked.err
+    assert "␛[31m" in checked.out
+    assert not set(checked.out + checked.err) & {"\x1b", "\x07", "\x9b"}
+    missing = cli("check", store, tmp_path / f"no{EVIL}.tsv")
+    assert missing.code == 1
+    assert not set(missing.err) & {"\x1b", "\x07", "\x9b"}
+
+
+def test_into_a_file_text_goes_as_it_is(cli, store):
+    assert EVIL in cli("contexts", store, "lion", "cat", "--csv").out
+
+
+def test_clean_keeps_what_is_text():
+    text = "naïve café\tдом\n猫 👩‍🚀 שלום\u200f"
+    assert clean(text) == text
+    assert clean("a\rb\x00\x7f\u202e") == "a␍b␀␡\ufffd"
+
+
+def test_the_console_keeps_its_own_styles(capsys):
+    out = screen()
+    out.print("plain", style="bold")
+    assert capsys.readouterr().out == "plain\n"
+
+
+# Progress ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [40, 78, 120])
+@pytest.mark.parametrize("left", [None, 59, 4000, 360_000])
+@pytest.mark.parametrize("share", [None, 0.0, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("what", "note"),
+    [
+        ("indexing 123,456 files", "12,345.6 M tokens, 12.34 M/s"),
+        ("training v1v2v12, fold 10 of 10", ""),
+        ("compiling the counting kernels, on the first run here", ""),
+        ("querying", "1,234,567 left, 1,234,567 sent"),
+    ],
+)
+def test_a_progress_line_fits_and_names_its_times(width, left, share, what, note):
+    line = progress_line(width, what, share, note, 4000, left)
+    assert len(line) <= width
+    assert "1:06:40 elapsed" in line
+    assert ("left" in line.partition("elapsed")[2]) == (share is not None)
+
+
+def test_the_bar_shows_the_share():
+    line = progress_line(78, "counting pairs", 0.5, "of 200", 5, 5)
+    assert line.count("━") == line.count("─") - 1 == 12
+    assert line.endswith(" 50 % of 200  0:05 elapsed, 0:05 left")
+
+
+# Words that never meet ----------------------------------------------------------------------------------------------
+
+
+def test_two_words_that_never_meet(cli, store):
+    near = cli("contexts", store, "lion", "tiger")
+    assert near.code == 0 and near.out == ""
+    assert near.err.splitlines()[1].startswith(
+        "lion occurs 2 times, tiger once; they come no nearer than 9 tokens between them (at most 5 are counted):"
+    )
+    assert "eight tigers.  [far]" in " ".join(near.err.split("\n"))
+    apart = cli("contexts", store, "lion", "zebra")
+    assert "lion occurs 2 times, zebra once; no sentence has both" in apart.err
+    unknown = cli("contexts", store, "lion", "unicorn")
+    assert "no sentence has both" not in unknown.err
+
+
+def test_nearest_over_several_shards(cli, tmp_path):
+    sentences = ["cat " + "x " * n + "dog" for n in (20, 7, 11)]
+    store = make_store(tmp_path, [sentence.split() for sentence in sentences], (1, 2), "s.bp").path
+    assert "no nearer than 7 tokens" in cli("contexts", store, "cat", "dog").err
+
+
+def test_a_reader_that_goes_away(store):
+    command = " ".join(f"'{part}'" for part in bagpack_command("contexts", store, "lion"))
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -0; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["0"]
+    assert "Error" not in done.stderr and "Exception" not in done.stderr
+    closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)
+    assert "Traceback" not in closed.stderr
