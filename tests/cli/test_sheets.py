@@ -60,7 +60,7 @@ def test_what_cannot_be_written_is_reported(tmp_path, name):
 
 
 def test_too_many_columns_for_a_sheet(tmp_path):
-    with pytest.raises(UsageError, match="the most that .xlsx can hold; name it .tsv or .csv"):
+    with pytest.raises(UsageError, match=r"the most that \.xlsx can hold; name it \.tsv or \.csv"):
         write_table(tmp_path / "t.xlsx", [["x"] * 16_385])
     assert list(tmp_path.iterdir()) == []
 
