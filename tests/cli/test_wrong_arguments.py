@@ -10,14 +10,10 @@ DATA = "w1\tw2\tlabel\ncat\tlion\ta\nhammer\tnail\tb\nlion\tcat\ta\nnail\thammer
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A folder with a store, a matrix, a model and a data set."""
-    from bagpack.contexts.source import open_source
-    from bagpack.contexts.windows import CountSettings
-    from bagpack.vectors.matrix import PairMatrix
-
     folder = tmp_path_factory.mktemp("wrong")
-    store = make_store(folder, SENTENCES, (7,), "my.bp").path
-    source = open_source(store)
-    PairMatrix.count(source, [("cat", "lion")], source.pick_basis(4), CountSettings()).save(folder / "my.bpm")
+    make_store(folder, SENTENCES, (7,), "my.bp")
+    (folder / "my.bpm").mkdir()
+    (folder / "my.bpm" / "manifest.json").write_text('{"kind": "pair-matrix"}')
     (folder / "my.model").mkdir()
     (folder / "my.model" / "model.json").write_text("{}")
     (folder / "data.tsv").write_text(DATA)
