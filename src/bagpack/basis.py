@@ -14,7 +14,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +23,7 @@ from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import digest, write_text
+from bagpack.jit import kernel
 from bagpack.parallel import Arrays, Shared, Work, gather, share, worker_count
 
 I64 = NDArray[np.int64]
@@ -191,7 +191,7 @@ def top_unigrams(corpus: Corpus, b: int) -> tuple[list[str], list[int]]:
     return [corpus.lexicon.keys[int(i)] for i in order], counts[order].tolist()
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _fill_table(tokens, candidate, table):  # type: ignore[no-untyped-def]
     """Count bigrams of candidates inside sentences; `candidate` gives each type's number or -1."""
     previous = np.int64(-1)
@@ -203,7 +203,7 @@ def _fill_table(tokens, candidate, table):  # type: ignore[no-untyped-def]
         previous = current
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _collect_codes(tokens, candidate, size, part, parts, codes):  # type: ignore[no-untyped-def]
     """Codes first·size + second of candidate bigrams whose first falls into this part; returns how many."""
     previous = np.int64(-1)

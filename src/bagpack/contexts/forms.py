@@ -1,7 +1,7 @@
-"""What a form counts as: the keys under which it stands in a corpus, and how often under each.
+"""What a form counts as: the keys under which it occurs in a corpus, and how often under each.
 
-The lexicon knows this of forms that are no keys. A form can be a key as well: where *saws* are a saw, *saw* is one, and
-the form *saw* is mostly *see* all the same. The shards know it of all forms.
+The lexicon has this for forms that are not keys. A form can be a key as well: where *saws* are a saw, *saw* is one, and
+the form *saw* is mostly *see* all the same. The shards have it for all forms.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import folding
 
-MANY_TIMES = 5  # as often under another key as under its own: then that is what a reader would expect to see
-LEAST = 5  # times under another key (or more often than the lemma looked up), else it is not worth telling
+FEW_TYPES = 1000  # that are compared without a kernel, which would take longer to load
+MANY_TIMES = 5  # as often under another key as under its own: then that is what a reader expects to see
+LEAST = 5  # times under another key (or more often than the lemma looked up), else it is not worth reporting
 
 
 def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
-    """How often each folded form stands under keys that are not the form itself."""
+    """How often each folded form occurs under keys that are not the form itself."""
     found: list[Counter[str]] = [Counter() for _ in forms]
     # Entries are FORM TAB KEY, and a line feed is the byte after TAB.
     opening, closing = (Strings.of(form + end for form in forms) for end in "\t\n")
@@ -37,7 +38,7 @@ def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
 
 
 def own_counts(corpus: Corpus, forms: Sequence[str]) -> list[int]:
-    """How often each folded form (all different) stands under the key that is the form itself."""
+    """How often each folded form (all different) occurs under the key that is the form itself."""
     wanted = Strings.of(forms)
     sums = np.zeros(len(wanted), np.int64)
     for shard in corpus.shards:
@@ -52,7 +53,14 @@ def _own_counts(shard: Shard, wanted: Strings, corpus: Corpus) -> np.ndarray:
     form_of_type = form_of_key[shard.key_of_type]
     types = np.flatnonzero(form_of_type >= 0)
     numbers = form_of_type[types]
-    same = fold_all(shard.forms.take(types), corpus.options).equals(wanted.take(numbers))
+    if types.size <= FEW_TYPES:
+        fold = folding(corpus.options)
+        spelled = (
+            fold(shard.forms[k]) == wanted[n] for k, n in zip(types.tolist(), numbers.tolist(), strict=True)
+        )
+        same = np.fromiter(spelled, np.bool_, types.size)
+    else:
+        same = fold_all(shard.forms.take(types), corpus.options).equals(wanted.take(numbers))
     return np.bincount(numbers[same], shard.type_counts[types[same]], len(wanted)).astype(np.int64)
 
 
@@ -72,7 +80,7 @@ def usual_keys(corpus: Corpus, forms: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A word that is looked up as a lemma, and the lemma under which its form stands mostly."""
+    """A word that is looked up as a lemma, and the lemma under which its form mostly occurs."""
 
     word: str
     count: int  # of the lemma that it is looked up as
@@ -81,7 +89,7 @@ class Elsewhere:
 
 
 def find_elsewhere(corpus: Corpus, words: Sequence[str]) -> list[Elsewhere]:
-    """Those of the words whose form as written stands mostly under another key than the one that is looked up."""
+    """Those of the words whose form as written mostly occurs under another key than the one that is looked up."""
     fold = folding(corpus.options)
     written = {fold(word): word for word in reversed(words)}
     forms = [form for form, key in zip(written, corpus.resolve(written), strict=True) if form == key]

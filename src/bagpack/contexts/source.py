@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.basis import Basis
-from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import Concordance, find_contexts
-from bagpack.contexts.count import Csr, PairCountsOf
 from bagpack.contexts.forms import Elsewhere, find_elsewhere
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
+
+if TYPE_CHECKING:
+    from bagpack.basis import Basis
+    from bagpack.contexts.count import Csr, PairCountsOf
 
 Progress = Callable[[int], None]
 
@@ -81,14 +82,18 @@ class CorpusSource:
         progress: Progress | None = None,
     ) -> tuple[Csr, NDArray[np.int64]]:  # fmt: skip
         """Over all shards."""
-        return counting.count_words(self.corpus, targets, basis, settings, n_jobs, progress)
+        from bagpack.contexts.count import count_words  # scipy and joblib, which a concordance does not need
+
+        return count_words(self.corpus, targets, basis, settings, n_jobs, progress)
 
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings,
         n_jobs: int | None = None, progress: Progress | None = None,
     ) -> PairCountsOf:  # fmt: skip
         """Over all shards."""
-        return counting.count_pairs(self.corpus, pairs, basis, settings, n_jobs, progress)
+        from bagpack.contexts.count import count_pairs
+
+        return count_pairs(self.corpus, pairs, basis, settings, n_jobs, progress)
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,
@@ -105,4 +110,6 @@ def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
 
 @lru_cache(maxsize=8)
 def _basis_of(path: str, content_hash: str, b: int, n_jobs: int | None) -> Basis:
+    from bagpack.basis import Basis
+
     return Basis.of(Corpus.open(path), b, n_jobs)

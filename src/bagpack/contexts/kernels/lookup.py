@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.kernels.intrinsics import prefetch
-from bagpack.corpus.store.strings import Strings, compare, read_only
+from bagpack.corpus.store.strings import FEW, Strings, compare, read_only
 from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
@@ -103,6 +103,8 @@ def find_keys(lexicon: Any, words: Strings) -> I64:
     """Index of each word in `lexicon.keys`, or -1; the sample is kept as long as the lexicon (or shard) is."""
     keys: Strings = lexicon.keys
     sample = _samples.get(lexicon)
+    if len(words) <= FEW:
+        return keys.find(words)
     if sample is None:
         drawn = np.empty(-(-len(keys) // STEP), np.uint64)
         sample_keys(keys.blob, keys.offsets, STEP, drawn)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.jit import kernel
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
@@ -24,7 +24,7 @@ FULL = -1
 ONE = np.uint64(1)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel
 def mix(hash_value: np.uint64) -> np.uint64:
     """Spread FNV's entropy to the low bits that pick the slot."""
     hash_value ^= hash_value >> np.uint64(32)
@@ -32,7 +32,7 @@ def mix(hash_value: np.uint64) -> np.uint64:
     return hash_value ^ (hash_value >> np.uint64(29))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def intern_two(  # type: ignore[no-untyped-def]
     buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used
 ):
@@ -101,7 +101,7 @@ def intern_two(  # type: ignore[no-untyped-def]
     return new
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def intern_spans(  # type: ignore[no-untyped-def]
     buffer, starts, ends, first, count, slots, hashes, offsets, blob, used, out
 ):
@@ -114,7 +114,7 @@ def intern_spans(  # type: ignore[no-untyped-def]
     return count
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def refill_slots(slots, hashes, count):  # type: ignore[no-untyped-def]
     """Enter ids 0..count-1 into an empty, larger slot table."""
     mask = np.int64(slots.size - 1)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import fold_case, folding, has_dotted_i
 from bagpack.corpus.text.decoding import decode, unescape
+from bagpack.jit import kernel
 
 UNKNOWN_LEMMAS = frozenset({"<unknown>"})
 BLANKS = str.maketrans("\t\n\r", "   ")  # an entity can smuggle one in; lines and columns are divided by them
@@ -33,7 +33,7 @@ class NormalisedTypes:
     undecodable: NDArray[np.bool_]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _scan(blob, offsets, slow, plain, divider, letters):  # type: ignore[no-untyped-def]
     """Per entry: is it without `slow` bytes or a lemma that starts with `<`; where is its TAB; has it alnum."""
     for i in range(offsets.size - 1):
@@ -50,7 +50,7 @@ def _scan(blob, offsets, slow, plain, divider, letters):  # type: ignore[no-unty
                 letters[i] = True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _assemble(  # type: ignore[no-untyped-def]
     blob, offsets, plain, divider, use_lemma, fold,
     slow_forms, slow_form_offsets, slow_keys, slow_key_offsets, forms, form_offsets, keys, key_offsets,

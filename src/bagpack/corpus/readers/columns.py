@@ -7,7 +7,6 @@ tell the user about a line.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +14,7 @@ from bagpack.corpus.build.interning import FULL, ONE, intern_two
 from bagpack.corpus.store.format import GLUED as GLUED
 from bagpack.corpus.store.format import SENTENCE_START as SENTENCE_START
 from bagpack.corpus.store.strings import Strings
+from bagpack.jit import kernel
 
 # Why a kernel stopped.
 DONE, GROW, FULL_TOKENS, FULL_EVENTS, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(9)
@@ -54,7 +54,7 @@ def new_state() -> NDArray[np.int64]:
     return state
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def close_sentence(state):  # type: ignore[no-untyped-def]
     """Whatever went before, the next token opens a sentence."""
     state[AT_START] = 1
@@ -70,7 +70,7 @@ def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int6
     return strings.blob, strings.offsets, np.array(list(names.values()), np.int64)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
     """Whether so many bytes from `at` on are those of `other` from `start` on."""
     for k in range(length):  # noqa: SIM110 (numba compiles no generators)
@@ -79,7 +79,7 @@ def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ignore[no-untyped-def]
     """Kind of the known tag that opens this line, else TAG_UNKNOWN."""
     at = start + 1
@@ -99,7 +99,7 @@ def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ig
     return TAG_UNKNOWN
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _push_token(tokens, state, found, max_sentence):  # type: ignore[no-untyped-def]
     """Append one token with its flags; True if its sentence is too long."""
     value = np.uint32(found)
@@ -116,7 +116,7 @@ def _push_token(tokens, state, found, max_sentence):  # type: ignore[no-untyped-
     return state[SENTENCE_LENGTH] > max_sentence
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
     """Note that a document begins with this line; False if there is no room for it."""
     if state[EVENTS] == events.shape[0]:
@@ -128,7 +128,7 @@ def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def read_vertical(  # type: ignore[no-untyped-def]
     buffer, form_column, lemma_column, skip_bad, max_sentence,
     tag_blob, tag_offsets, tag_kinds, slots, hashes, offsets, blob, used, tokens, events, state,
@@ -213,7 +213,7 @@ def read_vertical(  # type: ignore[no-untyped-def]
     return DONE
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _number(buffer, start, end):  # type: ignore[no-untyped-def]
     """The decimal number in these bytes, or -1."""
     if start >= end or end - start > 9:
@@ -227,7 +227,7 @@ def _number(buffer, start, end):  # type: ignore[no-untyped-def]
     return value
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
     """Whether MISC holds SpaceAfter=No."""
     for i in range(start, end - NO_SPACE_AFTER.size + 1):
@@ -236,7 +236,7 @@ def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
     return False
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def read_conllu(  # type: ignore[no-untyped-def]
     buffer, skip_bad, max_sentence, slots, hashes, offsets, blob, used, tokens, events, state
 ):
@@ -332,7 +332,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
     return DONE
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _range_is_plain(buffer, line, last, written):  # type: ignore[no-untyped-def]
     """1 if the forms of the words up to id `last`, starting at `line`, are as long together as `written`."""
     total = 0

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,12 +22,13 @@ from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.manifest import FACTS, read_facts
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.files import map_array, sync_directory, write_json
+from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def remap_tokens(tokens, type_of_raw):  # type: ignore[no-untyped-def]
     """Replace raw ids by type ids in place; a dropped token (-1) hands its sentence start on to the next one.
 
@@ -54,7 +54,7 @@ def remap_tokens(tokens, type_of_raw):  # type: ignore[no-untyped-def]
     return left
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _count_into(tokens, counts):  # type: ignore[no-untyped-def]
     for i in range(tokens.size):
         counts[tokens[i] & TYPE_MASK] += 1
@@ -67,7 +67,7 @@ def count_ids(tokens: U32, ids: int) -> I64:
     return counts
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def kept_before(tokens, type_of_raw, positions, out):  # type: ignore[no-untyped-def]
     """For each old position, how many tokens before it are kept; positions are sorted."""
     left = 0
@@ -80,7 +80,7 @@ def kept_before(tokens, type_of_raw, positions, out):  # type: ignore[no-untyped
             left += 1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-untyped-def]
     """Counting sort of positions by key; `cursor` starts as each key's first place. Counts sentences too."""
     sentences = 0
@@ -93,7 +93,7 @@ def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-unt
     return sentences
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _intern_pairs(  # type: ignore[no-untyped-def]
     blob1, offsets1, blob2, offsets2, skip, scratch, first, slots, hashes, offsets, blob, used, out
 ):

@@ -6,16 +6,20 @@ code-point order, the one by which ties are broken (docs/method.md).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.jit import kernel
+
 U8 = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
+
+FEW = 32  # queries that are searched without a kernel, which would take longer to load
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -25,7 +29,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untyped-def]
     """Negative, zero or positive, as bytes compare."""
     length1 = end1 - start1
@@ -37,7 +41,7 @@ def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untype
     return length1 - length2
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _prefixes(blob, offsets, order, low, high, depth, out):  # type: ignore[no-untyped-def]
     """Bytes depth..depth+6 of each string as a big-endian number, and how many of them there are."""
     for i in range(low, high):
@@ -53,7 +57,7 @@ def _prefixes(blob, offsets, order, low, high, depth, out):  # type: ignore[no-u
         out[i - low] = (value << np.uint64(8)) | np.uint64(there)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _sort_order(blob, offsets):  # type: ignore[no-untyped-def]
     """Argsort by most significant seven bytes, then by the next seven within each run of equals."""
     count = offsets.size - 1
@@ -80,7 +84,7 @@ def _sort_order(blob, offsets):  # type: ignore[no-untyped-def]
     return order
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyped-def]
     at = 0
     for i in range(order.size):
@@ -92,7 +96,7 @@ def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyp
         out_offsets[i + 1] = at
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _lower_bound(blob, offsets, query, start, end):  # type: ignore[no-untyped-def]
     """Index of the first string that is not below one query."""
     low = 0
@@ -106,7 +110,7 @@ def _lower_bound(blob, offsets, query, start, end):  # type: ignore[no-untyped-d
     return low
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _search(blob, offsets, query, query_offsets, out):  # type: ignore[no-untyped-def]
     for q in range(query_offsets.size - 1):
         start = np.int64(query_offsets[q])
@@ -119,7 +123,7 @@ def _search(blob, offsets, query, query_offsets, out):  # type: ignore[no-untype
             out[q] = low
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _first_not_below(blob, offsets, query, query_offsets, out):  # type: ignore[no-untyped-def]
     for q in range(query_offsets.size - 1):
         start = np.int64(query_offsets[q])
@@ -127,7 +131,7 @@ def _first_not_below(blob, offsets, query, query_offsets, out):  # type: ignore[
         out[q] = _lower_bound(blob, offsets, query, start, end)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def merge_sorted(  # type: ignore[no-untyped-def]
     blob1, offsets1, counts1, blob2, offsets2, counts2, blob, offsets, counts
 ):
@@ -174,7 +178,7 @@ def merge_sorted(  # type: ignore[no-untyped-def]
     return n
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _map_bytes(blob, offsets, table, slow, mapped, is_slow):  # type: ignore[no-untyped-def]
     """Put bytes through a table; mark the strings that hold a `slow` one."""
     for i in range(offsets.size - 1):
@@ -185,13 +189,13 @@ def _map_bytes(blob, offsets, table, slow, mapped, is_slow):  # type: ignore[no-
             mapped[k] = table[c]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _equals(blob1, offsets1, blob2, offsets2, out):  # type: ignore[no-untyped-def]
     for i in range(offsets1.size - 1):
         out[i] = compare(blob1, offsets1[i], offsets1[i + 1], blob2, offsets2[i], offsets2[i + 1]) == 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _replace_some(blob, offsets, chosen, new_blob, new_offsets, out, out_offsets):  # type: ignore[no-untyped-def]
     """Copy strings, taking the chosen ones from `new`, one after the other."""
     at = 0
@@ -260,6 +264,8 @@ class Strings:
     def find(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
         """Index of each query, or -1; the strings must be sorted."""
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
+        if len(wanted) <= FEW:
+            return np.fromiter(map(self._index, wanted), np.int64, len(wanted))
         out = np.empty(len(wanted), np.int64)
         _search(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
         return out
@@ -267,9 +273,18 @@ class Strings:
     def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
         """Index of the first string that is not below each query, `len` if all are; they must be sorted."""
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
+        if len(wanted) <= FEW:
+            return np.fromiter(map(self._bound, wanted), np.int64, len(wanted))
         out = np.empty(len(wanted), np.int64)
         _first_not_below(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
         return out
+
+    def _bound(self, query: bytes) -> int:
+        return bisect_left(range(len(self)), query, key=self.bytes_at)
+
+    def _index(self, query: bytes) -> int:
+        found = self._bound(query)
+        return found if found < len(self) and self.bytes_at(found) == query else -1
 
     def mapped(self, table: U8, slow: NDArray[np.bool_], by: Callable[[str], str]) -> Strings:
         """Each byte through a table; strings that hold any of the `slow` bytes as a whole, through a function."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import fold
+from bagpack.jit import kernel
 
 BEGINNING = 4  # characters that words share which are said to begin alike
 SHORT = 6  # bytes; a shorter word with two slips in it could be any word
@@ -26,7 +26,7 @@ class KnownWord:
     count: int
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def slips(blob, offsets, word, most, out):  # type: ignore[no-untyped-def]
     """How many bytes must be changed, left out, put in or exchanged with the next; most + 1 stands for more."""
     size = word.size

@@ -25,7 +25,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from bagpack.corpus.text.characters import (
@@ -49,6 +48,7 @@ from bagpack.corpus.text.word_ends import (
     is_listed,
     url_stop,
 )
+from bagpack.jit import kernel
 
 GLUED = 1
 """Flag: no white space stands before the token."""
@@ -132,7 +132,7 @@ def tokenize_into(
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tokenize(
     data: NDArray[np.uint8],
     sentence_ends: NDArray[np.int64],
@@ -178,7 +178,7 @@ def _tokenize(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _word(
     data: NDArray[np.uint8],
     start: int,
@@ -245,7 +245,7 @@ def _word(
     return i, divisible
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int, piece: int) -> bool:
     """Whether the character at i may stand inside a word, between the classes ``before`` and ``after``."""
     byte = data[i]
@@ -261,14 +261,14 @@ def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int,
     return bool(byte == _AND and before == UPPER and after == UPPER)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_www(data: NDArray[np.uint8], start: int, stop: int) -> bool:
     if stop - start != 3:
         return False
-    return lower(data[start]) == 0x77 and lower(data[start + 1]) == 0x77 and lower(data[start + 2]) == 0x77
+    return bool(lower(data[start]) == lower(data[start + 1]) == lower(data[start + 2]) == 0x77)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8]) -> bool:
     """Whether no word follows in the sentence."""
     while i < stop:
@@ -279,7 +279,7 @@ def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _symbol(
     data: NDArray[np.uint8], start: int, i: int, stop: int, classes: NDArray[np.uint8], style: int
 ) -> int:

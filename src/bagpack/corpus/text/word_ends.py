@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from bagpack.corpus.text.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
+from bagpack.jit import kernel
 
 
 def _packed(words: str) -> NDArray[np.int64]:
@@ -29,7 +29,7 @@ _MAY_END_URL = byte_set("/#&=%+~$_-")
 _ALPHANUMERIC = byte_set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.int64]) -> bool:
     """Whether the bytes, lower-cased, are one of the packed words."""
     if stop - start > 7 or stop == start:
@@ -41,13 +41,13 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
     return bool(at < len(words) and words[at] == packed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clitic_letters(data: NDArray[np.uint8], start: int, stop: int) -> bool:
     """Whether the bytes are what follows the apostrophe of an English clitic, n't aside."""
     return bool(is_listed(data, start, stop, _CLITICS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the English clitic that ends a word begins; ``stop`` if there is none."""
     for letters in range(1, 3):
@@ -62,7 +62,7 @@ def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     return stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np.uint8]) -> int:
     """Return where an address ends whose scheme or ``www.`` ends at start: less final punctuation."""
     i = start
@@ -82,7 +82,7 @@ def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def domain_stop(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the domain name at start ends; start if there is none with a period in it."""
     i = start
