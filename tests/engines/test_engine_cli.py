@@ -108,3 +108,16 @@ def test_fetch_needs_a_place(cli, pairs, corpus, tmp_path):
     result = cli("fetch", pairs, "--engine", "tantivy:x")
     assert (result.code, "--out" in result.err) == (2, True)
     assert cli("fetch", tmp_path / "none.tsv", "--engine", "tantivy:x", "--out", tmp_path / "s").code == 1
+
+
+def test_a_dry_run_shows_requests_and_cost(cli, pairs):
+    dry = cli("fetch", pairs, "--engine", "api:google", "--limit", 20, "--rate", 2, "--dry-run")
+    assert dry.code == 0
+    assert "At most 150 requests (--limit 20), $0.75, " in dry.out
+    facts = json.loads(
+        cli("fetch", pairs, "--engine", "api:google", "--limit", 20, "--dry-run", "--json").out
+    )
+    assert (facts["requests"], facts["dollars"], facts["seconds"]) == (150, 0.75, None)
+    local = cli("fetch", pairs, "--engine", "tantivy:x", "--dry-run")
+    assert "At most" not in local.out
+    assert cli("fetch", pairs, "--engine", "api:google", "--out", "s.bps").code == 2

@@ -27,6 +27,7 @@ from bagpack.cli.progress import progress_bar
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
+    from bagpack.engines.fetch.budget import Manners
     from bagpack.engines.queries import QueryPlan
 
 
@@ -83,7 +84,7 @@ def fetch(
     inflector = inflector_of(forms, lang)
     wanted = read_any(pairs, columns=parse_columns(columns)).pairs
     if dry_run:
-        _show_plan(plan_fetch(wanted, inflector, options), engine, output.json)
+        _show_plan(plan_fetch(wanted, inflector, options), engine, manners, output.json)
         return
     if out is None:
         raise UsageError("fetch needs --out SNIPPETS, the place for what it finds (or --dry-run)")
@@ -120,11 +121,17 @@ def fetch(
         _summarise(facts, asked, seconds)
 
 
-def _show_plan(plan: QueryPlan, engine: str, json: bool) -> None:
-    from bagpack.engines.base import native_query, parse_address
+def _show_plan(plan: QueryPlan, engine: str, manners: Manners, json: bool) -> None:
+    from bagpack.engines.base import engine_kind, native_query, parse_address
 
+    address = parse_address(engine)
+    kind = engine_kind(address.scheme)
+    requests = sum(kind.requests(query, manners.limit, address) for query in plan.queries)
     facts: dict[str, Any] = {
-        "engine": parse_address(engine).shown,
+        "engine": address.shown,
+        "requests": requests,
+        "dollars": round(requests * kind.price(address), 2),
+        "seconds": round(requests / manners.rate) if manners.rate else None,
         "words": len(plan.words),
         "pairs": len(plan.pairs),
         "queries": len(plan.queries),
@@ -137,6 +144,14 @@ def _show_plan(plan: QueryPlan, engine: str, json: bool) -> None:
     console.write(f"{console.many(facts['queries'], 'query', 'queries')} for {counts}, such as\n")
     for entry in facts["examples"]:
         console.write(f"{entry['query']}\n    {entry['native']}\n")
+    if requests > facts["queries"] or facts["dollars"]:
+        cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
+        time_needed = (
+            f", {console.show_time(facts['seconds'])} at --rate {manners.rate:g}" if manners.rate else ""
+        )
+        console.write(
+            f"At most {console.many(requests, 'request')} (--limit {manners.limit}){cost}{time_needed}\n"
+        )
 
 
 def _summarise(facts: dict[str, Any], asked: int, seconds: float) -> None:

@@ -179,7 +179,10 @@ Engine = Annotated[
     common(
         "--engine", metavar="URL", envvar="BAGPACK_ENGINE",
         help="tantivy:DIRECTORY, postgresql://HOST/DATABASE, opensearch+https://HOST:PORT/INDEX, …",
-        values=("tantivy:", "postgresql://", "opensearch+https://", "elasticsearch+https://"), only=False,
+        values=(
+            "tantivy:", "infinigram:", "postgresql://", "opensearch+https://", "elasticsearch+https://",
+            "infinigram+https://", "api:brave", "api:google", "api:searxng",
+        ), only=False,
     ),
 ]  # fmt: skip
 Forms = Annotated[

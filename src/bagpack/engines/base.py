@@ -24,6 +24,7 @@ BUILT_IN = {
     "infinigram": "infinigram",
     "infinigram+http": "infinigram_http",
     "infinigram+https": "infinigram_http",
+    "api": "http",
     "postgresql": "postgres",
     "postgres": "postgres",
     "opensearch+http": "opensearch",
@@ -125,7 +126,7 @@ class Builder(Protocol):
 
 
 class EngineKind(Protocol):
-    """What an entry point names."""
+    """What an entry point names. Subclass it: what an engine costs has defaults."""
 
     def connect(self, address: Address, timeout: float, sender: Sender) -> Engine:
         """Open an index; an `EngineError` if that cannot be."""
@@ -135,6 +136,18 @@ class EngineKind(Protocol):
 
     def native(self, query: Query, address: Address) -> str:
         """The query in the engine's own language, without a connection."""
+
+    def requests(self, query: Query, limit: int, address: Address) -> int:
+        """How many requests a query takes at most."""
+        return 1
+
+    def price(self, address: Address) -> float:
+        """Dollars per request."""
+        return 0.0
+
+    def paid(self, address: Address) -> bool:
+        """Whether requests cost money: then a budget is required."""
+        return False
 
 
 @dataclass(frozen=True)

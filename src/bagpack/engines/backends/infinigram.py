@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bagpack.engines.backends.directory import DirectoryBuild, directory_of, read_facts
 from bagpack.engines.backends.sentences import SentenceFiles, SentenceWriter
-from bagpack.engines.base import DIRECT, Address, Count, EngineError, Sender, Snippet
+from bagpack.engines.base import DIRECT, Address, Count, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import StoreError, missing_extra
 from bagpack.files import disk_errors, map_array, write_array, write_bytes
@@ -234,7 +234,7 @@ class InfiniGramBuilder:
         self._build.abandon()
 
 
-class InfiniGramKind:
+class InfiniGramKind(EngineKind):
     """`infinigram:DIRECTORY`."""
 
     def connect(self, address: Address, timeout: float, sender: Sender) -> InfiniGramEngine:

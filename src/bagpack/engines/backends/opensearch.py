@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack.engines.backends.opensearch_client import BULK, NoIndexError, Server
 from bagpack.engines.backends.transport import clean_text
-from bagpack.engines.base import DIRECT, Address, BusyError, EngineError, Sender, Snippet
+from bagpack.engines.base import DIRECT, Address, BusyError, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import UsageError
 
@@ -301,7 +301,7 @@ class OpenSearchBuilder:
         self._server.close()
 
 
-class OpenSearchKind:
+class OpenSearchKind(EngineKind):
     """`opensearch+https://…` and its kin."""
 
     def connect(self, address: Address, timeout: float, sender: Sender) -> OpenSearchEngine:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlunsplit
 
 from bagpack.engines.backends.deadline import deadline
-from bagpack.engines.base import DIRECT, Address, BusyError, EngineError, Sender, Snippet
+from bagpack.engines.base import DIRECT, Address, BusyError, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import UsageError, missing_extra
 
@@ -414,7 +414,7 @@ class PostgresBuilder:
         self._connection.close()
 
 
-class PostgresKind:
+class PostgresKind(EngineKind):
     """`postgresql://…`."""
 
     def connect(self, address: Address, timeout: float, sender: Sender) -> PostgresEngine:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack.engines.backends.directory import DirectoryBuild, directory_of, read_facts
 from bagpack.engines.backends.sentences import SentenceFiles, SentenceWriter
-from bagpack.engines.base import DIRECT, Address, EngineError, Sender, Snippet
+from bagpack.engines.base import DIRECT, Address, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import StoreError, missing_extra
 
@@ -167,7 +167,7 @@ class TantivyBuilder:
         self._build.abandon()
 
 
-class TantivyKind:
+class TantivyKind(EngineKind):
     """`tantivy:DIRECTORY`."""
 
     def connect(self, address: Address, timeout: float, sender: Sender) -> TantivyEngine:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.engines.base import Snippet
+from bagpack.engines.base import Count, Snippet
 from bagpack.errors import StoreError
 
 I64 = NDArray[np.int64]
@@ -34,6 +34,9 @@ CREATE TABLE IF NOT EXISTS answer (
   full INTEGER NOT NULL, numbers BLOB NOT NULL, asked REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS page (
   answer BLOB NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (answer, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS count (
+  digest BLOB PRIMARY KEY, identity TEXT NOT NULL, query TEXT NOT NULL, occurrences INTEGER NOT NULL,
+  approximate INTEGER NOT NULL, asked REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spent (account TEXT PRIMARY KEY, requests INTEGER NOT NULL) WITHOUT ROWID;
 """
 
@@ -131,6 +134,24 @@ class AnswerCache:
             )
             database.execute("DELETE FROM page WHERE answer = ?", (key,))
         return numbers.astype(np.int64)
+
+    def get_count(self, identity: str, query: str, max_age: float | None = None) -> Count | None:
+        """A count; None if it was never asked for, or more than `max_age` days ago."""
+        oldest = -1.0 if max_age is None else time.time() - max_age * 86_400
+        with self._told():
+            row = self._database.execute(
+                "SELECT occurrences, approximate FROM count WHERE digest = ? AND asked > ?",
+                (_digest(identity, query), oldest),
+            ).fetchone()
+        return None if row is None else Count(row[0], bool(row[1]))
+
+    def put_count(self, identity: str, query: str, count: Count) -> None:
+        """Keep a count."""
+        with self._told(), self._database as database:
+            database.execute(
+                "INSERT OR REPLACE INTO count VALUES (?, ?, ?, ?, ?, ?)",
+                (_digest(identity, query), identity, query, *count, time.time()),
+            )
 
     def page(self, answer: bytes, name: str) -> str | None:
         """A page of an answer that is not complete yet; None if it was not kept."""

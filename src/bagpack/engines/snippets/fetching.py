@@ -11,7 +11,7 @@ from bagpack.artefacts import check_replaceable, new_directory
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.engines.base import Engine, connect, parse_address
+from bagpack.engines.base import Address, Engine, connect, engine_kind, parse_address
 from bagpack.engines.fetch.ask import Progress, ask_all
 from bagpack.engines.fetch.budget import Manners
 from bagpack.engines.fetch.cache import AnswerCache
@@ -79,6 +79,8 @@ def fetch_snippets(
     )  # or resumed, see below
     plan = plan_fetch(pairs, inflector or Inflector(options.lang), options)
     manners = manners or Manners()
+    if isinstance(engine, str):
+        check_budget(parse_address(engine), manners)
     with ExitStack() as stack:
         kept = stack.enter_context(AnswerCache(cache))
         if isinstance(engine, str):
@@ -109,6 +111,15 @@ def fetch_snippets(
         assembler = Assembler(plan, answers.numbers, kept, options, opened.exact)
         _write(out, assembler, answers.full, facts, jobs)
     return SnippetCorpus.open(out)
+
+
+def check_budget(address: Address, manners: Manners) -> None:
+    """An engine that costs money needs a spending limit and a rate."""
+    if engine_kind(address.scheme).paid(address) and (manners.spend is None or manners.rate is None):
+        raise UsageError(
+            f"{address} costs money: give --spend (requests in all) and --rate (requests per second); --dry-run shows "
+            f"what it takes"
+        )
 
 
 def _is_snippets(path: Path) -> bool:

@@ -1,0 +1,303 @@
+"""Search APIs declared in TOML, against a loopback server that pages, throttles and fails."""
+
+import contextlib
+import json
+import random
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from bagpack.engines.backends.http import declared, read_declaration
+from bagpack.engines.base import BusyError, EngineError, connect, native_query, parse_address
+from bagpack.engines.fetch.ask import ask_all
+from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.cache import AnswerCache
+from bagpack.engines.fetch.client import Client
+from bagpack.engines.queries import Query, plan_queries
+from bagpack.engines.snippets.fetching import fetch_snippets
+from bagpack.errors import BagpackError
+
+KEY = "s3cret-key-of-mine"
+CAT = Query("word", (("cat",), ("cats",)))
+DECLARATION = """
+name = "Test"
+url = "{option:host}/search?q={query}&n={size}&p={page}"
+price = 0.01
+paid = true
+[headers]
+X-Key = "{env:TEST_KEY}"
+[query]
+wildcard = "*"
+[paging]
+size = 10
+first = 1
+last = 5
+[answer]
+hits = "data.hits"
+text = "body"
+document = "link"
+html = true
+[errors]
+message = "fault"
+"""
+
+
+class Api:
+    """Answers with forty hits for every query, ten a page."""
+
+    def __init__(self):
+        self.requests = []
+        self.hits = 40
+        self.misbehave = lambda number: None
+        self.lock = threading.Lock()
+
+    def answer(self, query, page):
+        start = 10 * (page - 1)
+        numbers = range(start, min(start + 10, self.hits))
+        return {
+            "data": {
+                "hits": [
+                    {"body": f"A <b>cat</b> &amp; a lion, {query[:20]} {n}.", "link": f"u{n}"}
+                    for n in numbers
+                ]
+            }
+        }
+
+
+@pytest.fixture
+def api(monkeypatch, tmp_path):
+    """The server; `api.url` is the engine's URL."""
+    held = Api()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+
+        def do_GET(self):
+            asked = {name: value[0] for name, value in parse_qs(urlsplit(self.path).query).items()}
+            with held.lock:
+                held.requests.append((asked, dict(self.headers)))
+                number = len(held.requests)
+            odd = held.misbehave(number)
+            status, body, more = odd or (200, json.dumps(held.answer(asked["q"], int(asked["p"]))), {})
+            data = body.encode()
+            self.send_response(status)
+            for name, value in {**more, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(data)
+
+        def log_message(self, *details):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    monkeypatch.setenv("TEST_KEY", KEY)
+    (tmp_path / "test.toml").write_text(DECLARATION)
+    held.url = f"api:{tmp_path / 'test.toml'}?host=http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield held
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_pages_are_fetched_until_there_are_enough(api):
+    engine = connect(api.url)
+    found = engine.search(CAT, 25)
+    assert len(found) == 25
+    assert found[0] == ("u0", 'A cat & a lion, "cat" OR "cats" 0.')
+    assert [request["p"] for request, _ in api.requests] == ["1", "2", "3"]
+    assert api.requests[0][1]["X-Key"] == KEY
+    api.requests.clear()
+    assert len(engine.search(Query("word", (("dog",),)), 1000)) == 40
+    assert len(api.requests) == 5, "the last page that the API gives"
+
+
+def test_fewer_hits_than_pages(api):
+    api.hits = 7
+    assert len(connect(api.url).search(CAT, 25)) == 7
+    assert [request["p"] for request, _ in api.requests] == ["1", "2"]
+
+
+def test_throttling_is_waited_for_and_paid(api, tmp_path):
+    api.misbehave = lambda number: (429, "{}", {"Retry-After": "0"}) if number in (2, 3) else None
+    with AnswerCache(tmp_path / "c") as cache:
+        manners = Manners(limit=25, first_wait=0.01, spend=100, rate=1000)
+        client = Client(cache, "account", manners)
+        answers = ask_all(connect(api.url), [CAT], cache, manners, client=client)
+        assert len(answers.numbers[0]) == 25
+        assert cache.spent("account") == len(api.requests) == 5
+
+
+def test_a_query_that_fails_on_its_last_page_pays_for_that_page_alone(api, tmp_path):
+    api.misbehave = lambda number: (400, '{"fault": "page is gone"}', {}) if number == 3 else None
+    with AnswerCache(tmp_path / "c") as cache:
+        manners = Manners(limit=25)
+        with pytest.raises(EngineError, match=r"Test could not answer .status 400.: page is gone"):
+            ask_all(connect(api.url), [CAT], cache, manners)
+        assert ask_all(connect(api.url), [CAT], cache, manners).asked == 1
+    assert [request["p"] for request, _ in api.requests] == ["1", "2", "3", "3"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ((200, "<html>", {}), "not JSON"),
+        ((200, "[]", {}), "no object"),
+        (
+            (200, '{"data": {"hits": 3}}', {}),
+            r"without a list in 'data.hits'; correct answer.hits in .*test.toml",
+        ),
+        ((200, '{"data": {"hits": [{"link": "u"}]}}', {}), r"without text in body; correct answer.text"),
+        ((200, '{"data": {"hits": [{"body": 3}]}}', {}), r"without text in body"),
+        ((200, '{"data": {"hits": [3]}}', {}), r"without text in body"),
+        ((302, "", {"Location": "http://127.0.0.1:9/"}), "status 302"),
+        (
+            (401, f'{{"fault": "bad key {KEY}"}}', {}),
+            r"refused the request .status 401.: bad key \*\*\*; check the key",
+        ),
+        ((403, "no", {}), "refused the request .status 403.; check the key and its quota"),
+        ((404, "no", {}), "could not answer .status 404"),
+    ],
+)
+def test_answers_that_are_none(api, answer, told):
+    api.misbehave = lambda number: answer
+    with pytest.raises(EngineError, match=told) as error:
+        connect(api.url).search(CAT, 25)
+    assert KEY not in str(error.value)
+    assert not isinstance(error.value, BusyError)
+
+
+def test_a_paid_engine_needs_a_budget(api, tmp_path):
+    for manners in (Manners(), Manners(spend=10), Manners(rate=1)):
+        with pytest.raises(BagpackError, match=r"costs money: give --spend .* and --rate"):
+            fetch_snippets(
+                [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners
+            )
+    assert api.requests == []
+
+
+def test_from_pairs_to_snippets_within_the_budget(api, tmp_path):
+    manners = Manners(limit=10, spend=200, rate=10_000, connections=3)
+    corpus = fetch_snippets(
+        [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners
+    )
+    assert corpus.contexts("cat", "lion").total > 0
+    assert len(api.requests) == 14, "one page for each query"
+    for path in [*tmp_path.glob("c*"), *(tmp_path / "s.bps").rglob("*")]:
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+
+
+def test_many_queries_with_failures(api, tmp_path):
+    """5 % of the requests fail: no answer is lost, and the budget holds, over as many runs as it takes."""
+    chance = random.Random(5)
+    failures = [(503, "{}", {}), (429, "{}", {"Retry-After": "0"}), (500, "{}", {})]
+    api.misbehave = lambda number: chance.choice(failures) if chance.random() < 0.05 else None
+    api.hits = 1
+    count = 300
+    queries = [Query("word", ((f"w{number}",),)) for number in range(count)]
+    manners = Manners(limit=10, first_wait=0.001, retries=2, connections=4, spend=2 * count)
+    runs = 0
+    with AnswerCache(tmp_path / "c") as cache:
+        while True:
+            runs += 1
+            try:
+                answers = ask_all(
+                    connect(api.url), queries, cache, manners, client=Client(cache, "a", manners)
+                )
+                break
+            except EngineError:
+                assert runs < 50
+        assert cache.spent("a") == len(api.requests) <= 2 * count
+        texts = [[s.text for s in cache.sentences(numbers)] for numbers in answers.numbers]
+    assert [len(found) for found in texts] == [1] * count
+    assert all(f"w{number}" in found[0] for number, found in enumerate(texts))
+
+
+def test_queries_without_wildcards_are_asked_once_for_a_pair(api, tmp_path):
+    file = tmp_path / "test.toml"
+    file.write_text(DECLARATION.replace('wildcard = "*"', "terms = 8"))
+    manners = Manners(limit=10, spend=100, rate=10_000)
+    fetch_snippets([("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners)
+    assert len(api.requests) == 3, "each word, and the pair"
+
+
+@pytest.mark.parametrize("name", declared())
+def test_the_declarations_that_come_along(name, monkeypatch):
+    for variable in ("BRAVE_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CSE_ID"):
+        monkeypatch.setenv(variable, KEY)
+    engine = connect(f"api:{name}?host=http://127.0.0.1:9")
+    found = read_declaration(parse_address(f"api:{name}"))
+    assert found.paid == (name != "searxng")
+    assert (found.price > 0) == found.paid
+    plan = plan_queries([("cat", "lion")])
+    assert '"cat"' in engine.native(plan.queries[0])
+    assert KEY not in engine.identity
+    pages = list(found.pages(1000))
+    assert (
+        pages
+        == {"brave": list(range(10)), "google": list(range(1, 92, 10)), "searxng": list(range(1, 11))}[name]
+    )
+
+
+BRAVE = {"query": {"more_results_available": False},
+         "web": {"results": [{"title": "T", "url": "https://x", "description": "A <strong>cat</strong>.",
+                              "extra_snippets": ["Two cats."]}]}}  # fmt: skip
+GOOGLE = {"items": [{"title": "T", "link": "https://x", "snippet": "A cat."}], "queries": {}}
+SEARXNG = {"results": [{"title": "T", "url": "https://x", "content": "A cat."}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "text"),
+    [("brave", BRAVE, "A cat.\nTwo cats."), ("google", GOOGLE, "A cat."), ("searxng", SEARXNG, "A cat.")],
+)
+def test_answers_in_the_form_of_each_service(name, answer, text, api, tmp_path, monkeypatch):
+    """The declaration as it is, but for the host: the documented answers are read."""
+    from importlib import resources
+
+    declared_text = (resources.files("bagpack.engines.backends") / "declared" / f"{name}.toml").read_text()
+    host = api.url.partition("host=")[2]
+    for real in ("https://api.search.brave.com", "https://customsearch.googleapis.com"):
+        declared_text = declared_text.replace(real, "{option:host}")
+    (tmp_path / "service.toml").write_text(declared_text)
+    for variable in ("BRAVE_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CSE_ID"):
+        monkeypatch.setenv(variable, KEY)
+    api.misbehave = lambda number: (200, json.dumps(answer if number == 1 else {}), {})
+    engine = connect(f"api:{tmp_path / 'service.toml'}?host={host}")
+    assert engine.search(CAT, 5) == [("https://x", text)]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("name = ", "nmae = "), "unknown field 'nmae'"),
+        (("wildcard = ", "wild = "), r"unknown field 'wild' in \[query\]"),
+        (('hits = "data.hits"', ""), "does not say 'hits'"),
+        (("q={query}", "q=x"), r"url does not hold \{query\}"),
+        (("size = 10", 'size = "ten"'), "size is 'ten'"),
+        (("size = 10", "size = 0"), "must be at least 1"),
+        (("[answer]", "[answer"), "is not TOML"),
+        (("TEST_KEY", "TEST_KEY_MISSING"), "set the environment variable TEST_KEY_MISSING"),
+        (("{option:host}", "{option:hots}"), r"add \?hots=… to the URL"),
+        (("{option:host}", "ftp://x"), "does not begin with http"),
+    ],
+)
+def test_wrong_declarations(change, told, api, tmp_path):
+    (tmp_path / "test.toml").write_text(DECLARATION.replace(*change))
+    with pytest.raises(BagpackError, match=told):
+        connect(api.url)
+
+
+def test_no_such_api():
+    with pytest.raises(BagpackError, match=r"no search API 'altavista'; name one of brave, google, searxng"):
+        connect("api:altavista")
+    with pytest.raises(BagpackError, match="somebody else's index"):
+        from bagpack.engines.build import build_engine
+
+        build_engine("api:brave", ["x"])
+    assert '"lion * cat"' in native_query(Query("pair", (("lion",),), (("cat",),), 1), "api:google")

@@ -1,0 +1,257 @@
+"""infini-gram: counts from a local index, and the HTTP protocol against a server with the real engine behind it."""
+
+import contextlib
+import json
+import random
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+pytest.importorskip("infini_gram")
+
+from infini_gram.engine import InfiniGramEngine as Library
+
+from bagpack.basis import Basis
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.engines.backends.infinigram import InfiniGramEngine, _tokens
+from bagpack.engines.base import BusyError, EngineError, connect, engine_kind, parse_address
+from bagpack.engines.build import build_engine
+from bagpack.engines.counts import FEATURES, pair_statistics, statistics_features
+from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.cache import AnswerCache
+from bagpack.engines.queries import Query
+from bagpack.engines.snippets.fetching import fetch_snippets
+from bagpack.engines.snippets.split import marked_sentences
+from bagpack.engines.words import index_word, plain
+from bagpack.errors import BagpackError
+from bagpack.sources import as_source
+from bagpack.vectors import PairMatrix
+
+PAIRS = [("cat", "lion"), ("dog", "cat"), ("lion", "dog")]
+WORDS = ["cat", "cats", "lion", "lions", "dog", "the", "of", "a", "big", "runs"]
+
+
+def sentences(seed, count):
+    chance = random.Random(seed)
+    return [" ".join(chance.choices(WORDS, k=chance.randint(2, 12))).capitalize() + "." for _ in range(count)]
+
+
+@pytest.fixture
+def text(tmp_path):
+    file = tmp_path / "text.txt"
+    file.write_text("\n".join(sentences(3, 80)) + "\n")
+    return str(file)
+
+
+class Service:
+    """The HTTP API over an index of ours: what it tokenises and how it detokenises is its own affair."""
+
+    def __init__(self, engine: InfiniGramEngine, directory: str) -> None:
+        self.ours = engine
+        self.library = Library(index_dir=directory, eos_token_id=65534, vocab_size=65535, token_dtype="u16")
+        self.requests = []
+        self.misbehave = lambda request: None
+
+    def ids(self, text):
+        found = [self.ours._ids.get(index_word(word), 10**8) for word in text.split()]
+        return _tokens(found).tolist()
+
+    def answer(self, request):
+        kind, text = request["query_type"], request["query"]
+        if request["index"] != "v4_test":
+            return {"error": f"[Backend] Index not found: {request['index']}"}
+        cnf = [[self.ids(term) for term in clause.split(" OR ")] for clause in text.split(" AND ")]
+        simple = len(cnf) == 1 and len(cnf[0]) == 1
+        # Two tokens of this index are a word.
+        bounds = {"max_diff_tokens": 2 * request.get("max_diff_tokens", 100),
+                  "max_clause_freq": request.get("max_clause_freq", 50_000)}  # fmt: skip
+        if kind == "count":
+            found = self.library.count(cnf[0][0]) if simple else self.library.count_cnf(cnf, **bounds)
+        elif kind == "find":
+            found = self.library.find(cnf[0][0])
+        elif kind == "find_cnf":
+            found = self.library.find_cnf(cnf, **bounds)
+        elif kind == "get_doc_by_rank":
+            found = self.library.get_doc_by_rank(request["s"], request["rank"], request["max_disp_len"])
+        elif kind == "get_doc_by_ptr":
+            found = self.library.get_doc_by_ptr(request["s"], request["ptr"], request["max_disp_len"])
+        else:
+            return {"error": f"[Backend] Invalid query_type: {kind}"}
+        if "doc_ix" in found:
+            whole = plain(self.ours._texts.read([found["doc_ix"]])[0].text)
+            found["spans"] = [[whole[:5], None], [whole[5:], "0"]]
+        return {**found, "latency": 0.5, "token_ids": [], "tokens": []}
+
+
+@pytest.fixture
+def service(tmp_path):
+    """A service whose documents are several sentences, with filler that keeps matches apart; yields it and its URL."""
+    documents = [" ".join(sentences(seed, 3)) + " " + " ".join(["x"] * 45) + "." for seed in range(40)]
+    directory = tmp_path / "documents"
+    builder = engine_kind("infinigram").build(parse_address(f"infinigram:{directory}"), False)
+    for number, document in enumerate(documents):
+        builder.add(str(number), " ".join(marked_sentences(document, "en")))
+    builder.finish()
+    held = Service(connect(f"infinigram:{directory}"), str(directory))
+    held.documents = documents
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            held.requests.append(request)
+            status, body = held.misbehave(request) or (200, json.dumps(held.answer(request)))
+            self.send_response(status)
+            data = body.encode()
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(data)
+
+        def log_message(self, *details):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield held, f"infinigram+http://127.0.0.1:{server.server_address[1]}/?index=v4_test"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def brute_force(corpus_sentences, one, two, gap):
+    total = 0
+    for sentence in corpus_sentences:
+        words = sentence.rstrip(".").lower().split()
+        total += sum(words[at] in one and words[at + gap + 1] in two for at in range(len(words) - gap - 1))
+    return total
+
+
+def test_counts_of_a_local_index_are_exact(text, tmp_path):
+    url = f"infinigram:{tmp_path / 'index'}"
+    build_engine(url, [text], jobs=1)
+    found = pair_statistics(PAIRS, url, cache=tmp_path / "c")
+    cat, lion = ("cat", "cats"), ("lion", "lions")
+    assert found[0].before == tuple(brute_force(sentences(3, 80), cat, lion, gap) for gap in range(6))
+    assert found[0].after == tuple(brute_force(sentences(3, 80), lion, cat, gap) for gap in range(6))
+    assert found[0].together == sum(found[0].before) + sum(found[0].after) > 50
+    assert found[0].count1 == sum(
+        s.lower().rstrip(".").split().count(w) for s in sentences(3, 80) for w in cat
+    )
+    assert not any(pair.approximate for pair in found)
+
+
+def test_counts_are_kept(text, tmp_path):
+    url = f"infinigram:{tmp_path / 'index'}"
+    build_engine(url, [text], jobs=1)
+    first = pair_statistics(PAIRS, url, cache=tmp_path / "c")
+    with AnswerCache(tmp_path / "c") as cache:
+        spent = cache.spent(url)
+        assert spent == 3 + 36
+    assert pair_statistics(PAIRS, url, cache=tmp_path / "c", manners=Manners(spend=spent)) == first
+
+
+def test_statistics_as_features(text, tmp_path):
+    url = f"infinigram:{tmp_path / 'index'}"
+    build_engine(url, [text], jobs=1)
+    found = pair_statistics([*PAIRS, ("unicorn", "cat")], url, cache=tmp_path / "c")
+    X = statistics_features(found, tokens=600)
+    assert X.shape == (4, len(FEATURES))
+    assert np.isfinite(X).all()
+    assert X[3].tolist() == [0, X[0][0], 0, 0, 0.5, 0], "never seen"
+
+
+def test_an_engine_that_does_not_count(tmp_path, text):
+    pytest.importorskip("tantivy")
+    build_engine(str(tmp_path / "index"), [text], jobs=1)
+    with pytest.raises(BagpackError, match="gives no counts; use infinigram"):
+        pair_statistics(PAIRS, str(tmp_path / "index"), cache=tmp_path / "c")
+
+
+def test_vectors_through_the_api_equal_those_of_a_store(service, tmp_path):
+    held, url = service
+    file = tmp_path / "documents.txt"
+    file.write_text("".join(f"{document}\n\n" for document in held.documents))
+    store = index_corpus([str(file)], tmp_path / "store.bp", TextOptions(paragraphs="blank"), jobs=1).corpus
+    snippets = fetch_snippets(PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c", jobs=1)
+    basis = Basis.of(store, 30)
+    settings = CountSettings(limit=None)
+    ours, theirs = (
+        PairMatrix.count(as_source(source), PAIRS, basis, settings) for source in (snippets, store)
+    )
+    assert (ours.block("v12") != theirs.block("v12")).nnz == 0
+    assert theirs.block("v12").nnz > 100
+    kinds = [request["query_type"] for request in held.requests]
+    assert kinds.count("find_cnf") == 6, "three words with several forms, and each pair once"
+    assert kinds.count("find") == 0
+    assert all(request["max_disp_len"] == 200 for request in held.requests if "s" in request)
+
+
+def test_counts_through_the_api(service, tmp_path):
+    held, url = service
+    found = pair_statistics(PAIRS, url, cache=tmp_path / "c")
+    body = [s for document in held.documents for s in document.split(". ")]
+    assert found[0].before[0] == brute_force(body, ("cat", "cats"), ("lion", "lions"), 0)
+    assert found[0].before[1:] == (None,) * 5
+    assert found[0].together >= found[0].before[0] + found[0].after[0] > 0
+    assert not found[0].approximate
+    assert {request["query_type"] for request in held.requests} == {"count"}, "no document was fetched"
+
+
+def test_an_estimate_is_marked(service, tmp_path):
+    held, url = service
+    held.misbehave = lambda request: (200, '{"count": 3, "approx": true, "latency": 1.0}')
+    assert pair_statistics(PAIRS[:1], url, cache=tmp_path / "c")[0].approximate
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            (200, '{"error": "[Backend] Index not found: v4_test"}'),
+            "could not answer: .*Index not found.*index=",
+        ),
+        ((200, "[]"), "no JSON object"),
+        ((200, "{}"), "without a list"),
+        ((200, '{"segment_by_shard": 3, "ptrs_by_shard": 3}'), "without a list"),
+        ((200, '{"segment_by_shard": [["a", "b"]], "ptrs_by_shard": [["a"]]}'), "without a number"),
+        ((200, '{"segment_by_shard": [[0, 1]], "ptrs_by_shard": [[0]], "spans": [3]}'), "without spans"),
+        ((400, '{"error": "query is too long"}'), "could not answer: query is too long"),
+        ((200, "<html>"), "not JSON"),
+    ],
+)
+def test_answers_that_are_none(service, answer, told):
+    held, url = service
+    held.misbehave = lambda request: answer
+    with pytest.raises(EngineError, match=told) as error:
+        connect(url).search(Query("word", (("dog",), ("dogs",))), 5)
+    assert not isinstance(error.value, BusyError)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_service(service, status):
+    held, url = service
+    held.misbehave = lambda request: (status, "busy")
+    with pytest.raises(BusyError, match=f"status {status}"):
+        connect(url).search(Query("word", (("dog",),)), 5)
+
+
+def test_wrong_urls(service):
+    with pytest.raises(BagpackError, match="must name an index"):
+        connect("infinigram+http://127.0.0.1:9/")
+    with pytest.raises(BagpackError, match="cannot be filled"):
+        build_engine("infinigram+http://127.0.0.1:9/?index=x", ["x"])
+
+
+def test_a_store_is_not_an_index_of_another_engine(text, tmp_path):
+    build_engine(f"infinigram:{tmp_path / 'index'}", [text], jobs=1)
+    with pytest.raises(EngineError, match=r"is an index of infinigram; write infinigram:"):
+        connect(f"tantivy:{tmp_path / 'index'}")
