@@ -187,18 +187,18 @@ def peak() -> int:
 
 def many_pairs() -> None:
     """Count 100,000 pairs, save them, open them, and put the whole matrix together."""
-    from bagpack import Basis, Corpus, PairMatrix
+    from bagpack import Basis, BlockMatrix, Corpus
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
 
     corpus = Corpus.open(store())
     pairs = [(str(a), str(b)) for a, b in questions(corpus)[2]]
-    matrix = PairMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, B, 1), CountSettings(), 1)
+    matrix = BlockMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, B, 1), CountSettings(), 1)
     with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as place:
         matrix.save(Path(place) / "m.bpm")
         counted = peak()
         begin = time.process_time()
-        matrix = PairMatrix.open(Path(place) / "m.bpm")
+        matrix = BlockMatrix.open(Path(place) / "m.bpm")
         opened = time.process_time() - begin
         entries = matrix.block().nnz
     print(counted, opened, peak(), entries)
@@ -231,7 +231,7 @@ def print_ratios(ours: dict[str, float], theirs: dict[str, float], wanted: str) 
 
 def main() -> None:
     """Print the measurements."""
-    from bagpack import Basis, Corpus, PairMatrix
+    from bagpack import Basis, BlockMatrix, Corpus
     from bagpack.contexts import count as counting
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
@@ -267,7 +267,7 @@ def main() -> None:
     for name, asked in batches.items():
         named = [(str(a), str(b)) for a, b in asked]
         times = 3 if asked is batch else 1
-        seconds = best(lambda named=named: PairMatrix.count(source, named, basis, settings, 1), times)
+        seconds = best(lambda named=named: BlockMatrix.count(source, named, basis, settings, 1), times)
         whole[name] = seconds / len(asked)
     named = [(str(a), str(b)) for a, b in batch]
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:

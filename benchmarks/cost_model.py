@@ -193,7 +193,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
 
 def measure_size(tokens: int, place: Path) -> list[Cost]:
     """All stages over a corpus of so many tokens."""
-    from bagpack import Corpus, PairMatrix
+    from bagpack import BlockMatrix, Corpus
     from bagpack.basis import Basis
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
@@ -217,7 +217,7 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
         corpus = Corpus.open(store)
         cost.shards = len(corpus.shards)
         settings = CountSettings(limit=cost.limit)
-        found = PairMatrix.count(CorpusSource(corpus), pairs, Basis.open(basis), settings, 1)
+        found = BlockMatrix.count(CorpusSource(corpus), pairs, Basis.open(basis), settings, 1)
         found.save(matrix, overwrite=True)
         cost.written = tree_bytes(matrix)
         cost.counted = Counted.of(found)
@@ -379,7 +379,7 @@ def tell_prediction(
 
 def warm_up(place: Path) -> None:
     """Compile and import here what the stages inherit: that is no part of the costs."""
-    from bagpack import PairMatrix
+    from bagpack import BlockMatrix
     from bagpack.basis import Basis
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
@@ -388,7 +388,7 @@ def warm_up(place: Path) -> None:
     write_zipf_vertical(place / "warm.vert", 200_000)
     corpus = index_corpus([str(place / "warm.vert")], place / "warm.bp", jobs=1).corpus
     basis = Basis.of(corpus, 100, 1)
-    PairMatrix.count(CorpusSource(corpus), zipf_pairs(50, tokens=100_000), basis, CountSettings(), 1)
+    BlockMatrix.count(CorpusSource(corpus), zipf_pairs(50, tokens=100_000), basis, CountSettings(), 1)
 
 
 def main() -> None:

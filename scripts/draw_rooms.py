@@ -11,7 +11,7 @@ STAGES = [  # artefact, command that makes it, room
     ("files", "", "text, vertical,\nCoNLL-U, dumps"),
     ("Corpus", "index", "corpus/"),
     ("Basis", "basis", "basis.py"),
-    ("PairMatrix", "vectors", "vectors/"),
+    ("BlockMatrix", "vectors", "vectors/"),
     ("Model", "train", "learn/"),
     ("answers", "predict", "experiments/"),
 ]

@@ -20,7 +20,7 @@ from bagpack.basis import Basis
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.evaluate.paired import Outcome, bootstrap_difference, bootstrap_score
-from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.matrix import BlockMatrix
 from benchmarks.accuracy import page, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
 from benchmarks.accuracy.sets import OpenSet, open_sets
@@ -33,16 +33,16 @@ RELATIONS = HERE / "src" / "bagpack" / "data" / "relations.tsv"
 COSTS = (1.0, 10.0)  # word2vec gets the better of the two on each set
 
 
-def count(part: str, sets: list[OpenSet], b: int = 1500, windows: str = "4/2-5-2") -> PairMatrix:
+def count(part: str, sets: list[OpenSet], b: int = 1500, windows: str = "4/2-5-2") -> BlockMatrix:
     """All pairs of the sets, counted once."""
     settings = CountSettings(Windows.parse(windows))
     wide = "" if settings == CountSettings() else "-" + windows.replace("/", "-")
     path = DATA / f"accuracy-{part}-{len(sets)}-{b}{wide}.bpm"
     if path.exists():
-        return PairMatrix.open(path)
+        return BlockMatrix.open(path)
     source = CorpusSource(Corpus.open(store()))
     pairs = list(dict.fromkeys(pair for asked in sets for pair in asked.pairs))
-    matrix = PairMatrix.count(source, pairs, Basis.of(source.corpus, b), settings, -1)
+    matrix = BlockMatrix.count(source, pairs, Basis.of(source.corpus, b), settings, -1)
     matrix.save(path)
     return matrix
 

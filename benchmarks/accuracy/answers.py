@@ -9,11 +9,11 @@ import numpy as np
 
 from bagpack.evaluate import cross_validate, question_rows, solve_analogies
 from bagpack.evaluate.paired import Outcome, Part, ratings_part
-from bagpack.learn import PairCounts, encode_targets, fit_counts
+from bagpack.learn import encode_targets, fit_counts
 from bagpack.learn.fitting import Machine, solve_gram
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.targets import decode
-from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.matrix import BlockMatrix
 from benchmarks.accuracy.sets import Job, OpenSet, Pair
 
 # Three examples against two hundred of other relations: the machine must not be content with saying no.
@@ -61,7 +61,9 @@ def answer(method: Method, asked: OpenSet) -> Outcome:
 class PresetMethod:
     """A preset over a matrix that holds all pairs; analogies may have a matrix of their own."""
 
-    def __init__(self, preset: str | Preset, matrix: PairMatrix, analogies: PairMatrix | None = None) -> None:
+    def __init__(
+        self, preset: str | Preset, matrix: BlockMatrix, analogies: BlockMatrix | None = None
+    ) -> None:
         self.preset = get_preset(preset)
         self.name = self.preset.name
         self.matrix = matrix
@@ -77,8 +79,8 @@ class PresetMethod:
         )  # fmt: skip
         return np.where(found.tested, found[self.condition].predicted, np.nan)
 
-    def _counts(self, pairs: Sequence[Pair]) -> PairCounts:
-        return self.matrix.counts(pairs)
+    def _counts(self, pairs: Sequence[Pair]) -> BlockMatrix:
+        return self.matrix.rows_of(pairs)
 
     def rank(self, examples: Sequence[tuple[Pair, str]], relation: str, pairs: Sequence[Pair]) -> np.ndarray:
         """Decision values of the relation's machine."""
@@ -88,12 +90,12 @@ class PresetMethod:
             machine = Machine(RANKING_COST)
             self._ranker = id(examples), fit_counts(counts, targets, self.condition, self.preset, machine)
         model = self._ranker[1]
-        return model.label_scores(self.matrix.counts(pairs))[:, model.classes.index(relation)]
+        return model.label_scores(self.matrix.rows_of(pairs))[:, model.classes.index(relation)]
 
     def questions(self, questions: Sequence[Any]) -> np.ndarray:
         """Credit for each question."""
         pairs = [p for stem, choices, _ in questions for p in (stem, *choices)]
-        counts = self.for_analogies.counts(pairs)
+        counts = self.for_analogies.rows_of(pairs)
         rows = question_rows([(len(choices), right) for _, choices, right in questions], "analogies")
         found = solve_analogies(counts, rows, (self.condition,), self.preset, C=self.preset.C)[self.condition]
         guess = np.array([1 / len(choices) for _, choices, _ in questions])

@@ -22,7 +22,7 @@ DATA_SET = Path(__file__).resolve().parents[2] / "src" / "bagpack" / "data" / "r
 
 def task():
     """Counts, labels and splits."""
-    from bagpack import PairMatrix
+    from bagpack import BlockMatrix
     from bagpack.evaluate import random_splits
     from bagpack.learn import encode_targets
     from bagpack.learn.synthetic import make_counts
@@ -32,7 +32,7 @@ def task():
         counts, labels = make_counts(850, 1000, 2 * B, n_labels=17, seed=1)
         return counts, labels, random_splits(encode_targets(labels), FOLDS)
     data = read_dataset(DATA_SET)
-    counts = PairMatrix.open(MATRIX).counts(data.pairs)
+    counts = BlockMatrix.open(MATRIX).counts(data.pairs)
     return counts, data.labels, random_splits(encode_targets(data.labels), FOLDS)
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from bagpack.evaluate import cross_validate as cross_validate
     from bagpack.learn import RatingRegressor as RatingRegressor
     from bagpack.learn import RelationClassifier as RelationClassifier
-    from bagpack.vectors import PairMatrix as PairMatrix
+    from bagpack.vectors import BlockMatrix as BlockMatrix
     from bagpack.vectors import PairVectorizer as PairVectorizer
 
 _HOMES = {
     "Basis": "bagpack.basis",
     "Corpus": "bagpack.contexts.concordance",
-    "PairMatrix": "bagpack.vectors",
+    "BlockMatrix": "bagpack.vectors",
     "PairVectorizer": "bagpack.vectors",
     "RatingRegressor": "bagpack.learn",
     "RelationClassifier": "bagpack.learn",

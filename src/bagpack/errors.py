@@ -11,14 +11,14 @@ class BagpackError(Exception):
     exit_code = 1
 
 
-class UsageError(BagpackError):
-    """The request itself was wrong (a bad option value, a wrong kind of file named)."""
+class UsageError(BagpackError, ValueError):
+    """The request itself was wrong (a bad option value, a wrong kind of file named); a ValueError too."""
 
     exit_code = 2
 
 
-class InputError(BagpackError):
-    """An input file cannot be read as what it should be."""
+class InputError(BagpackError, ValueError):
+    """Input (a file, or an argument of a function) is not what it should be; a ValueError too, as in scikit-learn."""
 
 
 class StoreError(BagpackError):

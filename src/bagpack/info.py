@@ -71,10 +71,9 @@ def damages(path: Path) -> list[str]:
         Basis.open(path)  # every line is looked at; a table carries no checksum
         return []
     if kind == MODEL:
-        from bagpack.learn import load_model
+        from bagpack.learn.model_io import verify_model
 
-        load_model(path)  # every array is read and its shape checked; models carry no checksums
-        return []
+        return list(verify_model(path))
     if kind == "pair-matrix":
         from bagpack.vectors.storage import verify_matrix
 
@@ -114,7 +113,6 @@ def _describe_model(path: Path) -> dict[str, Any]:
     from bagpack.learn import load_model
 
     model = load_model(path)
-    manifest = {name: value for name, value in model.manifest.items() if name != "bigrams"}
     return {
         "kind": MODEL,
         "path": str(path),
@@ -123,6 +121,10 @@ def _describe_model(path: Path) -> dict[str, Any]:
         "condition": model.condition,
         "preset": model.preset,
         "features": len(model.feature_names()),
+        "terms": len(model.terms),
+        "training_pairs": 0 if model.trained is None else len(model.trained),
+        "source": {"path": model.source_path, "content_hash": model.source_hash},
+        "counting": model.counting.to_dict() if model.counting else None,
         "settings": dict(model.settings),
-        **manifest,
+        **model.manifest,
     }

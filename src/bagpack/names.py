@@ -1,8 +1,14 @@
-"""The columns of pair vectors: their names, in their order."""
+"""Names of features, `v12:+betw:such as`: built and parsed here alone.
+
+A feature's name is its block, its segment and its term. Blocks: v1 and v2 (contexts of each word), v12 (contexts of the
+two together), `v1·v2` and `v1−v2` (products and differences of v1 and v2, column by column), `pair` (statistics of
+the pair, which have no terms).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from bagpack.errors import UsageError
 
@@ -10,6 +16,19 @@ WORD_SEGMENTS = ("pre", "post")
 PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 BLOCKS = {"v1": WORD_SEGMENTS, "v2": WORD_SEGMENTS, "v12": PAIR_SEGMENTS}
 CONDITIONS = {"v1v2": ("v1", "v2"), "v12": ("v12",), "v1v2v12": ("v1", "v2", "v12")}
+
+PRODUCT, DIFFERENCE, STATISTICS = "v1·v2", "v1−v2", "pair"
+JOINED = (PRODUCT, DIFFERENCE)
+STATISTIC_NAMES = ("w1 first", "w2 first", "together", "PMI", "order")
+SEGMENTS = {**BLOCKS, PRODUCT: WORD_SEGMENTS, DIFFERENCE: WORD_SEGMENTS, STATISTICS: STATISTIC_NAMES}
+
+
+class Feature(NamedTuple):
+    """A feature's name taken apart; statistics have an empty term."""
+
+    block: str
+    segment: str
+    term: str
 
 
 def blocks_of(condition: str) -> tuple[str, ...]:
@@ -23,9 +42,45 @@ def blocks_of(condition: str) -> tuple[str, ...]:
 
 def feature_names(terms: Sequence[str], condition: str = "v1v2v12") -> list[str]:
     """`v1:pre:T v1:post:T · v2:… · v12:+pre:T …`, segment by segment, each over all terms."""
-    return [
-        f"{block}:{segment}:{term}"
-        for block in blocks_of(condition)
-        for segment in BLOCKS[block]
-        for term in terms
-    ]
+    return [name for block in blocks_of(condition) for name in block_features(block, terms)]
+
+
+def block_features(block: str, terms: Sequence[str]) -> list[str]:
+    """Names of a block's columns.
+
+    Examples
+    --------
+    >>> block_features("v1", ["of"]), block_features("pair", ["of"])[3]
+    (['v1:pre:of', 'v1:post:of'], 'pair:PMI')
+    """
+    if block not in SEGMENTS:
+        raise UsageError(f"the features of block {block!r} have no names")
+    if not over_terms(block):
+        return [f"{block}:{segment}" for segment in SEGMENTS[block]]
+    return [f"{block}:{segment}:{term}" for segment in SEGMENTS[block] for term in terms]
+
+
+def over_terms(block: str) -> bool:
+    """Whether a block has a column for each segment and term."""
+    return block != STATISTICS
+
+
+def block_width(block: str, terms: int) -> int:
+    """Number of a block's columns over this many terms."""
+    return len(SEGMENTS[block]) * (terms if over_terms(block) else 1)
+
+
+def parse_feature(name: str) -> Feature | None:
+    """A feature's name taken apart; None if it is not one.
+
+    Examples
+    --------
+    >>> parse_feature("v12:-betw:such as")
+    Feature(block='v12', segment='-betw', term='such as')
+    >>> parse_feature("v12:near:of") is None
+    True
+    """
+    block, _, rest = name.partition(":")
+    segment, _, term = rest.partition(":")
+    known = segment in SEGMENTS.get(block, ())
+    return Feature(block, segment, term) if known and bool(term) == over_terms(block) else None

@@ -16,7 +16,7 @@ from tests.conftest import bagpack_command
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
-from bagpack import Basis, Corpus, PairMatrix
+from bagpack import Basis, BlockMatrix, Corpus
 from bagpack.vectors import storage
 
 LONG = ["a"] * 30 + ["zebra", "and", "giraffe"] + ["b"] * 30
@@ -64,7 +64,7 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
     assert "1 row repeats a pair; each pair was counted once" in told
     assert "1 unknown word, a zero vector: unicorn" in told
     assert "2 pairs occur more than 2 times; only 2 of each were counted: cat lion (9)" in told
-    matrix = PairMatrix.open(out)
+    matrix = BlockMatrix.open(out)
     assert len(matrix) == 4
     assert len(matrix.couples.members) == 2
     np.testing.assert_array_equal(matrix.block()[[0]].toarray(), matrix.block()[[3]].toarray())
@@ -97,7 +97,7 @@ def test_appending_gives_what_counting_at_once_gives(cli, store, pairs, write, t
     assert cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "-b", 4, "--limit", 2).code == 0
     assert cli("vectors", store, more, "--out", tmp_path / "m.bpm", "--append").code == 0
     assert cli("vectors", store, both, "--out", tmp_path / "n.bpm", "-b", 4, "--limit", 2).code == 0
-    one, two = PairMatrix.open(tmp_path / "m.bpm"), PairMatrix.open(tmp_path / "n.bpm")
+    one, two = BlockMatrix.open(tmp_path / "m.bpm"), BlockMatrix.open(tmp_path / "n.bpm")
     assert one.pairs == two.pairs
     assert (one.block() != two.block()).nnz == 0
     assert one.settings == two.settings
@@ -119,7 +119,7 @@ def test_a_basis_is_made_edited_and_used(cli, store, pairs, tmp_path):
     edited = tmp_path / "basis.tsv"
     edited.write_text(done.out + "unigram\tonly\n")
     assert cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "--basis", edited).code == 0
-    assert PairMatrix.open(tmp_path / "m.bpm").terms[3] == "only"
+    assert BlockMatrix.open(tmp_path / "m.bpm").terms[3] == "only"
 
 
 def test_info_and_verify_know_a_matrix(cli, store, pairs, tmp_path):
@@ -390,7 +390,7 @@ def test_a_matrix_whose_store_is_gone_or_changed(cli, fails, store, pairs, tmp_p
     done = cli("vectors", mine, pairs, *more)
     assert done.code == 1
     assert "there is no store at" in done.err
-    assert len(PairMatrix.open(tmp_path / "m.bpm")) == 4
+    assert len(BlockMatrix.open(tmp_path / "m.bpm")) == 4
     assert cli("info", tmp_path / "m.bpm").code == 0
 
 
@@ -491,4 +491,4 @@ def test_a_store_of_more_files_than_may_be_open(tmp_path, pairs):
     command[2] = bound + command[2]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    assert len(PairMatrix.open(tmp_path / "m.bpm")) == 4
+    assert len(BlockMatrix.open(tmp_path / "m.bpm")) == 4

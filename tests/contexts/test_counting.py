@@ -12,7 +12,7 @@ from bagpack.contexts.kernels.lookup import STEP, find_keys
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.strings import Strings
-from bagpack.vectors import PairMatrix
+from bagpack.vectors import BlockMatrix
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 
@@ -46,7 +46,7 @@ class Lexicon:
 
 
 def count(corpus, pairs, basis, n_jobs=None, **settings):
-    return PairMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(**settings), n_jobs)
+    return BlockMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(**settings), n_jobs)
 
 
 def assert_equal(one, two):

@@ -14,7 +14,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.parallel import Left
-from bagpack.vectors import PairMatrix
+from bagpack.vectors import BlockMatrix
 
 from .stores import make_store
 
@@ -76,10 +76,10 @@ def test_a_basis_of_more_than_a_million_terms(tmp_path):
     sentences = [["a", "b", "lion", "c", "d", "cat", "a", "b"], ["cat", "lion", "e"]] * 3
     source = CorpusSource(make_store(tmp_path, sentences))
     unigrams, bigrams = ("a", "c", "e"), (("a", "b"), ("c", "d"))
-    small = PairMatrix.count(source, [("lion", "cat")], Basis(unigrams, bigrams), CountSettings())
+    small = BlockMatrix.count(source, [("lion", "cat")], Basis(unigrams, bigrams), CountSettings())
     more = tuple(f"none{i}" for i in range(600_000))
     basis = Basis(more + unigrams, (*((word, more[0]) for word in more), *bigrams))
-    large = PairMatrix.count(source, [("lion", "cat")], basis, CountSettings())
+    large = BlockMatrix.count(source, [("lion", "cat")], basis, CountSettings())
     assert features(large, basis) == features(small, Basis(unigrams, bigrams))
     assert sum(features(large, basis).values()) > 20
     too_many = Basis(tuple(map(str, range(2_200_000))), ())

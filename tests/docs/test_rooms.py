@@ -12,14 +12,10 @@ ORDER = (
     "corpus", "basis", "contexts", "tasks", "engines", "sources", "vectors", "learn", "evaluate", "report", "explain",
     "experiments", "data", "demo", "info", "app", "cli",
 )  # fmt: skip
-# Conveniences that reach the other way, inside a function: from, to.
-BACKWARDS = {
-    ("vectors/matrix.py", "learn"),  # PairMatrix.counts hands over to learning
-}
 
 
 def imports(path: Path):
-    """(module, whether it is imported when this one is) of all imports from the package but those for types."""
+    """Modules of all imports from the package but those for types."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = {
         id(inner)
@@ -27,14 +23,13 @@ def imports(path: Path):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         for inner in ast.walk(node)
     }
-    at_once = {id(node) for node in tree.body}
     for node in ast.walk(tree):
         if id(node) in for_types or not isinstance(node, ast.ImportFrom) or not node.module:
             continue
         if node.module == "bagpack":
-            yield from ((f"bagpack.{alias.name}", id(node) in at_once) for alias in node.names)
+            yield from (f"bagpack.{alias.name}" for alias in node.names)
         elif node.module.startswith("bagpack."):
-            yield node.module, id(node) in at_once
+            yield node.module
 
 
 def room_of(module: str) -> str:
@@ -42,23 +37,18 @@ def room_of(module: str) -> str:
 
 
 def test_imports_run_one_way():
-    wrong, used = [], set()
+    wrong = []
     for path in sorted(SOURCES.rglob("*.py")):
         place = path.relative_to(SOURCES)
         own = place.parts[0].removesuffix(".py")
         if own in ("__init__", "__main__"):
             continue
         assert own in ORDER, f"{own} has no place in the order of the rooms"
-        for module, at_once in imports(path):
+        for module in imports(path):
             room = room_of(module)
-            if room not in ORDER or ORDER.index(room) <= ORDER.index(own):
-                continue
-            if not at_once and (place.as_posix(), room) in BACKWARDS:
-                used.add((place.as_posix(), room))
-                continue
-            wrong.append(f"{place} imports {module}")
+            if room in ORDER and ORDER.index(room) > ORDER.index(own):
+                wrong.append(f"{place} imports {module}")
     assert wrong == []
-    assert used == BACKWARDS
 
 
 def test_the_page_has_every_room():

@@ -29,7 +29,7 @@ from bagpack.engines.snippets.split import marked_sentences
 from bagpack.engines.words import index_word, plain
 from bagpack.errors import BagpackError
 from bagpack.sources import as_source
-from bagpack.vectors import PairMatrix
+from bagpack.vectors import BlockMatrix
 
 PAIRS = [("cat", "lion"), ("dog", "cat"), ("lion", "dog")]
 WORDS = ["cat", "cats", "lion", "lions", "dog", "the", "of", "a", "big", "runs"]
@@ -185,7 +185,7 @@ def test_vectors_through_the_api_equal_those_of_a_store(service, tmp_path):
     basis = Basis.of(store, 30)
     settings = CountSettings(limit=None)
     ours, theirs = (
-        PairMatrix.count(as_source(source), PAIRS, basis, settings) for source in (snippets, store)
+        BlockMatrix.count(as_source(source), PAIRS, basis, settings) for source in (snippets, store)
     )
     assert (ours.block("v12") != theirs.block("v12")).nnz == 0
     assert theirs.block("v12").nnz > 100

@@ -23,7 +23,7 @@ from bagpack.engines.snippets.fetching import fetch_snippets
 from bagpack.engines.words import index_words
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.sources import as_source, open_source
-from bagpack.vectors import PairMatrix
+from bagpack.vectors import BlockMatrix
 
 WORDS = [
     "cat", "cats", "Cat", "lion", "lions", "dog", "dogs", "ice", "cream", "creams", "the", "The", "of", "a", ",",
@@ -58,7 +58,7 @@ def text(tmp_path):
 
 def vectors(source, basis, pairs=PAIRS, **settings):
     settings = {"limit": None, **settings}
-    return PairMatrix.count(as_source(source), pairs, basis, CountSettings(**settings))
+    return BlockMatrix.count(as_source(source), pairs, basis, CountSettings(**settings))
 
 
 def assert_same_counts(one, two):

@@ -7,9 +7,9 @@ from bagpack.errors import InputError
 from bagpack.evaluate import question_rows, solve_analogies
 from bagpack.evaluate.cosines import WEIGHTS, solve_by_cosines
 from bagpack.learn.fitting import weight_blocks
-from bagpack.learn.interactions import DIFFERENCE
 from bagpack.learn.presets import get_preset, modern
 from bagpack.learn.synthetic import make_counts
+from bagpack.names import DIFFERENCE
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def counts_and_questions():
 
 def _plain(counts, name, centre_on):
     block = weight_blocks(counts, (name,), get_preset("modern"))[name]
-    rows = block.rows.toarray()
-    rows = rows if block.index is None else rows[block.index]
+    rows = block.block.rows.toarray()
+    rows = rows if block.block.index is None else rows[block.block.index]
     centred = rows - rows[centre_on].mean(axis=0)
     lengths = np.linalg.norm(centred, axis=1)
     cosines = centred @ centred.T / np.outer(lengths, lengths)

@@ -1,4 +1,3 @@
-import dataclasses
 import json
 
 import numpy as np
@@ -14,6 +13,8 @@ from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
 from bagpack.learn.synthetic import make_counts
 from bagpack.learn.weighting import TfidfWeighter
+from bagpack.vectors.matrix import BlockMatrix
+from tests.learn.learn_oracle import without_counts
 
 CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
@@ -180,10 +181,10 @@ def test_a_preset_of_ones_own(data):
     counts, y = data
     preset = Preset("tfidf", "no scaling", _only_tfidf, block_weights={"v12": 0.5})
     found = cross_validate(counts, y, random_splits(encode_targets(y), folds=3), preset=preset, n_jobs=2)
-    raw = counts.matrix().toarray().astype(float)
+    raw = counts.toarray().astype(float)
     split = random_splits(encode_targets(y), folds=3)[0]
     X = TfidfWeighter().fit(raw[split.train]).transform(raw)
-    X[:, 4 * counts.n_terms :] *= 0.5
+    X[:, 4 * len(counts.terms) :] *= 0.5
     machine = SVC(kernel="linear").fit(X[split.train], y[split.train] == 0)
     np.testing.assert_allclose(
         found["v1v2v12"].decisions[split.test, 0], machine.decision_function(X[split.test]), atol=1e-6
@@ -205,7 +206,7 @@ def test_what_cannot_be_evaluated_is_said(data):
         cross_validate(counts, y, [])
     with pytest.raises(UsageError, match="C must be above 0"):
         cross_validate(counts, y, splits, C=-1)
-    nothing = type(counts).from_matrix(counts.matrix() * 0)
+    nothing = without_counts(counts)
     with pytest.raises(InputError, match="none of the words of the 240 pairs was found"):
         cross_validate(nothing, y, splits)
     with pytest.raises(InputError, match=r"training rows of fold a have the label 0"):
@@ -216,14 +217,17 @@ def test_what_cannot_be_evaluated_is_said(data):
 
 def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
     counts, y = make_counts(n_pairs=90, n_words=40, unseen=0.2, seed=6)
-    counts = dataclasses.replace(counts, shares=np.arange(1.0, counts.n_terms + 1))
+    without = counts
+    counts = BlockMatrix.from_counts(
+        counts.word_counts, counts.w1, counts.w2, counts.pair_counts, counts.terms,
+        frequencies=range(1, len(counts.terms) + 1),
+    )  # fmt: skip
     splits = random_splits(encode_targets(y), folds=3)
     assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), Machine()) is not None
     assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), Machine()) is None
-    without = dataclasses.replace(counts, shares=None)
     assert fitting.shared_grams(without, ("v12",), get_preset("modern"), Machine()) is None
     shared = cross_validate(counts, y, splits, preset="modern")
-    monkeypatch.setattr(fitting, "SHARED_ROWS", 0)
+    monkeypatch.setattr("bagpack.evaluate.crossval.shared_grams", lambda *_: None)
     alone = cross_validate(counts, y, splits, preset="modern")
     for name in ("v1v2", "v12", "v1v2v12"):
         assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)

@@ -11,7 +11,6 @@ from bagpack.experiments.training import model_source
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
-from bagpack.learn.recounting import count_for
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
 
@@ -42,7 +41,14 @@ def trained(world, request):
     limit, sample = request.param
     out = str(world / f"m{limit}{sample}.model")
     counting = CountOptions(40, None, CountSettings(Windows(), int(limit), sample))
-    train_file(str(world / "c.bp"), str(world / "r.tsv"), out, counting, EvaluateOptions(), evaluate=False)
+    train_file(
+        str(world / "c.bp"),
+        str(world / "r.tsv"),
+        out,
+        counting,
+        EvaluateOptions(preset="paper"),
+        evaluate=False,
+    )
     model = load_model(out)
     return model, model_source(model, None)
 
@@ -51,7 +57,7 @@ def test_a_decision_is_the_sum_of_its_parts(trained):
     model, source = trained
     for pair in random.Random(1).sample([p[:2] for p in made_up_pairs()], 8):
         found = explain_pair(model, source, *pair, top=1000, lines=0)
-        scores = model.label_scores(count_for(model, source, [pair]).counts())[0]
+        scores = model.label_scores(model.count([pair], source))[0]
         assert found.answer == max(zip(scores, model.classes, strict=True))[1]
         for decision in found.decisions:
             assert decision.value == pytest.approx(
@@ -71,7 +77,7 @@ def test_the_lines_of_every_feature_make_its_count(trained):
         ("kinda01", "kinda01"),
         ("toolb03", "toola03"),
     ]:
-        matrix = count_for(model, source, [pair])
+        matrix = model.count([pair], source)
         row, names = matrix.block(), matrix.feature_names()
         first, second = (matrix.resolved[word] for word in pair)
         evidence = PairEvidence(source, first, second, matrix.settings)
@@ -86,14 +92,14 @@ def test_the_lines_of_every_feature_make_its_count(trained):
 
 def test_a_limit_on_lines_is_told(trained):
     model, source = trained
-    matrix = count_for(model, source, [("kinda01", "kindb01")])
+    matrix = model.count([("kinda01", "kindb01")], source)
     evidence = PairEvidence(source, matrix.resolved["kinda01"], matrix.resolved["kindb01"], matrix.settings)
     lines = evidence.lines("v1:post:.", 1)
     assert len(lines.lines) == 1 and lines.note == f"1 of {lines.total} for v1:post:."
 
 
 def test_explain_command(cli, world, trained, tmp_path):
-    settings = trained[0].manifest["counting"]
+    settings = trained[0].counting.to_dict()
     path = world / f"m{settings['limit']}{settings['sample']}.model"
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 3)
     assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" in shown.out
@@ -109,7 +115,7 @@ def test_explain_command(cli, world, trained, tmp_path):
 
 
 def test_the_answer_and_the_runner_up_are_taken_apart_and_the_others_told(cli, world, trained):
-    settings = trained[0].manifest["counting"]
+    settings = trained[0].counting.to_dict()
     path = world / f"m{settings['limit']}{settings['sample']}.model"
     every = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--label", "all").out
     assert every.count(" bias ") == every.count("all other features together") == 3
@@ -126,7 +132,7 @@ def test_the_answer_and_the_runner_up_are_taken_apart_and_the_others_told(cli, w
 
 def test_long_lines_hang_below_their_beginning(cli, world, trained, monkeypatch):
     monkeypatch.setenv("COLUMNS", "44")
-    settings = trained[0].manifest["counting"]
+    settings = trained[0].counting.to_dict()
     path = world / f"m{settings['limit']}{settings['sample']}.model"
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 6, "--lines", 1, "--label", "kind").out
     lines = shown.split("\nkind ")[1].splitlines()

@@ -15,13 +15,11 @@ from bagpack.app.library import open_library
 from bagpack.app.server import create_app
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
-from bagpack.errors import StoreError
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
 from bagpack.experiments.training import model_source, train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.judge import count_in_steps, judge
-from bagpack.learn.recounting import count_for
 from bagpack.sources import open_source
 from bagpack.tasks import read_dataset, read_pairs
 from tests.conftest import run_apart
@@ -67,7 +65,7 @@ def test_an_explanation_is_the_models_own_sum(trained):
     name, model, source = trained
     pair = ("kinda03", "kindb03")
     found = explain_pair(model, source, *pair, top=10_000, lines=0)
-    counts = count_for(model, source, [pair]).counts()
+    counts = model.count([pair], source)
     for label in [None] if name == "rating" else model.classes:
         own = model.contributions(counts, 0, label)
         mine = found["rating" if label is None else str(label)]
@@ -78,21 +76,22 @@ def test_an_explanation_is_the_models_own_sum(trained):
     assert sketch_pair(source, *pair, model=model).explanation["answer"] == found.answer
 
 
-def test_a_model_that_knows_no_basis_is_told(folder):
+def test_a_model_of_an_estimator_explains_itself(folder):
     corpus = Corpus.open(folder / "c.bp")
     pairs = [(a, b) for a, b, _ in made_up_pairs()]
     classifier = RelationClassifier(PairVectorizer(corpus, b=20)).fit(pairs, [c for *_, c in made_up_pairs()])
-    with pytest.raises(StoreError, match="does not say what its basis was"):
-        explain_pair(classifier.model_, open_source(folder / "c.bp"), *pairs[0])
-    assert classifier.explain(pairs[0], "kind").features
+    label = classifier.predict(pairs[:1])[0]
+    found = explain_pair(classifier.model_, open_source(folder / "c.bp"), *pairs[0])
+    assert found.answer == label == classifier.explain(pairs[0]).label
+    assert classifier.explain(pairs[0], label).decision == pytest.approx(found[label].value, abs=1e-9)
 
 
 def test_a_judgement_agrees_with_the_predictions(trained, folder):
     name, model, source = trained
     data = read_dataset(folder / f"{name}.tsv")
-    matrix = count_for(model, source, data.pairs)
+    matrix = model.count(data.pairs, source)
     found = judge(model, matrix, data)
-    answers = model.predict(matrix.counts())
+    answers = model.predict(matrix)
     if name == "rating":
         gaps = np.abs(np.asarray(answers, float) - data.scores)
         assert found.scores["mae"] == pytest.approx(gaps.mean(), abs=1e-5)
@@ -136,7 +135,7 @@ def test_precision_and_recall_of_wrong_labels(trained, folder):
     data = read_dataset(folder / f"{name}.tsv")
     labels = [data.labels[0] if i % 3 == 0 else label for i, label in enumerate(data.labels)]
     changed = replace(data, labels=labels)
-    found = judge(model, count_for(model, source, data.pairs), changed)
+    found = judge(model, model.count(data.pairs, source), changed)
     given: dict = {}
     for pair, label in zip(changed.pairs, labels, strict=True):
         given.setdefault(pair, set()).add(label)
@@ -154,7 +153,7 @@ def test_counting_in_steps_is_counting(trained, folder, monkeypatch):
     _, model, source = trained
     pairs = read_pairs(folder / "binary.tsv").pairs
     monkeypatch.setattr("bagpack.explain.judge.AT_ONCE", 7)
-    whole = count_for(model, source, pairs)
+    whole = model.count(pairs, source)
     steps = count_in_steps(source, pairs, whole.basis, whole.settings)
     assert (whole.block() != steps.block()).nnz == 0
 

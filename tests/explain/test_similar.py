@@ -14,7 +14,7 @@ from bagpack.explain import similar_pairs
 from bagpack.explain.similar import WEIGHTS, offered_pairs
 from bagpack.names import BLOCKS
 from bagpack.sources import open_source
-from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.matrix import BlockMatrix
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
 
@@ -47,7 +47,7 @@ def test_a_similarity_is_the_cosine_by_hand(source):
     basis = source.pick_basis(50)
     pair, other = pairs_of("kind")[1], pairs_of("kind")[3]
     found = similar_pairs(source, pair, [other, *pairs_of("part")[:5]], basis=basis, top=20, reasons=10_000)
-    matrix = PairMatrix.count(source, [pair, other], basis, CountSettings())
+    matrix = BlockMatrix.count(source, [pair, other], basis, CountSettings())
     tokens = source.corpus.tokens
     counts = [*basis.unigram_counts, *basis.bigram_counts]
     entry = next(p for p in found.ranked["all"] if (p.w1, p.w2) == other)

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from bagpack.vectors.matrix import BlockMatrix
+
 CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
 
 def dense_scaled(counts, fit_rows):
     """TF-IDF and two-sigma scaling of the whole matrix, fitted on ``fit_rows``."""
-    raw = counts.matrix().toarray().astype(float)
+    raw = counts.toarray().astype(float)
     fit = raw[fit_rows]
     df = (fit > 0).sum(axis=0)
     weighted = np.zeros_like(raw)
@@ -25,5 +27,13 @@ def dense_scaled(counts, fit_rows):
 
 
 def columns_of(condition, counts):
-    single = 4 * counts.n_terms
+    single = 4 * len(counts.terms)
     return {"v1v2": slice(0, single), "v12": slice(single, None), "v1v2v12": slice(None)}[condition]
+
+
+def without_counts(counts):
+    """The same pairs of words that the corpus does not have."""
+    return BlockMatrix.from_counts(
+        counts.word_counts * 0, counts.w1, counts.w2, counts.pair_counts * 0, counts.terms,
+        found=counts.totals[:, 2:] * 0,
+    )  # fmt: skip

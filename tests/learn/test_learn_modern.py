@@ -8,16 +8,18 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bagpack.artefacts import seal_of
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
 from bagpack.learn.association import LogCounts, LogPpmi, Ppmi, Trust, UnitLength
-from bagpack.learn.block import Block
+from bagpack.learn.features import pair_statistics
 from bagpack.learn.fitting import weight_blocks
-from bagpack.learn.interactions import DIFFERENCE, PRODUCT
 from bagpack.learn.presets import get_preset, modern
-from bagpack.learn.statistics import STATISTICS, pair_statistics
 from bagpack.learn.synthetic import make_counts
+from bagpack.names import DIFFERENCE, PRODUCT, STATISTICS
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.matrix import BlockMatrix
 
 EVERYTHING = modern("everything", difference=True)
 
@@ -26,15 +28,11 @@ EVERYTHING = modern("everything", difference=True)
 def counts_and_labels():
     counts, y = make_counts(n_pairs=90, n_words=40, seed=2)
     rng = np.random.default_rng(5)
-    plus, minus = rng.integers(0, 6, (2, len(counts)))
-    n = rng.integers(10, 500, counts.words.shape[0])
-    known = replace(
-        counts,
-        seen=plus + minus,
-        shares=rng.integers(1, 1000, counts.n_terms).astype(float),
-        totals=np.stack([n[counts.w1], n[counts.w2], plus, minus], axis=1),
-        tokens=100_000,
-    )
+    known = BlockMatrix.from_counts(
+        counts.word_counts, counts.w1, counts.w2, counts.pair_counts, counts.terms,
+        found=rng.integers(0, 6, (len(counts), 2)), occurrences=rng.integers(10, 500, counts.word_counts.shape[0]),
+        frequencies=rng.integers(1, 3000, len(counts.terms)).tolist(),
+    )  # fmt: skip
     return known, y
 
 
@@ -54,7 +52,7 @@ def test_rows_have_unit_length_and_zero_rows_stay():
 def test_association_is_measured_against_the_corpus_segment_by_segment():
     # Two terms in two segments; the corpus has the second term three times as often.
     observed = np.array([[6, 2, 0, 4], [0, 0, 1, 3]])
-    block = Block("v1", sparse.csr_array(observed), shares=np.array([100.0, 300.0]))
+    block = Block("v1", sparse.csr_array(observed), frequencies=np.array([100.0, 300.0]))
     expected = np.array([[2.0, 6.0, 1.0, 3.0], [0, 0, 1.0, 3.0]])
     ppmi = Ppmi()
     ppmi.fit_block(block)
@@ -63,7 +61,7 @@ def test_association_is_measured_against_the_corpus_segment_by_segment():
 
 
 def test_log_and_ppmi_stand_in_equal_parts():
-    block = Block("v12", sparse.csr_array(np.array([[9, 1, 0]])), shares=np.array([1.0, 2.0, 5.0]))
+    block = Block("v12", sparse.csr_array(np.array([[9, 1, 0]])), frequencies=np.array([1.0, 2.0, 5.0]))
     step = LogPpmi()
     step.fit_block(block)
     logs = np.log1p([9, 1, 0])
@@ -82,7 +80,7 @@ def test_trust_grows_with_what_was_seen():
 
 def test_interactions_are_those_of_the_weighted_words(counts_and_labels):
     counts, _ = counts_and_labels
-    logs = np.log1p(counts.words.toarray())
+    logs = np.log1p(counts.word_counts.toarray())
     lengths = np.linalg.norm(logs, axis=1, keepdims=True)
     unit = logs / np.where(lengths == 0, 1, lengths)
     one, two = unit[counts.w1], unit[counts.w2]
@@ -97,7 +95,7 @@ def test_interactions_are_those_of_the_weighted_words(counts_and_labels):
         (PRODUCT, one * two),
         (DIFFERENCE, one - two),
     ):
-        assert blocks[name].rows.toarray() == pytest.approx(of_unit_length(wanted)), name
+        assert blocks[name].block.rows.toarray() == pytest.approx(of_unit_length(wanted)), name
 
 
 def test_statistics_are_zero_for_what_was_never_seen(counts_and_labels):
@@ -105,10 +103,22 @@ def test_statistics_are_zero_for_what_was_never_seen(counts_and_labels):
     values = pair_statistics(counts)
     assert not values[counts.seen == 0].any()
     assert values[counts.seen > 0].any(axis=1).all()
-    turned = pair_statistics(replace(counts, totals=counts.totals[:, [1, 0, 3, 2]]))
-    assert turned[:, [1, 0, 2, 3]] == pytest.approx(values[:, :4])
-    assert turned[:, 4] == pytest.approx(-values[:, 4])
-    assert not pair_statistics(replace(counts, totals=None)).any()
+    row = int(np.argmax(values[:, 3]))
+    n1, n2, plus, minus = counts.totals[row].tolist()
+    tokens = sum(counts.basis.unigram_counts)
+    pmi = max(0.0, np.log((plus + minus + 0.5) * tokens / (n1 * n2 * 12)))  # 12 places: 6 before, 6 after
+    wanted = [np.log1p(plus) / 5, np.log1p(minus) / 5, 1 / 5, pmi / 15, np.log((plus + 1) / (minus + 1)) / 5]
+    assert plus + minus > 0 and pmi > 0
+    assert values[row] == pytest.approx(wanted)
+
+
+def test_blocks_count_with_their_factors(counts_and_labels):
+    counts, y = counts_and_labels
+    model = fit_counts(counts, encode_targets(y), preset="modern")
+    factors = {weighting.name: weighting.factor for weighting in model.weightings}
+    assert factors == {"v1": 1.0, "v2": 1.0, PRODUCT: 1.0, "v12": 1.0, STATISTICS: 0.55}
+    block = weight_blocks(counts, (STATISTICS,), get_preset("modern"))[STATISTICS].block
+    assert block.rows.toarray() == pytest.approx(0.55 * pair_statistics(counts))
 
 
 @pytest.mark.parametrize(
@@ -132,23 +142,11 @@ def test_decisions_are_sums_of_named_features_and_survive_the_disk(counts_and_la
     assert again.preset == preset.name
 
 
-def test_a_model_of_the_first_modern_is_told(counts_and_labels, tmp_path):
-    counts, y = counts_and_labels
-    place = save_model(fit_counts(counts, encode_targets(y), preset="modern"), tmp_path / "m.model")
-    document = json.loads((place / "model.json").read_text())
-    for block in document["blocks"]:
-        if block["name"] == PRODUCT:
-            block["steps"] = ["unit-length"]
-    (place / "model.json").write_text(json.dumps(document))
-    with pytest.raises(StoreError, match="earlier form of preset modern: train it again"):
-        load_model(place)
-
-
 def test_what_is_in_both_files_is_shown_as_evidence(counts_and_labels):
     counts, y = counts_and_labels
     model = fit_counts(counts, encode_targets(y), preset=EVERYTHING)
     part = model.contributions(counts, 4, model.classes[0])
-    words = counts.words.toarray()
+    words = counts.word_counts.toarray()
     one, two = words[counts.w1[4]], words[counts.w2[4]]
     names = counts.feature_names()[: len(one)]
     column = {name.replace("v1:", ""): i for i, name in enumerate(names)}
@@ -170,16 +168,22 @@ def test_it_runs_in_cross_validation_without_basis_or_totals():
 def test_models_with_features_that_were_removed_are_refused_in_a_sentence(counts_and_labels, tmp_path):
     counts, y = counts_and_labels
     place = save_model(fit_counts(counts, encode_targets(y), preset="modern"), tmp_path / "m.model")
-    document = json.loads((place / "model.json").read_text())
-    document["blocks"].append({"name": "cos(v1,v2)", "factor": 2.0, "steps": ["cosines"]})
-    (place / "model.json").write_text(json.dumps(document))
+
+    def with_block(block):
+        document = json.loads((place / "model.json").read_text())
+        document["blocks"][-1] = block
+        (place / "model.json").write_text(json.dumps({**document, "seal": seal_of(document)}))
+
+    with_block({"name": "cos(v1,v2)", "factor": 2.0, "steps": ["cosines"]})
     with pytest.raises(
         StoreError, match=r"the block 'cos\(v1,v2\)', which this version does not have: train"
     ):
         load_model(place)
-    document["blocks"][-1] = {**document["blocks"][0], "steps": ["llr"]}
-    (place / "model.json").write_text(json.dumps(document))
+    with_block({"name": "v1", "factor": 1.0, "steps": ["llr"]})
     with pytest.raises(StoreError, match="the step 'llr', which this version does not have: train"):
+        load_model(place)
+    with_block({"name": PRODUCT, "factor": 1.0, "steps": ["unit-length"]})
+    with pytest.raises(StoreError, match="by steps that do not fit it"):
         load_model(place)
 
 

@@ -3,8 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from bagpack.errors import StoreError, UsageError
-from bagpack.learn import encode_targets, fit_counts, load_model, model_card, save_model
+from bagpack.artefacts import seal_of
+from bagpack.errors import BagpackError, StoreError
+from bagpack.learn import RelationClassifier, encode_targets, fit_counts, load_model, model_card, save_model
+from bagpack.learn.model_io import verify_model
 from bagpack.learn.synthetic import make_counts
 
 
@@ -16,7 +18,7 @@ def data():
 @pytest.fixture
 def saved(data, tmp_path):
     counts, y = data
-    model = fit_counts(counts, encode_targets(np.array(["a", "b", "ç"])[y]))
+    model = fit_counts(counts, encode_targets(np.array(["a", "b", "ç"])[y]), preset="paper")
     return save_model(model, tmp_path / "m.model", manifest={"corpus": "made up"})
 
 
@@ -48,7 +50,7 @@ def test_a_model_comes_back_whole(data, tmp_path, kind):
 
 def test_no_pickle_anywhere(saved):
     suffixes = {p.suffix for p in saved.iterdir()}
-    assert suffixes == {".npy", ".json"}
+    assert suffixes == {".npy", ".json", ".tsv"}
     for array in saved.glob("*.npy"):
         np.load(array, allow_pickle=False)
 
@@ -60,8 +62,8 @@ def test_a_pickled_array_is_not_opened(saved):
 
 
 def _edit(path, **changes):
-    document = json.loads((path / "model.json").read_text())
-    (path / "model.json").write_text(json.dumps({**document, **changes}))
+    document = {**json.loads((path / "model.json").read_text()), **changes}
+    (path / "model.json").write_text(json.dumps({**document, "seal": seal_of(document)}))
 
 
 @pytest.mark.parametrize(
@@ -73,12 +75,18 @@ def _edit(path, **changes):
         (lambda p: _edit(p, labels=["a"]), "1 labels and 3 outputs"),
         (lambda p: _edit(p, blocks=[{"name": "v9", "factor": 1, "steps": []}]), "block 'v9'"),
         (lambda p: _edit(p, blocks=[{"name": "v1", "factor": 1, "steps": ["x"]}]), "step 'x'"),
-        (lambda p: _edit(p, blocks=[{}]), "damaged"),
+        (lambda p: _edit(p, blocks=[{}]), "wrong entries"),
         (lambda p: (p / "v1.weights.npy").unlink(), "lacks v1.weights.npy"),
-        (lambda p: (p / "terms.json").unlink(), "lacks terms.json"),
-        (lambda p: (p / "terms.json").write_text('["one"]'), "do not belong together"),
-        (lambda p: (p / "terms.json").write_text('{"one": 1}'), "not a list of terms"),
-        (lambda p: (p / "model.json").write_text("{"), "not JSON"),
+        (
+            lambda p: (p / "basis.tsv").write_text("kind\tterm\tcount\nunigram\tone\t1\n"),
+            "do not belong together",
+        ),
+        (lambda p: (p / "model.json").write_text("{"), "not the JSON it should be"),
+        (lambda p: (p / "model.json").write_text("[]"), "does not describe"),
+        (lambda p: _edit(p, version=1), "model format 1 .* train the model again"),
+        (lambda p: _edit(p, counting={"limit": 5}), "wrong entries"),
+        (lambda p: _edit(p, outputs="many"), "wrong entries"),
+        (lambda p: np.save(p / "intercept.npy", np.full(3, np.nan)), "not finite"),
         (lambda p: (p / "intercept.npy").write_bytes(b"\x93NUMPY"), "cannot be read"),
         (lambda p: np.save(p / "v12.0.idf.npy", np.ones(3)), "do not belong together"),
     ],
@@ -97,22 +105,50 @@ def test_what_is_no_model(tmp_path):
 def test_overwriting_must_be_allowed(saved, data):
     counts, y = data
     model = fit_counts(counts, encode_targets(y == 1))
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(StoreError, match="exists already"):
         save_model(model, saved)
     save_model(model, saved, overwrite=True)
     assert load_model(saved).kind == "binary"
     assert [p.name for p in saved.parent.iterdir()] == [saved.name]
     other = saved.parent / "notes"
     other.mkdir()
-    with pytest.raises(UsageError, match="is no model"):
+    (other / "mine.txt").write_text("kept")
+    with pytest.raises(StoreError, match="is not a BagPack model"):
         save_model(model, other, overwrite=True)
-    assert other.is_dir()
+    assert (other / "mine.txt").read_text() == "kept"
 
 
 def test_pairs_over_another_basis_are_refused(saved):
     counts, _ = make_counts(n_pairs=10, n_terms=14)
     with pytest.raises(StoreError, match="the basis that the model was trained with"):
         load_model(saved).decisions(counts)
+
+
+def test_verify_finds_every_flipped_bit(saved):
+    assert list(verify_model(saved)) == []
+    rng = np.random.default_rng(0)
+    for file in sorted(saved.iterdir()):
+        whole = file.read_bytes()
+        for at in rng.integers(0, len(whole), 6).tolist():
+            damaged = bytearray(whole)
+            damaged[at] ^= 1 << int(rng.integers(8))
+            file.write_bytes(bytes(damaged))
+            try:
+                found = list(verify_model(saved))
+            except BagpackError as error:
+                found = [str(error)]
+            assert found, (file.name, at)
+        file.write_bytes(whole)
+    assert list(verify_model(saved)) == []
+
+
+def test_a_model_remembers_its_training_pairs(data, tmp_path):
+    counts, y = data
+    classifier = RelationClassifier().fit(counts[:60], y[:60])
+    again = load_model(save_model(classifier.model_, tmp_path / "m"))
+    known = set(counts.pairs[:60])
+    assert again.trained_on(counts.pairs).tolist() == [pair in known for pair in counts.pairs]
+    assert again.trained_on([("w1", "never")]).tolist() == [False]
 
 
 def test_the_card_tells_what_it_was_told(data, tmp_path):

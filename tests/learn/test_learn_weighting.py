@@ -7,9 +7,12 @@ from learn_oracle import dense_scaled
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bagpack.learn import PairCounts, TfidfWeighter, TwoSigmaScaler, get_preset
+from bagpack.errors import UsageError
+from bagpack.learn import RelationClassifier, TfidfWeighter, TwoSigmaScaler, get_preset
+from bagpack.learn.association import LogPpmi, UnitLength
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.synthetic import make_counts
+from bagpack.vectors.matrix import BlockMatrix
 
 counts_matrices = arrays(
     np.int64, st.tuples(st.integers(2, 12), st.integers(1, 6)), elements=st.integers(0, 9)
@@ -65,9 +68,9 @@ def test_blocks_over_distinct_words_equal_the_matrix_of_all_pairs(transductive):
     rows = []
     for block in blocks.values():
         features = (
-            block.weighting.apply(counts.block(block.weighting.name)).rows.toarray() + block.weighting.zero
+            block.weighting.apply(counts.blocks[block.weighting.name]).rows.toarray() + block.weighting.zero
         )
-        index = counts.block(block.weighting.name).index
+        index = counts.blocks[block.weighting.name].index
         rows.append(features if index is None else features[index])
     fitted_on = slice(None) if transductive else train
     np.testing.assert_allclose(np.hstack(rows), dense_scaled(counts, fitted_on), atol=1e-12)
@@ -79,35 +82,23 @@ def test_large_counts_do_not_cancel():
     assert scaler.width_[0] == pytest.approx(4 * np.sqrt(2 / 3), rel=1e-9)
 
 
-def test_counts_select_rows_and_name_features():
-    counts, _ = make_counts(n_pairs=20, n_terms=4, seed=2)
-    picked = counts[[3, 1]]
-    assert picked.words is counts.words
-    np.testing.assert_array_equal(picked.matrix().toarray(), counts.matrix().toarray()[[3, 1]])
-    np.testing.assert_array_equal(counts[counts.w1 >= 0].pairs.toarray(), counts.pairs.toarray())
-    names = counts.feature_names()
-    assert len(names) == len(set(names)) == counts.matrix().shape[1] == 10 * 4
-    assert names[:2] == ["v1:pre:u0", "v1:pre:u1"]
-    assert names[-1] == "v12:-post:b1 b"
-    again = PairCounts.from_matrix(counts.matrix())
-    np.testing.assert_array_equal(again.matrix().toarray(), counts.matrix().toarray())
-
-
-def test_counts_refuse_parts_that_do_not_fit():
-    counts, _ = make_counts(n_pairs=5, n_terms=4)
-    with pytest.raises(ValueError, match="2 and 6 per basis term"):
-        PairCounts(counts.words, counts.w1, counts.w2, counts.pairs[:, :-1])
-    with pytest.raises(ValueError, match="must be rows of words"):
-        PairCounts(counts.words, counts.w1 + 10_000, counts.w2, counts.pairs)
-    with pytest.raises(ValueError, match="must agree"):
-        PairCounts(counts.words, counts.w1[:-1], counts.w2, counts.pairs)
-
-
-def test_zero_rows_per_condition():
-    words = sparse.csr_array(np.array([[1, 0], [0, 0]]))
-    counts = PairCounts(
-        words, [0, 1, 1], [1, 1, 1], sparse.csr_array(np.array([[0] * 6, [0] * 6, [1] + [0] * 5]))
-    )
-    assert counts.zero_rows(("v1", "v2")).tolist() == [False, True, True]
-    assert counts.zero_rows(("v12",)).tolist() == [True, True, False]
-    assert counts.zero_rows().tolist() == [False, True, False]
+def test_steps_map_a_block_matrix_to_itself():
+    counts, _ = make_counts(n_pairs=50, n_words=20, n_terms=8, seed=2)
+    weighted = counts
+    for step in (TfidfWeighter(), TwoSigmaScaler()):
+        weighted = step.fit(weighted).transform(weighted)
+        assert isinstance(weighted, BlockMatrix) and weighted.is_weighted and weighted.pairs == counts.pairs
+    plain = TwoSigmaScaler().fit_transform(TfidfWeighter().fit_transform(counts.tocsr()))
+    np.testing.assert_allclose(weighted.toarray(), plain.toarray(), atol=1e-12)
+    np.testing.assert_allclose(weighted[[4, 2]].toarray(), plain.toarray()[[4, 2]], atol=1e-12)
+    lengths = LogPpmi().fit_transform(counts)
+    for block in UnitLength().fit_transform(lengths).blocks.values():
+        size = np.linalg.norm(block.expanded().toarray(), axis=1)
+        assert np.all((np.abs(size - 1) < 1e-9) | (size == 0))
+    step = TfidfWeighter().fit(counts)
+    with pytest.raises(UsageError, match="was fitted on 80 columns of v1, v2, v12, and X has 48 of v12"):
+        step.transform(counts.block("v12"))
+    with pytest.raises(UsageError, match="was fitted on a BlockMatrix"):
+        step.transform(counts.tocsr())
+    with pytest.raises(UsageError, match="X was weighted already"):
+        RelationClassifier().fit(weighted, np.arange(50) % 2)

@@ -1,21 +1,33 @@
 """The pair matrix: names, blocks, growing, on disk, and what other tools read."""
 
 import json
+import pickle
 import shutil
 import time
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_svmlight_file
+from sklearn.decomposition import TruncatedSVD
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 
-from bagpack import Basis, PairMatrix
+from bagpack import Basis, BlockMatrix
+from bagpack.artefacts import seal_of
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.files import digest_file
 from bagpack.names import feature_names
 from bagpack.vectors.export import export, to_frame
+from bagpack.vectors.storage import ARRAYS, verify_matrix
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import PAIRS, SENTENCES
 
@@ -34,7 +46,7 @@ cat\tlion\tv12:-post:that\t1
 
 
 def count(corpus, pairs, basis, **settings):
-    return PairMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(**settings))
+    return BlockMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(**settings))
 
 
 def assert_equal(one, two):
@@ -84,11 +96,86 @@ def test_seen_is_what_the_corpus_has_and_counted_what_the_cap_left(corpus):
     assert matrix.select([5]).unknown_words == []
 
 
-def test_the_counts_that_learners_take_are_the_block(matrix):
-    np.testing.assert_array_equal(matrix.counts().matrix().toarray(), matrix.block().toarray())
-    np.testing.assert_array_equal(
-        matrix.counts([("hammer", "nail")]).matrix().toarray(), matrix.block()[[5]].toarray()
+def test_blocks_share_rows_and_make_up_the_columns(matrix):
+    assert list(matrix.blocks) == ["v1", "v2", "v12"]
+    assert matrix.blocks["v1"].rows is matrix.blocks["v2"].rows
+    expanded = [block.expanded().toarray() for block in matrix.blocks.values()]
+    np.testing.assert_array_equal(matrix.toarray(), np.hstack(expanded))
+    assert matrix.shape == (7, 80) and len(matrix.feature_names()) == 80
+
+
+def test_selected_rows_keep_the_blocks_and_other_results_are_ordinary(matrix):
+    dense = matrix.toarray()
+    for rows in ([3, 1], slice(2, 5), np.arange(7) > 4, (np.array([0, 6]), slice(None)), ([1], ...)):
+        picked = matrix[rows]
+        assert isinstance(picked, BlockMatrix) and picked.tables is matrix.tables
+        key = rows[0] if isinstance(rows, tuple) else rows
+        np.testing.assert_array_equal(picked.toarray(), dense[key])
+        np.testing.assert_array_equal(picked.seen, matrix.seen[key])
+    for made in (
+        matrix * 2,
+        matrix.copy(),
+        matrix[:, [1, 2]],
+        abs(matrix),
+        matrix.astype(float),
+        matrix.tocsr(),
+    ):
+        assert type(made) is sparse.csr_array
+    np.testing.assert_array_equal(matrix[:, [1, 2]].toarray(), dense[:, [1, 2]])
+    assert matrix[3].toarray().tolist() == dense[3].tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        matrix.data[0] = 5
+    with pytest.raises(AttributeError):
+        matrix.data = dense
+
+
+def test_equality_and_pickling(corpus, matrix, tmp_path):
+    again = pickle.loads(pickle.dumps(matrix))
+    assert matrix.equals(again) and (matrix != again).nnz == 0
+    assert (
+        not matrix.equals(matrix[:3]) and not matrix.equals(matrix.block("v12")) and not matrix.equals(None)
     )
+    assert not matrix.equals(count(corpus, PAIRS, Basis.of(corpus, 4), limit=2))
+    matrix.save(tmp_path / "m.bpm")
+    assert BlockMatrix.open(tmp_path / "m.bpm").equals(matrix)
+
+
+def test_scikit_learn_takes_it_as_it_is(matrix):
+    y = [0, 1, 0, 1, 1, 0, 0]
+    for estimator in (
+        LinearSVC(),
+        MultinomialNB(),
+        SGDClassifier(),
+        KNeighborsClassifier(2),
+        LogisticRegression(),
+    ):
+        assert estimator.fit(matrix, y).predict(matrix[[2, 3]]).shape == (2,)
+    assert TruncatedSVD(2).fit_transform(matrix).shape == (7, 2)
+    assert len(cross_val_score(LinearSVC(), matrix, y, cv=2, error_score="raise")) == 2
+
+
+def test_columns_that_are_not_there_are_an_error(matrix):
+    with pytest.raises(UsageError, match="has the blocks v12, and not v1"):
+        matrix.block("v12").block("v1v2")
+
+
+def test_counts_made_elsewhere_must_fit():
+    words, pairs = sparse.csr_array(np.eye(4, dtype=int)), sparse.csr_array(np.ones((2, 12), int))
+    with pytest.raises(UsageError, match="2 and 6 per basis term"):
+        BlockMatrix.from_counts(words, [0, 1], [1, 2], pairs[:, :-1])
+    with pytest.raises(UsageError, match="for each of the 2 pairs"):
+        BlockMatrix.from_counts(words, [0, 9], [1, 2], pairs)
+    with pytest.raises(UsageError, match="for each of the 2 pairs"):
+        BlockMatrix.from_counts(words, [0], [1], pairs)
+
+
+def test_zero_rows_by_block():
+    words = sparse.csr_array(np.array([[1, 0], [0, 0]]))
+    pairs = sparse.csr_array(np.array([[0] * 6, [0] * 6, [1] + [0] * 5]))
+    X = BlockMatrix.from_counts(words, [0, 1, 1], [1, 1, 1], pairs)
+    assert X.zero_rows(("v1", "v2")).tolist() == [False, True, True]
+    assert X.zero_rows(("v12",)).tolist() == [True, True, False]
+    assert X.zero_rows().tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("settings", [{}, {"limit": 2}, {"limit": 2, "sample": 7}, {"count": "token"}])
@@ -132,7 +219,7 @@ def test_rows_are_selected_and_looked_up(matrix):
 
 def test_saved_and_opened_it_is_the_same(matrix, tmp_path):
     matrix.save(tmp_path / "m.bpm")
-    opened = PairMatrix.open(tmp_path / "m.bpm")
+    opened = BlockMatrix.open(tmp_path / "m.bpm")
     assert_equal(opened, matrix)
     assert isinstance(opened.words.rows.data.base, np.memmap | np.ndarray)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.bpm"]
@@ -144,20 +231,20 @@ def test_saved_and_opened_it_is_the_same(matrix, tmp_path):
 def test_an_empty_matrix_can_be_kept_too(corpus, tmp_path):
     matrix = count(corpus, [], Basis.of(corpus, 4))
     matrix.save(tmp_path / "m.bpm")
-    assert_equal(PairMatrix.open(tmp_path / "m.bpm"), matrix)
+    assert_equal(BlockMatrix.open(tmp_path / "m.bpm"), matrix)
     unknown = count(corpus, [("unicorn", "gryphon")], Basis.of(corpus, 4))
     assert unknown.block().shape == (1, 80)
     unknown.save(tmp_path / "u.bpm")
-    assert_equal(PairMatrix.open(tmp_path / "u.bpm"), unknown)
+    assert_equal(BlockMatrix.open(tmp_path / "u.bpm"), unknown)
 
 
 def test_opening_does_not_depend_on_the_number_of_pairs(corpus, tmp_path):
     words = [f"x{i}" for i in range(1000)]
     pairs = [(words[i % 1000], words[i * 7 % 1000]) for i in range(100_000)]
     count(corpus, pairs, Basis.of(corpus, 4)).save(tmp_path / "m.bpm")
-    PairMatrix.open(tmp_path / "m.bpm")
+    BlockMatrix.open(tmp_path / "m.bpm")
     begin = time.process_time()
-    matrix = PairMatrix.open(tmp_path / "m.bpm")
+    matrix = BlockMatrix.open(tmp_path / "m.bpm")
     assert time.process_time() - begin < 0.05
     assert "pairs" not in vars(matrix)
     assert matrix.pairs[-1] == pairs[-1]
@@ -182,8 +269,66 @@ def test_damage_is_a_sentence(matrix, tmp_path, name):
         else:
             (path / name).write_bytes(damaged)
         with pytest.raises(BagpackError) as told:
-            PairMatrix.open(path)
+            BlockMatrix.open(path)
         assert str(path) in str(told.value)
+
+
+FORGED = {
+    "words.indices": lambda a: np.where(np.arange(a.size) == 3, 10**6, a),
+    "pairs.indices": lambda a: np.where(np.arange(a.size) == 1, -5, a),
+    "words.indptr": lambda a: np.where(np.arange(a.size) == 1, 10**9, a),
+    "pairs.indptr": lambda a: a[::-1].copy(),
+    "names.target": lambda a: a + 10**6,
+    "rows": lambda a: a + 10**6,
+    "pairs.targets": lambda a: a - 10**6,
+    "names.offsets": lambda a: a * 7,
+    "targets.offsets": lambda a: np.where(np.arange(a.size) == 1, 10**12, a),
+    "words.data": lambda a: -a,
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_matrix_is_refused_before_any_kernel_sees_it(matrix, tmp_path, name):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    declared = ARRAYS[name]
+    values = np.fromfile(path / name, declared.dtype)
+    (path / name).write_bytes(FORGED[name](values).astype(declared.dtype).tobytes())
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["checksums"][name] = digest_file(path / name)
+    (path / "manifest.json").write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
+    with pytest.raises(StoreError, match="the matrix is damaged: restore the file, or count the pairs again"):
+        BlockMatrix.open(path)
+    assert verify_matrix(path)
+
+
+def test_verify_finds_every_flipped_bit(matrix, tmp_path):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    assert list(verify_matrix(path)) == []
+    rng = np.random.default_rng(0)
+    for file in sorted(path.iterdir()):
+        whole = file.read_bytes()
+        for at in rng.integers(0, len(whole), 5).tolist():
+            damaged = bytearray(whole)
+            damaged[at] ^= 1 << int(rng.integers(8))
+            file.write_bytes(bytes(damaged))
+            try:
+                found = list(verify_matrix(path))
+            except BagpackError as error:
+                found = [str(error)]
+            assert found, (file.name, at)
+            with suppress(BagpackError):  # opening may refuse it or not, but must not crash
+                BlockMatrix.open(path).toarray()
+        file.write_bytes(whole)
+
+
+def test_saving_leaves_the_users_own_files_alone(matrix, tmp_path):
+    (tmp_path / "m.bpm.new").mkdir()
+    (tmp_path / "m.bpm.new" / "thesis.txt").write_text("mine")
+    matrix.save(tmp_path / "m.bpm")
+    matrix.save(tmp_path / "m.bpm", overwrite=True)
+    assert (tmp_path / "m.bpm.new" / "thesis.txt").read_text() == "mine"
 
 
 def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
@@ -191,20 +336,20 @@ def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
     manifest = json.loads((tmp_path / "m.bpm" / "manifest.json").read_text())
     (tmp_path / "m.bpm" / "manifest.json").write_text(json.dumps({**manifest, "format_version": 9}))
     with pytest.raises(StoreError, match=r"format version 9, this BagPack reads 1; update BagPack"):
-        PairMatrix.open(tmp_path / "m.bpm")
+        BlockMatrix.open(tmp_path / "m.bpm")
     with pytest.raises(StoreError, match="is a BagPack corpus, not a pair-matrix"):
-        PairMatrix.open(store)
+        BlockMatrix.open(store)
     with pytest.raises(StoreError, match="does not exist; make a matrix with bagpack vectors"):
-        PairMatrix.open(tmp_path / "none.bpm")
+        BlockMatrix.open(tmp_path / "none.bpm")
 
 
 def test_nothing_else_is_overwritten(matrix, tmp_path, store):
     copy = tmp_path / "store.bp"
     shutil.copytree(store, copy)
-    with pytest.raises(StoreError, match="is not a matrix, so it is left alone"):
+    with pytest.raises(StoreError, match="is not a BagPack matrix, so it is not replaced"):
         matrix.save(copy, overwrite=True)
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(StoreError, match="is not a matrix, so it is left alone"):
+    with pytest.raises(StoreError, match="is not a BagPack matrix, so it is not replaced"):
         matrix.save(tmp_path / "notes.txt", overwrite=True)
     assert (tmp_path / "notes.txt").read_text() == "mine"
     matrix.save(tmp_path / "m.bpm")
@@ -213,7 +358,7 @@ def test_nothing_else_is_overwritten(matrix, tmp_path, store):
     (tmp_path / "m.bpm.old").mkdir()
     matrix.select([0]).save(tmp_path / "m.bpm", overwrite=True)
     assert (tmp_path / "m.bpm.old").exists(), "a copy of the user's own"
-    assert len(PairMatrix.open(tmp_path / "m.bpm")) == 1
+    assert len(BlockMatrix.open(tmp_path / "m.bpm")) == 1
 
 
 # What other tools read ----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from bagpack import Basis, PairVectorizer
-from bagpack.errors import UsageError
+from bagpack.errors import InputError, UsageError
 from tests.vectors.conftest import PAIRS, SENTENCES
 
 NUMBERS = "it fits on columns of numbers; an item here is a pair of words"
@@ -183,7 +183,7 @@ def test_pairs_may_come_as_lists_arrays_and_frames(vectorizer, store):
 def test_what_is_no_pair_is_told(vectorizer, X, sentence):
     with pytest.raises(ValueError, match=sentence) as told:
         vectorizer.fit(X)
-    assert isinstance(told.value, UsageError)
+    assert isinstance(told.value, InputError)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from bagpack.tasks import Dataset, PairList, read_pairs
 from bagpack.tasks.anyfile import with_labels_or_scores
 from bagpack.tasks.textfile import TextFile, decode_text, read_text_file
 from bagpack.vectors.coverage import coverage
-from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.matrix import BlockMatrix
 
 T = TypeVar("T")
 
@@ -119,10 +119,8 @@ class Library:
         self.settings = CountSettings()
         self.basis: Basis | None = None
         if model is not None:
-            from bagpack.learn.recounting import model_basis
-
-            self.basis = model_basis(model)
-            self.settings = CountSettings.from_dict(dict(model.manifest["counting"]))
+            self.basis = model.basis
+            self.settings = model.counting or CountSettings()
         self._answers = Shelf(KEPT)
         self._browsers = Shelf(KEPT_BROWSERS)
         self._lock = threading.Lock()
@@ -218,7 +216,7 @@ class Library:
         """Where to work: pairs of very frequent words, whose couples take long to find, must not hold up the others."""
         return "slow" if len(words) > 1 and min(map(self.background.count, words)) > SLOW else "pages"
 
-    def matrix(self, pairs: Sequence[tuple[str, str]], tick: Tick) -> PairMatrix:
+    def matrix(self, pairs: Sequence[tuple[str, str]], tick: Tick) -> BlockMatrix:
         """The pairs counted as the model's were."""
         if self.basis is None:
             raise UsageError("no model is loaded; start the explorer with --model")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -23,6 +22,7 @@ from bagpack.app.library import read_upload
 from bagpack.app.rendering import ASSETS, asset
 from bagpack.errors import BagpackError, UsageError
 from bagpack.explain.telling import Tick
+from bagpack.learn.model import LinearModel
 from bagpack.report.explanation import largest_share
 from bagpack.wording import feature_in_words, say_feature
 
@@ -51,7 +51,7 @@ def model_data(
     manifest = model.manifest
     return {
         "facts": model_facts(library), "scores": dict(manifest.get("scores", {})),
-        "settings": {**model.settings, **_counting(manifest)},
+        "settings": {**model.settings, **_counting(model)},
         "trained_on": {
             name: value for name, value in dict(manifest.get("data", {})).items() if name != "path"
         },
@@ -59,9 +59,9 @@ def model_data(
     }  # fmt: skip
 
 
-def _counting(manifest: Mapping[str, Any]) -> Json:
+def _counting(model: LinearModel) -> Json:
     """How the model's pairs were counted, the windows in one line."""
-    counting = dict(manifest.get("counting", {}))
+    counting = model.counting.to_dict() if model.counting else {}
     windows = counting.pop("windows", {})
     return {**counting, "windows": ", ".join(f"{name} {size}" for name, size in windows.items())}
 

@@ -95,11 +95,11 @@ def _corpus(directory: Path, store: Path) -> None:
 def _count(store: Path, matrix: Path) -> None:
     from bagpack.errors import StoreError
     from bagpack.tasks import read_pairs
-    from bagpack.vectors.matrix import PairMatrix
+    from bagpack.vectors.matrix import BlockMatrix
 
     data = _relations()
     try:
-        PairMatrix.open(matrix).rows_of(read_pairs(str(data)).pairs)
+        BlockMatrix.open(matrix).rows_of(read_pairs(str(data)).pairs)
     except StoreError:
         run("vectors", store, data, "--out", matrix, *(["--overwrite"] if matrix.exists() else []))
 

@@ -280,13 +280,34 @@ class CountingOptions:
 
 
 @dataclass(frozen=True)
+class PaperCountingOptions(CountingOptions):
+    """The same, with the basis of each of the paper's experiments."""
+
+    b: Annotated[
+        int | None,
+        advanced(
+            "-b", help="Number of unigrams, and of bigrams, in the basis (default: 1500, relations 500)."
+        ),
+    ] = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
 class LearningOptions:
     """How counts become features, and every random choice."""
 
     preset: Annotated[
+        str, common("--preset", help="How counts become features: modern, paper.", values=_presets)
+    ] = "modern"
+    seed: Annotated[int, advanced("--seed", help="Seed of every random choice.")] = 0
+
+
+@dataclass(frozen=True)
+class PaperLearningOptions(LearningOptions):
+    """The same, for the paper's own experiments."""
+
+    preset: Annotated[
         str, common("--preset", help="How counts become features: paper, modern.", values=_presets)
     ] = "paper"
-    seed: Annotated[int, advanced("--seed", help="Seed of every random choice.")] = 0
 
 
 @dataclass(frozen=True)

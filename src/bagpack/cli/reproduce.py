@@ -8,9 +8,9 @@ import typer
 
 from bagpack.cli.options import (
     Answers,
-    CountingOptions,
-    LearningOptions,
     OutputOptions,
+    PaperCountingOptions,
+    PaperLearningOptions,
     ParallelOptions,
     Report,
     StoreOrMatrix,
@@ -24,8 +24,8 @@ def reproduce(
     task: Annotated[str, typer.Argument(help="analogy, synonyms, plausibility or relations.")],
     store: StoreOrMatrix,
     data: Annotated[str, common("--data", metavar="FILE", help="Your copy of the task's data.")],
-    learning: LearningOptions,
-    counting: CountingOptions,
+    learning: PaperLearningOptions,
+    counting: PaperCountingOptions,
     parallel: ParallelOptions,
     output: OutputOptions,
     answers: Answers = None,

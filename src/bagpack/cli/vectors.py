@@ -25,7 +25,7 @@ from bagpack.cli.progress import work_progress
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
-    from bagpack.vectors.matrix import PairMatrix
+    from bagpack.vectors.matrix import BlockMatrix
 
 # Options that cannot be given with --append.
 COUNTING = ("b", "basis", "limit", "sample", "windows", "count")
@@ -66,7 +66,7 @@ def vectors(
     from bagpack.sources import open_source
     from bagpack.tasks import read_pairs
     from bagpack.vectors.export import check_export, export, is_export
-    from bagpack.vectors.matrix import PairMatrix
+    from bagpack.vectors.matrix import BlockMatrix
     from bagpack.vectors.storage import check_place
 
     settings = counting.settings(sample=sample, count=count)
@@ -77,7 +77,7 @@ def vectors(
     if out.exists() and not (overwrite or append or (exporting and is_stream(out))):
         raise UsageError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
     (check_export if exporting else check_place)(out)
-    old = PairMatrix.open(out) if append else None
+    old = BlockMatrix.open(out) if append else None
     source = open_source(store)
     if old is not None:
         _refuse_options(context)
@@ -95,7 +95,7 @@ def vectors(
         if old is not None:
             matrix = old.grow(source, listed.pairs, parallel.jobs, progress)
         else:
-            matrix = PairMatrix.count(source, listed.pairs, picked, settings, parallel.jobs, progress)
+            matrix = BlockMatrix.count(source, listed.pairs, picked, settings, parallel.jobs, progress)
     if exporting:
         export(matrix, out)
     else:
@@ -117,7 +117,7 @@ def _refuse_options(context: typer.Context) -> None:
             )
 
 
-def _facts(matrix: PairMatrix, out: Path, duplicates: int) -> dict[str, Any]:
+def _facts(matrix: BlockMatrix, out: Path, duplicates: int) -> dict[str, Any]:
     together = int((matrix.seen > 0).sum())
     return {
         "path": str(out),

@@ -22,10 +22,10 @@ from bagpack.evaluate.questions import (
     unanswered_note,
 )
 from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbered
-from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.parallel import Progress, Shared, delayed, share, told
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints
@@ -70,7 +70,7 @@ def _inductive_rounds(
     C: float,
 ) -> dict[str, Floats]:
     """The rounds of one question with weighting and scaling fitted on each round's two rows alone."""
-    counts: PairCounts = shared.get()
+    counts: BlockMatrix = shared.get()
     preset = get_preset(preset)
     names = list(dict.fromkeys(name for blocks in conditions.values() for name in blocks))
     out: dict[str, list[Floats]] = {condition: [] for condition in conditions}
@@ -83,10 +83,10 @@ def _inductive_rounds(
 
 
 def solve_analogies(
-    counts: PairCounts,
+    counts: BlockMatrix,
     questions: Sequence[QuestionRows],
     conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "paper",
+    preset: str | Preset = "modern",
     *,
     rounds: int = 10,
     seed: int = 0,
@@ -132,7 +132,7 @@ def solve_analogies(
                 for i, question in enumerate(questions)
             ]
     else:
-        with share(replace(counts, terms=counts.term_list), n_jobs, len(questions)) as shared:
+        with share(counts, n_jobs, len(questions)) as shared:
             tasks = (
                 delayed(_inductive_rounds)(
                     shared,
@@ -161,10 +161,10 @@ def solve_analogies(
 
 
 def solve_synonyms(
-    counts: PairCounts,
+    counts: BlockMatrix,
     questions: Sequence[QuestionRows],
     conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "paper",
+    preset: str | Preset = "modern",
     *,
     folds: int = 10,
     seed: int = 0,

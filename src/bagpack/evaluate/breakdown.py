@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bagpack.evaluate.metrics import label_scores, pooled_correlation, rating_scores
 from bagpack.evaluate.results import Breakdown, Bucket, ConditionResult
 from bagpack.evaluate.splits import group_codes
-from bagpack.learn.counts import PairCounts
 from bagpack.learn.targets import Targets, decode
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints
@@ -59,15 +59,13 @@ def _breakdown(
 
 
 def seen_bands(
-    counts: PairCounts,
+    counts: BlockMatrix,
     targets: Targets,
     fold_of: Ints,
     results: dict[str, ConditionResult],
     left_out: Sequence[str],
-) -> Breakdown | None:
+) -> Breakdown:
     """Scores by how often the pair was seen together, over the pooled out-of-fold answers."""
-    if counts.seen is None:
-        return None
     parts = []
     for name, low, high in SEEN_BANDS:
         inside = (fold_of >= 0) & (counts.seen >= low)

@@ -23,11 +23,11 @@ from bagpack.evaluate.questions import (
     stems_of,
     unanswered_note,
 )
-from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import WeightedBlock, weight_blocks
 from bagpack.learn.gram import add_block_gram
-from bagpack.learn.interactions import DIFFERENCE
 from bagpack.learn.presets import Preset, get_preset
+from bagpack.names import DIFFERENCE
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Ints
@@ -42,7 +42,7 @@ BLOCKS_OF = {
 
 def centred_cosines(block: WeightedBlock, centre_on: Ints) -> Floats:
     """Cosine of every two rows after the mean of the rows ``centre_on`` was taken away; 0 for rows of zeros."""
-    gram = add_block_gram(None, block.gram(plain=False), block.index)
+    gram = add_block_gram(None, block.gram, block.block.index)
     filled = np.diag(gram) > 0
     mean = gram[:, centre_on].mean(axis=1)
     gram = gram - mean[:, None] - mean[None, :] + float(mean[centre_on].mean())
@@ -51,7 +51,7 @@ def centred_cosines(block: WeightedBlock, centre_on: Ints) -> Floats:
 
 
 def solve_by_cosines(
-    counts: PairCounts,
+    counts: BlockMatrix,
     questions: Sequence[QuestionRows],
     conditions: Sequence[str] = CONDITIONS,
     preset: str | Preset = "modern",

@@ -17,11 +17,11 @@ from bagpack.evaluate.comparison import Comparison, Score, compare, correlation_
 from bagpack.evaluate.metrics import confusion_matrix, pooled_correlation, rank_correlation
 from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
 from bagpack.evaluate.splits import Split, group_codes
-from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
 from bagpack.parallel import Progress, Shared, delayed, share, told
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Floats, Ints
@@ -82,11 +82,11 @@ def _decisions(gram: Floats, split: Split, targets: Targets, machine: Machine) -
 
 
 def cross_validate(
-    counts: PairCounts,
+    counts: BlockMatrix,
     y: Answers,
     splits: Sequence[Split],
     conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "paper",
+    preset: str | Preset = "modern",
     *,
     kind: Literal["labels", "rating"] = "labels",
     C: float = 1.0,
@@ -143,13 +143,11 @@ def cross_validate(
     preset = get_preset(preset)
     machine = Machine(C, epsilon, tol, solver)
     _check(counts, targets, splits, conditions, preset, left_out)
-    # Functions that make terms and shares up could not be written.
-    rows = replace(counts, terms=counts.term_list, shares=counts.term_shares)
     if progress:
         progress("features", 0, 0)
     with threadpool_limits(1, "blas"):
-        grams = shared_grams(rows, conditions, preset, machine)
-    with share((rows, targets, splits, grams), n_jobs, len(splits)) as shared:
+        grams = shared_grams(counts, conditions, preset, machine)
+    with share((counts, targets, splits, grams), n_jobs, len(splits)) as shared:
         tasks = (
             delayed(_run_fold)(shared, number, conditions, portable(preset), machine, transductive, baselines)
             for number in range(len(splits))
@@ -204,7 +202,7 @@ def cross_validate(
     )
 
 
-def check_found(counts: PairCounts) -> None:
+def check_found(counts: BlockMatrix) -> None:
     """Raise where no pair has any vector at all."""
     if counts.zero_rows().all():
         raise InputError(
@@ -214,7 +212,7 @@ def check_found(counts: PairCounts) -> None:
 
 
 def _check(
-    counts: PairCounts,
+    counts: BlockMatrix,
     targets: Targets,
     splits: Sequence[Split],
     conditions: Sequence[str],
@@ -324,7 +322,7 @@ def _comparisons(
 
 
 def _notes(
-    counts: PairCounts,
+    counts: BlockMatrix,
     targets: Targets,
     splits: Sequence[Split],
     tested: Bools,
@@ -340,7 +338,7 @@ def _notes(
             "Training rows that share a word (lexical split) or their pair with test rows were dropped from the fold, "
             f"{dropped:,} in all folds together."
         )
-    never = None if counts.seen is None else int((counts.seen[tested] == 0).sum())
+    never = int((counts.seen[tested] == 0).sum())
     for name, n in zero_rows.items():
         if n and not (
             name == "v12" and n == never

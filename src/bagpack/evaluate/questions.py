@@ -16,7 +16,7 @@ import numpy as np
 from bagpack.errors import InputError
 from bagpack.evaluate.comparison import Score, interval
 from bagpack.evaluate.schema import RESULT_FORMAT
-from bagpack.learn.counts import PairCounts
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json
@@ -199,7 +199,9 @@ def score_questions(
     return QuestionResult(name, metrics, picked, credit, complete, values)
 
 
-def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
+def complete_questions(
+    counts: BlockMatrix, questions: Sequence[QuestionRows], blocks: Sequence[str]
+) -> Bools:
     """Per question, whether all its pairs have a vector."""
     zero = counts.zero_rows(blocks)
     return np.array([not zero[list(question.rows)].any() for question in questions])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from bagpack.evaluate.metrics import area_under_curve
 from bagpack.evaluate.results import Breakdown, Bucket
 from bagpack.evaluate.schema import RESULT_FORMAT
 from bagpack.evaluate.splits import check_folds, generator_of, random_splits, same_pairs
-from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets
 from bagpack.parallel import Progress, Shared, delayed, share, told
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Index, Json, Label
@@ -115,11 +115,11 @@ def _fold_areas(
 
 
 def relation_rounds(
-    counts: PairCounts,
+    counts: BlockMatrix,
     labels: Answers,
     relations: Sequence[Label] | None = None,
     conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "paper",
+    preset: str | Preset = "modern",
     *,
     rounds: int = 5,
     folds: int = 10,
@@ -167,8 +167,7 @@ def relation_rounds(
                 encode_targets(positive[rows]), folds, int(rng.integers(2**31)), pairs[rows]
             )
             tasks += [(positive, rows[split.train], rows[split.test]) for split in splits]
-    named = replace(counts, terms=counts.term_list)
-    with share((named, tasks), n_jobs, len(tasks)) as shared:
+    with share((counts, tasks), n_jobs, len(tasks)) as shared:
         calls = (
             delayed(_fold_areas)(shared, number, conditions, portable(preset), machine, transductive)
             for number in range(len(tasks))

@@ -14,11 +14,12 @@ from bagpack.errors import StoreError
 from bagpack.files import read_json
 from bagpack.parallel import Progress
 from bagpack.sources import find_store, open_source
-from bagpack.vectors.matrix import Pair, PairMatrix
+from bagpack.vectors.matrix import BlockMatrix, Pair
 
 if TYPE_CHECKING:
     from bagpack.evaluate.schema import CorpusFacts, DataFacts
 
+DEFAULT_B = 1500
 LISTED = 50  # names that a result lists; the numbers are always whole
 
 
@@ -26,7 +27,7 @@ LISTED = 50  # names that a result lists; the numbers are always whole
 class CountOptions:
     """How pairs are counted when they have to be."""
 
-    b: int = 1500
+    b: int | None = None  # the task's own: 1500, unless it has another
     basis: str | None = None
     settings: CountSettings = field(default_factory=CountSettings)
     n_jobs: int | None = None
@@ -34,16 +35,16 @@ class CountOptions:
 
 def matrix_of(
     path: str | Path, pairs: Sequence[Pair], options: CountOptions, progress: Progress | None = None
-) -> PairMatrix:
+) -> BlockMatrix:
     """The pairs' matrix; `path` is a store, snippets, or a matrix that holds the pairs already."""
     path = Path(path)
     if is_matrix(path):
-        return PairMatrix.open(path).rows_of(pairs)
+        return BlockMatrix.open(path).rows_of(pairs)
     source = open_source(path)
     if progress:
         progress("basis", 0, 0)
     basis = _basis(source, options)
-    return PairMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
+    return BlockMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
 
 
 def is_matrix(path: Path) -> bool:
@@ -54,14 +55,14 @@ def is_matrix(path: Path) -> bool:
 
 def _basis(source: ContextSource, options: CountOptions) -> Basis:
     if options.basis is None:
-        return source.pick_basis(options.b, options.n_jobs)
+        return source.pick_basis(DEFAULT_B if options.b is None else options.b, options.n_jobs)
     basis = Basis.open(options.basis)
     if isinstance(source, CorpusSource):
         basis.check_corpus(source.corpus, options.basis)
     return basis
 
 
-def corpus_facts(matrix: PairMatrix) -> CorpusFacts:
+def corpus_facts(matrix: BlockMatrix) -> CorpusFacts:
     """What a report says of the corpus; only its path and hash if it is out of reach."""
     facts: CorpusFacts = {"path": matrix.source_path, "content_hash": matrix.source_hash}
     store = find_store(matrix.source_path, matrix.source_hash, matrix.place)
@@ -79,7 +80,7 @@ def corpus_facts(matrix: PairMatrix) -> CorpusFacts:
     return facts
 
 
-def data_facts(matrix: PairMatrix, path: str) -> DataFacts:
+def data_facts(matrix: BlockMatrix, path: str) -> DataFacts:
     """What a report says of the data set and of what the corpus knows of it."""
     unknown, words, pairs = matrix.unknown_words, matrix.capped_words, matrix.capped_pairs
     return {
@@ -99,7 +100,7 @@ def data_facts(matrix: PairMatrix, path: str) -> DataFacts:
     }
 
 
-def count_settings(matrix: PairMatrix) -> dict[str, Any]:
+def count_settings(matrix: BlockMatrix) -> dict[str, Any]:
     """The settings that shaped the counts, for a report."""
     settings = matrix.settings
     return {

@@ -32,13 +32,12 @@ from bagpack.experiments.counting import (
     versions,
 )
 from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
-from bagpack.learn.counts import PairCounts
 from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
 from bagpack.sources import find_store, open_source
 from bagpack.tasks import Dataset, read_dataset
-from bagpack.vectors.matrix import PairMatrix
+from bagpack.vectors.matrix import BlockMatrix
 
 STRONGEST = 12
 MOST_ROWS_FOR_FEATURES = (
@@ -50,7 +49,7 @@ MOST_ROWS_FOR_FEATURES = (
 class EvaluateOptions:
     """What `bagpack evaluate` can be told."""
 
-    preset: str = "paper"
+    preset: str = "modern"
     conditions: tuple[str, ...] = CONDITIONS
     split: str = "random"
     folds: int | None = None
@@ -81,11 +80,10 @@ class EvaluateOptions:
 
 @dataclass(frozen=True)
 class Rows:
-    """A data set ready to learn from: counts and answers row by row, training rows first if a test file is given."""
+    """A data set ready to learn from: vectors and answers row by row, training rows first if a test file is given."""
 
     data: Dataset
-    matrix: PairMatrix
-    counts: PairCounts
+    matrix: BlockMatrix
     answers: Any
     n_train: int | None
 
@@ -99,7 +97,7 @@ class Rows:
         index = np.asarray(rows, np.intp)
         n_train = None if self.n_train is None else int((index < self.n_train).sum())
         answers = [self.answers[i] for i in index] if isinstance(self.answers, list) else self.answers[index]
-        return Rows(self.data.select(index), self.matrix.select(index), self.counts[index], answers, n_train)
+        return Rows(self.data.select(index), self.matrix[index], answers, n_train)
 
 
 def evaluate_file(
@@ -144,7 +142,7 @@ def load_rows(
     answers: Any = data.scores if data.kind == "ratings" else list(data.labels)
     if options.label_sets:
         answers = [frozenset(label.split("\t")) for label in data.labels]
-    rows = Rows(data, matrix, matrix.counts(), answers, n_train)
+    rows = Rows(data, matrix, answers, n_train)
     if options.drop_unseen:
         kept = np.flatnonzero(matrix.seen > 0)
         if not kept.size:
@@ -224,7 +222,7 @@ def _evaluate(
         splits: Sequence[Split], conditions: Sequence[str] = options.conditions[-1:], baselines: bool = False
     ) -> Evaluation:
         return cross_validate(
-            rows.counts, rows.answers, splits, conditions, options.preset,
+            rows.matrix, rows.answers, splits, conditions, options.preset,
             kind="rating" if ratings else "labels", C=options.cost, epsilon=options.epsilon,
             transductive=options.transductive, baselines=baselines, left_out=options.left_out, groups=groups,
             group_column=column or "", n_jobs=n_jobs, progress=progress,
@@ -240,10 +238,9 @@ def _evaluate(
     return result
 
 
-def seen_together(matrix: PairMatrix) -> list[int | None]:
+def seen_together(matrix: BlockMatrix) -> list[int | None]:
     """How often each pair was seen; None if the corpus does not have one of its words."""
-    known = np.minimum(*matrix.word_rows) >= 0
-    return [int(seen) if has else None for seen, has in zip(matrix.seen, known, strict=True)]
+    return [None if lost else int(seen) for seen, lost in zip(matrix.seen, matrix.unknown, strict=True)]
 
 
 def _evaluate_subsets(
@@ -362,7 +359,7 @@ def _overlap_note(rows: Rows, options: EvaluateOptions) -> list[str]:
     ]
 
 
-def _add_sentences(result: EvaluationResult, matrix: PairMatrix) -> None:
+def _add_sentences(result: EvaluationResult, matrix: BlockMatrix) -> None:
     """Lines of the store, if it can still be found."""
     place = find_store(matrix.source_path, matrix.source_hash, matrix.place)
     if place is None:
@@ -377,7 +374,7 @@ def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[F
     """Those of a model of all rows."""
     condition = options.conditions[-1]
     model = fit_counts(
-        rows.counts,
+        rows.matrix,
         rows.targets,
         condition,
         options.preset,

@@ -21,7 +21,7 @@ from bagpack.tasks import read_questions
 
 
 def solve_file(
-    source: str, path: str, counting: CountOptions, *, preset: str = "paper",
+    source: str, path: str, counting: CountOptions, *, preset: str = "modern",
     conditions: tuple[str, ...] = CONDITIONS, answers: str | None = None, rounds: int = 10, folds: int = 10,
     seed: int = 0, transductive: bool | None = None, progress: Progress | None = None,
 ) -> EvaluationResult:  # fmt: skip
@@ -29,18 +29,17 @@ def solve_file(
     questions = read_questions(path, answers)
     pairs = [pair for question in questions for pair in question.pairs]
     matrix = matrix_of(source, pairs, counting, progress)
-    counts = matrix.counts()
     rows = question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
     common: dict[str, Any] = {"seed": seed, "n_jobs": counting.n_jobs, "C": get_preset(preset).C}
     common["progress"] = progress
     if questions.kind == "analogies":
         fit_on_all = True if transductive is None else transductive
         found = solve_analogies(
-            counts, rows, conditions, preset, rounds=rounds, transductive=fit_on_all, **common
+            matrix, rows, conditions, preset, rounds=rounds, transductive=fit_on_all, **common
         )
     else:
         found = solve_synonyms(
-            counts, rows, conditions, preset, folds=folds, transductive=bool(transductive), **common
+            matrix, rows, conditions, preset, folds=folds, transductive=bool(transductive), **common
         )
     result = found.to_dict()
     data = {**data_facts(matrix, path), "questions": len(questions)}

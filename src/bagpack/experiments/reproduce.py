@@ -81,11 +81,12 @@ def _relations(
     progress: Progress | None,
 ) -> dict[str, Any]:  # fmt: skip
     options = EvaluateOptions(preset=preset, task="relations")
-    rows = load_rows(source, path, None, replace(counting, b=RELATIONS_B), options, progress)
+    counting = replace(counting, b=RELATIONS_B if counting.b is None else counting.b)
+    rows = load_rows(source, path, None, counting, options, progress)
     counts = rows.data.label_counts
     chosen = wanted or tuple(counts)[:RELATIONS_WANTED]
     found = relation_rounds(
-        rows.counts,
+        rows.matrix,
         rows.answers,
         chosen,
         preset=preset,

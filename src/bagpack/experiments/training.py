@@ -17,10 +17,9 @@ from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, featu
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import Machine
-from bagpack.learn.recounting import count_for
+from bagpack.learn.model import pair_hashes
 from bagpack.parallel import Progress
-from bagpack.sources import find_store, not_found, open_source
-from bagpack.vectors.matrix import Pair, PairMatrix
+from bagpack.vectors.matrix import BlockMatrix, Pair
 
 TOGETHER = "together"  # the last column of answers
 
@@ -48,18 +47,13 @@ def train_file(
         progress("model", 0, 0)
     ratings = rows.data.kind == "ratings"
     machine = Machine(options.cost, options.epsilon)
-    model = fit_counts(rows.counts, rows.targets, condition, options.preset, machine)
+    model = fit_counts(rows.matrix, rows.targets, condition, options.preset, machine)
+    model = replace(model, trained=np.unique(pair_hashes(rows.matrix.pairs)))
     if result and options.features:
         result["features"] = features_of(model)
     matrix = rows.matrix
     facts = data_facts(matrix, path)
     manifest = {
-        "source": {"path": matrix.source_path, "content_hash": matrix.source_hash},
-        "unigrams": len(matrix.basis.unigrams),
-        "bigrams": [list(pair) for pair in matrix.basis.bigrams],
-        "basis_hash": matrix.basis.hash,
-        "basis_counts": [*matrix.basis.unigram_counts, *matrix.basis.bigram_counts],
-        "counting": matrix.settings.to_dict(),
         "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
         "scores": _scores(result),
         "versions": versions(),
@@ -94,45 +88,28 @@ def _scores(result: EvaluationResult | None) -> dict[str, dict[str, Any]]:
 
 def model_source(model: LinearModel, store: str | None, any_store: bool = False) -> ContextSource:
     """The source a model counts new pairs in: the store it was trained on, unless another is named."""
-    trained = model.manifest.get("source", {})
-    content_hash = str(trained.get("content_hash", ""))
-    path = store or trained.get("path")
-    if not path:
-        raise StoreError("the model does not say which store it was trained on; name one with --store")
-    place = Path(store) if store else find_store(path, content_hash, model.place)
-    if place is None:
-        raise StoreError(
-            f"the store {not_found(path, 'model')}, and the model was trained on it; say where it is now with --store"
-        )
-    source = open_source(place)
-    if source.content_hash != content_hash and not any_store:
-        raise StoreError(
-            f"the model was trained on another store than {place} (content {content_hash[:12]}, not "
-            f"{source.content_hash[:12]}); name the right one with --store, or add --any-store to use it all the same"
-        )
-    return source
+    return model.open_source(store, any_store)
 
 
 def predict_pairs(
     model_path: str, pairs: Sequence[Pair], *, store: str | None = None, any_store: bool = False,
     n_jobs: int | None = None, progress: Progress | None = None,
-) -> tuple[LinearModel, PairMatrix, Any, np.ndarray]:  # fmt: skip
+) -> tuple[LinearModel, BlockMatrix, Any, np.ndarray]:  # fmt: skip
     """Labels (or ratings) and scores of new pairs: model, their matrix, answers, one score column per label."""
     model = load_model(model_path)
     if store is not None and is_matrix(Path(store)):
-        matrix = PairMatrix.open(store).rows_of(pairs)
-        if tuple(matrix.terms) != model.terms:
+        matrix = BlockMatrix.open(store).rows_of(pairs)
+        if matrix.basis != model.basis:
             raise StoreError(
                 f"the matrix {store} was counted over another basis than the model's; name the store"
             )
     else:
-        matrix = count_for(model, model_source(model, store, any_store), pairs, n_jobs, progress)
-    counts = matrix.counts()
-    return model, matrix, model.predict(counts), model.label_scores(counts)
+        matrix = model.count(pairs, model.open_source(store, any_store), n_jobs, progress)
+    return model, matrix, model.predict(matrix), model.label_scores(matrix)
 
 
 def answer_rows(
-    model: LinearModel, matrix: PairMatrix, pairs: Sequence[Pair], answers: Any, scores: np.ndarray
+    model: LinearModel, matrix: BlockMatrix, pairs: Sequence[Pair], answers: Any, scores: np.ndarray
 ) -> Iterator[list[str | float | int | None]]:
     """`w1 w2 label`, a score per label and `together`, or `w1 w2 score together`, with a header."""
     together = seen_together(matrix, pairs)
@@ -148,7 +125,7 @@ def answer_rows(
         yield [w1, w2, label, *row, seen]
 
 
-def seen_together(matrix: PairMatrix, pairs: Sequence[Pair]) -> list[int | None]:
+def seen_together(matrix: BlockMatrix, pairs: Sequence[Pair]) -> list[int | None]:
     """How often each pair was seen; None where the corpus does not know a word, so that the answer rests on less."""
     known = matrix.resolved
     return [

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.explain.lines import FeatureLines, PairEvidence
-from bagpack.learn.blocks import BLOCKS, is_over_terms, segments_of
-from bagpack.learn.counts import PairCounts
+from bagpack.learn.features import block_of, evidence
 from bagpack.learn.model import LinearModel
-from bagpack.learn.recounting import count_for
-from bagpack.vectors.matrix import PairMatrix
+from bagpack.names import SEGMENTS, over_terms
+from bagpack.vectors.matrix import BlockMatrix
 from bagpack.wording import feature_in_words, say_elsewhere, say_evidence, say_feature
 
 Sums = dict[str, float]
@@ -137,28 +136,27 @@ def explain_pair(
     lines
         How many corpus lines each feature shows; 0 shows none.
     """
-    matrix = count_for(model, source, [(w1, w2)], n_jobs)
+    matrix = model.count([(w1, w2)], source, n_jobs)
     found = explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines, in_full=in_full)
     told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, (w1, w2))]
     return replace(found, notes=(*told, *found.notes))
 
 
 def explain_matrix(
-    model: LinearModel, source: ContextSource, matrix: PairMatrix, row: int = 0, *,
+    model: LinearModel, source: ContextSource, matrix: BlockMatrix, row: int = 0, *,
     labels: Sequence[str] | None = None, top: int = 10, lines: int = 3, in_full: bool = True,
 ) -> Explanation:  # fmt: skip
     """Explain a pair that is counted already."""
     matrix = matrix.select([row])
     w1, w2 = matrix.pairs[0]
-    counts = matrix.counts()
     first, second = matrix.resolved[w1], matrix.resolved[w2]
-    evidence = None
+    lines_of = None
     if lines and first is not None and second is not None:
-        evidence = PairEvidence(source, first, second, matrix.settings)
+        lines_of = PairEvidence(source, first, second, matrix.settings)
     names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
     wanted = [name for name in names if labels is None or str(name) in labels]
-    observed = ObservedFeatures.of(model, counts)
-    chosen = model.predict(counts)[0]
+    observed = ObservedFeatures.of(model, matrix)
+    chosen = model.predict(matrix)[0]
     if in_full:
         listed = len(wanted)
     elif isinstance(chosen, set | frozenset):
@@ -167,7 +165,7 @@ def explain_matrix(
         listed = 1 if model.kind == "binary" else 2
     sums = {label: _decision(model, observed, label, None, 0, 0) for label in wanted}
     ranked = sorted(wanted, key=lambda label: -sums[label].value)
-    decisions = [_decision(model, observed, label, evidence, top, lines) for label in ranked[:listed]]
+    decisions = [_decision(model, observed, label, lines_of, top, lines) for label in ranked[:listed]]
     decisions += [sums[label] for label in ranked[listed:]]
     shown = ", ".join(sorted(map(str, chosen))) if isinstance(chosen, set | frozenset) else str(chosen)
     if model.kind == "rating":
@@ -195,25 +193,24 @@ class ObservedFeatures:
     weights: NDArray[np.float64]  # features × outputs
 
     @classmethod
-    def of(cls, model: LinearModel, one: PairCounts) -> ObservedFeatures:
+    def of(cls, model: LinearModel, one: BlockMatrix) -> ObservedFeatures:
         """Those of a single pair."""
         places: list[str] = []
         parts: list[tuple[Any, ...]] = []
         for weighting, block_weights in zip(model.weightings, model.weights, strict=True):
-            rows = weighting.apply(one.block(weighting.name).compact()).rows
-            counts = BLOCKS[weighting.name].evidence(one, rows.indices)
-            segments = segments_of(weighting.name)
+            rows = weighting.apply(block_of(one, weighting.name).compact()).rows
+            counts = evidence(one, weighting.name, rows.indices)
+            segments = SEGMENTS[weighting.name]
             # A block that is not over terms has each column as a place of its own.
             terms = rows.shape[1] // len(segments)
             place = len(places) + rows.indices // terms
-            over_terms = is_over_terms(weighting.name)
-            term = rows.indices % terms if over_terms else np.full(len(rows.indices), -1)
+            term = rows.indices % terms if over_terms(weighting.name) else np.full(len(rows.indices), -1)
             parts.append((place, term, counts, rows.data, block_weights[rows.indices]))
             places += [f"{weighting.name}:{segment}" for segment in segments]
         return cls(places, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _notes(matrix: PairMatrix) -> tuple[str, ...]:
+def _notes(matrix: BlockMatrix) -> tuple[str, ...]:
     limit = matrix.settings.limit
     capped = {**matrix.capped_words, **matrix.capped_pairs}
     return tuple(

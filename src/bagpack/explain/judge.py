@@ -15,7 +15,7 @@ from bagpack.explain.telling import Tick, no_tick
 from bagpack.learn.model import LinearModel
 from bagpack.tasks.dataset import Dataset
 from bagpack.tasks.pairs import PairList
-from bagpack.vectors.matrix import Pair, PairMatrix
+from bagpack.vectors.matrix import BlockMatrix, Pair
 
 AT_ONCE = 500  # pairs counted between two looks at the clock
 
@@ -56,9 +56,9 @@ class Judged:
 
 def count_in_steps(
     source: ContextSource, pairs: list[Pair], basis: Basis, settings: CountSettings, tick: Tick = no_tick
-) -> PairMatrix:
+) -> BlockMatrix:
     """Count pairs a few hundred at a time, so that the work can be stopped between."""
-    matrix = PairMatrix.count(source, [], basis, settings)
+    matrix = BlockMatrix.count(source, [], basis, settings)
     distinct = list(dict.fromkeys(pairs))
     for start in range(0, len(distinct), AT_ONCE):
         tick()
@@ -67,13 +67,12 @@ def count_in_steps(
     return matrix.rows_of(pairs)
 
 
-def judge(model: LinearModel, matrix: PairMatrix, data: Dataset | PairList) -> Judged:
+def judge(model: LinearModel, matrix: BlockMatrix, data: Dataset | PairList) -> Judged:
     """What a model says of the rows of a data set whose pairs are counted."""
-    counts = matrix.counts()
-    answers = model.predict(counts)
+    answers = model.predict(matrix)
     if model.kind == "rating":
         return _judge_ratings(matrix, data, np.asarray(answers, float))
-    scores = model.label_scores(counts)
+    scores = model.label_scores(matrix)
     names = [str(label) for label in model.classes]
     place = {name: i for i, name in enumerate(names)}
     several = model.kind == "multilabel"
@@ -155,7 +154,7 @@ def _per_label(
     }
 
 
-def _judge_ratings(matrix: PairMatrix, data: Dataset | PairList, answers: Any) -> Judged:
+def _judge_ratings(matrix: BlockMatrix, data: Dataset | PairList, answers: Any) -> Judged:
     rated = isinstance(data, Dataset) and data.kind == "ratings"
     seen = matrix.seen.tolist()
     rows = []

@@ -22,8 +22,7 @@ from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import UsageError
 from bagpack.explain.telling import reach
-from bagpack.learn.interactions import DIFFERENCE, JOINED
-from bagpack.learn.statistics import STATISTICS
+from bagpack.names import DIFFERENCE, JOINED, STATISTICS, Feature, parse_feature
 
 I64 = NDArray[np.int64]
 ORDERS = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
@@ -179,14 +178,11 @@ def term_keys(shard: Shard, term: str) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
-def _parts(feature: str) -> tuple[str, str, str]:
-    block, _, rest = feature.partition(":")
-    segment, _, term = rest.partition(":")
-    if block == STATISTICS and segment and not term:
-        return block, segment, term
-    if block not in ("v1", "v2", "v12", *JOINED) or not segment or not term:
+def _parts(feature: str) -> Feature:
+    found = parse_feature(feature)
+    if found is None:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
-    return block, segment, term
+    return found
 
 
 def corpora_of(source: ContextSource) -> tuple[Corpus, Corpus]:

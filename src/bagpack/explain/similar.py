@@ -28,7 +28,7 @@ from bagpack.explain.telling import Tick, no_tick
 from bagpack.names import BLOCKS
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
-from bagpack.vectors.matrix import Pair, PairMatrix
+from bagpack.vectors.matrix import BlockMatrix, Pair
 from bagpack.wording import feature_words, say_elsewhere
 
 Floats = NDArray[np.float64]
@@ -112,7 +112,7 @@ def similar_pairs(
         )
     tick()
     basis = basis or source.pick_basis(b, n_jobs)
-    matrix = PairMatrix.count(source, [pair, *candidates], basis, settings, n_jobs, progress)
+    matrix = BlockMatrix.count(source, [pair, *candidates], basis, settings, n_jobs, progress)
     tick()
     found = rank_similar(matrix, background_of(source).tokens, origin, top, reasons)
     told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, pair)]
@@ -160,11 +160,11 @@ def weighted(counts: Csr, term_weights: Floats | None) -> Csr:
     return sparse.diags_array(inverse, format="csr") @ rows
 
 
-def rank_similar(matrix: PairMatrix, tokens: int, origin: str, top: int, reasons: int) -> Similar:
+def rank_similar(matrix: BlockMatrix, tokens: int, origin: str, top: int, reasons: int) -> Similar:
     """Rank all rows of a matrix by their likeness to the first; `tokens` is the corpus's size."""
     w1, w2 = matrix.pairs[0]
     term_weights = surprise(matrix.basis, tokens)
-    raw = {name: matrix.block(name) for name in BLOCKS}
+    raw = {name: matrix.block(name).tocsr() for name in BLOCKS}
     vectors = {name: weighted(rows, term_weights) for name, rows in raw.items()}
     cosines: dict[str, Floats] = {
         name: np.asarray((rows @ rows[[0]].T).todense()).ravel() for name, rows in vectors.items()
@@ -190,7 +190,7 @@ def rank_similar(matrix: PairMatrix, tokens: int, origin: str, top: int, reasons
     )  # fmt: skip
 
 
-def _notes(matrix: PairMatrix, seen: NDArray[np.int64], unweighted: bool) -> list[str]:
+def _notes(matrix: BlockMatrix, seen: NDArray[np.int64], unweighted: bool) -> list[str]:
     notes = []
     if unweighted:
         notes.append("the basis does not say how often its terms occur, so they all weigh the same")
@@ -209,7 +209,7 @@ def _notes(matrix: PairMatrix, seen: NDArray[np.int64], unweighted: bool) -> lis
 
 
 def _reasons(
-    matrix: PairMatrix,
+    matrix: BlockMatrix,
     raw: dict[str, Csr],
     vectors: dict[str, Csr],
     weights: dict[str, float],

@@ -1,114 +1,147 @@
-"""The ready pipelines, as scikit-learn estimators whose X is pairs of words.
+"""The ready pipelines, as scikit-learn estimators.
 
-A *source* is anything with ``counts(pairs) -> PairCounts``: a pair matrix, a vectorizer over a corpus.
-Without one, X is the counts themselves: a `PairCounts`, or a matrix of v1, v2, v12 side by side, as a
-vectorizer in a ``Pipeline`` hands it on.
+X is pairs of words, where the estimator has a corpus to count them in; or a `BlockMatrix`, as a `PairVectorizer` in a
+``Pipeline`` hands it on; or, for preset `paper`, any matrix of numbers, whose columns are then one block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from bagpack.errors import InputError, UsageError
-from bagpack.learn.counts import PairCounts
+from bagpack.learn.features import PLAIN
 from bagpack.learn.fitting import Machine, fit_counts
-from bagpack.learn.model import Contributions, LinearModel
-from bagpack.learn.presets import get_preset
-from bagpack.learn.targets import encode_targets
+from bagpack.learn.model import Contributions, LinearModel, pair_hashes
+from bagpack.learn.presets import Preset, get_preset
+from bagpack.learn.targets import Targets, encode_targets
+from bagpack.vectors.matrix import BlockMatrix, concatenated
+from bagpack.vectors.vectorizer import PairVectorizer, as_pairs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from bagpack.learn.types import Answers, Floats, Label, Pairs, Tags
+    from bagpack.learn.types import Answers, Floats, Label, Matrix, Pairs, Tags
 
-
-class CountSource(Protocol):
-    """What the estimators need of a pair matrix or a vectorizer.
-
-    ``sklearn.base.clone`` deep-copies what is not an estimator: a source that is large or open on disk should
-    define ``__deepcopy__`` returning itself.
-    """
-
-    def counts(self, pairs: Sequence[tuple[str, str]]) -> PairCounts:
-        """Counts of the pairs, one row each, in their order."""
-        ...
-
-
-def check_pairs(X: Pairs) -> list[tuple[str, str]]:
-    """X as a list of pairs of words."""
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    pairs = []
-    for i, pair in enumerate(X):
-        if isinstance(pair, str) or len(pair) != 2:
-            raise InputError(f"pair {i + 1} is {pair!r}: two words are needed, as in ('lion', 'cat')")
-        pairs.append((str(pair[0]), str(pair[1])))
-    return pairs
+Source = "Corpus | ContextSource | BlockMatrix | PairVectorizer | str | Path | None"
 
 
 class _PairEstimator(BaseEstimator):
-    """What classifier and regressor share: from X to counts, and what a fitted model tells."""
+    """What classifier and regressor share: from X to a matrix, and what a fitted model shows."""
 
-    source: CountSource | None
+    source: Any
     condition: str
-    preset: str
+    preset: str | Preset
+    C: float
     transductive: bool
     model_: LinearModel
 
-    def _counts(self, X: Pairs) -> PairCounts:
-        if isinstance(X, PairCounts):
+    # From X to a matrix -----------------------------------------------------------------------------------------
+
+    def _matrix(self, X: Pairs, *, reset: bool) -> Matrix:
+        if isinstance(X, BlockMatrix):
             return X
         if self.source is not None:
-            return self.source.counts(check_pairs(X))
-        if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf"):
-            return PairCounts.from_matrix(X)
-        raise UsageError(
-            f"{type(self).__name__}(source=None) needs counts as X; give it a source to take pairs of words"
-        )
+            pairs = as_pairs(X)
+            if isinstance(self.source, BlockMatrix):
+                return self.source.rows_of(pairs)
+            if reset:
+                given = self.source
+                self.vectorizer_ = given if isinstance(given, PairVectorizer) else PairVectorizer(given)
+                if not hasattr(self.vectorizer_, "basis_"):
+                    self.vectorizer_.fit(pairs)
+            return self.vectorizer_.transform(pairs)
+        if _is_text(X):
+            raise UsageError(
+                f"{type(self).__name__}() needs counts as X; give it a corpus to take pairs of words: "
+                f"{type(self).__name__}(corpus)"
+            )
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
 
-    def _fit(
-        self, X: Pairs, y: Answers, kind: Literal["labels", "rating"], machine: Machine, unlabelled: Pairs
-    ) -> Self:
+    def _preset_for(self, matrix: Matrix) -> Preset:
         preset = get_preset(self.preset)
         blocks = preset.blocks_of(self.condition)
-        counts = self._counts(X)
-        if len(counts) and counts.zero_rows(blocks).all():
-            what = "pair was ever seen together" if "v1" not in blocks else "word was found in the corpus"
-            raise InputError(
-                f"none of the {len(counts)} pairs has a vector in condition {self.condition}: no {what}; "
-                "check the corpus's language and level (lemma or form), or take another condition"
+        if isinstance(matrix, BlockMatrix):
+            return preset
+        if preset.name != "paper" or self.condition != "v1v2v12":
+            raise UsageError(
+                f"X has no named blocks, and preset {preset.name}, condition {self.condition} needs "
+                f"{', '.join(blocks)}; pass the BlockMatrix of a PairVectorizer, or take preset='paper', "
+                f"which can weight any columns"
             )
-        fit_on = None
-        if self.transductive:
-            more = unlabelled if unlabelled is not None else getattr(self.source, "pairs", None)
-            if more is None:
+        return replace(preset, conditions={self.condition: (PLAIN,)})
+
+    def _fit(
+        self, X: Pairs, targets: Targets, machine: Machine, unlabelled: Pairs, weight: Floats | None,
+        sample_weight: Floats | None,
+    ) -> Self:  # fmt: skip
+        if unlabelled is not None and not isinstance(X, BlockMatrix) and self.source is not None:
+            # Counted together, so that they are rows of one matrix.
+            pairs = as_pairs(X)
+            both = self._matrix([*pairs, *as_pairs(unlabelled)], reset=True)
+            matrix, more = both[: len(pairs)], both
+        else:
+            matrix = self._matrix(X, reset=True)
+            more = None
+            if (
+                unlabelled is not None
+                and isinstance(matrix, BlockMatrix)
+                and isinstance(unlabelled, BlockMatrix)
+            ):
+                more = concatenated(matrix, unlabelled)
+        preset = self._preset_for(matrix)
+        if self.transductive and more is None:
+            if not isinstance(self.source, BlockMatrix):
                 raise UsageError(
                     "transductive=True fits weighting and scaling on further pairs: give them as "
-                    "fit(pairs, y, unlabelled=pairs), or take a source that lists its own"
+                    "fit(pairs, y, unlabelled=pairs), or take a BlockMatrix as source"
                 )
-            fit_on = self._counts(more)
-            if unlabelled is not None:
-                fit_on = counts.followed_by(fit_on)
-        self.model_ = fit_counts(
-            counts, encode_targets(y, kind=kind), self.condition, self.preset, machine, fit_on
+            more = self.source
+        if isinstance(matrix, BlockMatrix):
+            self.n_features_in_ = matrix.shape[1] if isinstance(X, BlockMatrix) else 2
+            self._check_found(matrix, preset)
+        model = fit_counts(
+            matrix,
+            targets,
+            self.condition,
+            preset,
+            machine,
+            more if self.transductive else None,
+            weight,
+            sample_weight,
         )
-        self.n_features_in_ = 2
+        if isinstance(matrix, BlockMatrix):
+            model = replace(model, trained=np.unique(pair_hashes(matrix.pairs)))
+        self.model_ = model
         return self
+
+    def _check_found(self, matrix: BlockMatrix, preset: Preset) -> None:
+        blocks = preset.blocks_of(self.condition)
+        if len(matrix) and matrix.zero_rows(blocks).all():
+            what = "pair was ever seen together" if "v1" not in blocks else "word was found in the corpus"
+            raise InputError(
+                f"none of the {len(matrix)} pairs has a vector in condition {self.condition}: no {what}; "
+                "check the corpus's language and level (lemma or form), or take another condition"
+            )
+
+    # Of a fitted model ------------------------------------------------------------------------------------------
 
     def _decisions(self, X: Pairs) -> Floats:
         check_is_fitted(self, "model_")
-        return self.model_.decisions(self._counts(X))
+        return self.model_.decisions(self._matrix(X, reset=False))
 
     def explain(self, pair: tuple[str, str], label: Label = None) -> Contributions:
-        """Every feature's part in the decision about ``pair``."""
+        """Every feature's part in the decision about ``pair``: for ``label``, or for the predicted one."""
         check_is_fitted(self, "model_")
-        return self.model_.contributions(self._counts([pair]), 0, label)
+        if self.source is None:
+            return self.model_.explain(pair, label)
+        return self.model_.contributions(self._matrix([pair], reset=False), 0, label)
 
     @property
     def coef_(self) -> Floats:
@@ -128,12 +161,28 @@ class _PairEstimator(BaseEstimator):
         check_is_fitted(self, "model_")
         return np.array(self.model_.feature_names(), dtype=object)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in vars(self)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
+        tags.input_tags.string = self.source is not None
         tags.input_tags.two_d_array = self.source is None
         tags.input_tags.sparse = True
         return tags
+
+
+def _is_text(X: Pairs) -> bool:
+    """Whether X holds words and not numbers."""
+    if isinstance(X, str):
+        return True
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    if not isinstance(X, (np.ndarray, list, tuple)) or not len(X):
+        return False
+    first = X[0]
+    first = first[0] if isinstance(first, (np.ndarray, list, tuple)) and len(first) else first
+    return isinstance(first, str)
 
 
 class RelationClassifier(ClassifierMixin, _PairEstimator):
@@ -142,13 +191,16 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     Parameters
     ----------
     source
-        Where counts come from; None where X is the counts.
+        Where pairs of words are counted: a corpus (or the path of a store), a `PairVectorizer` with other settings, or
+        a `BlockMatrix` that holds the pairs. None: X is a matrix.
     condition
         ``v1v2``, ``v12`` or ``v1v2v12``.
     preset
-        How counts become features.
+        How counts become features: ``modern``, or ``paper``.
     C, tol, solver
         See `bagpack.learn.fitting.Machine`.
+    class_weight
+        Factor on C by class, ``"balanced"`` for n / (classes · rows of the class), or None.
     transductive
         Fit weighting and scaling on all pairs at hand (those of ``source``, or ``unlabelled`` in `fit`) and
         not on the labelled ones alone.
@@ -162,19 +214,20 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     Examples
     --------
     >>> from bagpack.learn.synthetic import make_counts
-    >>> counts, y = make_counts(n_pairs=120, n_words=60, seed=3)
-    >>> classifier = RelationClassifier(condition="v12").fit(counts[:100], y[:100])
-    >>> classifier.decision_function(counts[100:]).shape
+    >>> X, y = make_counts(n_pairs=120, n_words=60, seed=3)
+    >>> classifier = RelationClassifier(condition="v12").fit(X[:100], y[:100])
+    >>> classifier.decision_function(X[100:]).shape
     (20,)
     """
 
     def __init__(
         self,
-        source: CountSource | None = None,
+        source: Any = None,
         *,
         condition: str = "v1v2v12",
-        preset: str = "paper",
+        preset: str | Preset = "modern",
         C: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None,
         transductive: bool = False,
         tol: float = 1e-3,
         solver: str = "auto",
@@ -183,15 +236,47 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         self.condition = condition
         self.preset = preset
         self.C = C
+        self.class_weight = class_weight
         self.transductive = transductive
         self.tol = tol
         self.solver = solver
 
-    def fit(self, X: Pairs, y: Answers, *, unlabelled: Pairs = None) -> Self:
+    def fit(
+        self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None
+    ) -> Self:
         """Train on pairs X with labels y: one each, a collection of labels each, or an indicator matrix."""
-        self._fit(X, y, "labels", Machine(C=self.C, tol=self.tol, solver=self.solver), unlabelled)
+        machine = Machine(C=self.C, tol=self.tol, solver=self.solver)
+        targets = encode_targets(_given(y, self))
+        sample_weight = _sample_weight(sample_weight, len(targets))
+        self._fit(X, targets, machine, unlabelled, self._weights(targets, sample_weight), sample_weight)
         self.classes_ = np.array(self.model_.classes)
         return self
+
+    def _weights(self, targets: Targets, sample_weight: Floats | None) -> Floats | None:
+        """Factor on C, rows × outputs."""
+        if sample_weight is None and self.class_weight is None:
+            return None
+        rows = np.ones(len(targets)) if sample_weight is None else sample_weight
+        weight = np.repeat(rows[:, None], targets.columns.shape[1], axis=1)
+        if self.class_weight is None:
+            return weight
+        if targets.kind == "multilabel":
+            if not isinstance(self.class_weight, Mapping):
+                raise UsageError(
+                    "for several labels per pair, class_weight must be a mapping from label to weight"
+                )
+            factors = np.array([float(self.class_weight.get(label, 1.0)) for label in targets.classes])
+            return np.where(targets.columns, weight * factors, weight)
+        codes = np.arange(len(targets.classes))
+        given: Any = self.class_weight
+        if isinstance(given, Mapping):
+            unknown = [label for label in given if label not in targets.classes]
+            if unknown:
+                raise UsageError(f"class_weight has the label {unknown[0]!r}, which is not in y")
+            given = {k: float(given.get(label, 1.0)) for k, label in enumerate(targets.classes)}
+        factors = compute_class_weight(given, classes=codes, y=targets.codes)
+        scaled: Floats = weight * factors[targets.codes][:, None]
+        return scaled
 
     def decision_function(self, X: Pairs) -> Floats:
         """Decision values: one per pair for two classes (positive: ``classes_[1]``), else pairs × classes."""
@@ -200,7 +285,17 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
 
     def predict(self, X: Pairs) -> Answers:
         """The label of the highest decision value; for several labels per pair, all above 0, in y's form."""
-        return self.model_.decode(self._decisions(X))
+        decisions = self._decisions(X)
+        return self.model_.decode(decisions)
+
+    def score(self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy: the share of pairs whose label, or whose whole set of labels, is right."""
+        predicted = self.predict(X)
+        if self.model_.kind != "multilabel" or not self.model_.as_sets:
+            return float(super().score(X, _given(y, self), sample_weight))
+        right = [set(one) == set(two) for one, two in zip(predicted, y, strict=True)]
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return float(np.average(np.asarray(right, np.float64), weights=weights))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -216,10 +311,10 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
 
     def __init__(
         self,
-        source: CountSource | None = None,
+        source: Any = None,
         *,
         condition: str = "v1v2v12",
-        preset: str = "paper",
+        preset: str | Preset = "modern",
         C: float = 1.0,
         epsilon: float = 0.2,
         transductive: bool = False,
@@ -235,11 +330,33 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
         self.tol = tol
         self.solver = solver
 
-    def fit(self, X: Pairs, y: Answers, *, unlabelled: Pairs = None) -> Self:
+    def fit(
+        self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None
+    ) -> Self:
         """Train on pairs X with ratings y."""
         machine = Machine(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
-        return self._fit(X, y, "rating", machine, unlabelled)
+        targets = encode_targets(_given(y, self), kind="rating")
+        sample_weight = _sample_weight(sample_weight, len(targets))
+        weight = None if sample_weight is None else sample_weight[:, None]
+        return self._fit(X, targets, machine, unlabelled, weight, sample_weight)
 
     def predict(self, X: Pairs) -> Floats:
         """Predicted ratings."""
         return self._decisions(X)[:, 0]
+
+
+def _sample_weight(given: ArrayLike | None, n: int) -> Floats | None:
+    if given is None:
+        return None
+    weight: Floats = _check_sample_weight(given, np.zeros((n, 1)), dtype=np.float64)
+    if not (weight >= 0).all() or not weight.any():
+        raise InputError("sample_weight has negative values, or none above 0; give 0 or more to each row")
+    return weight
+
+
+def _given(y: Answers, estimator: BaseEstimator) -> Answers:
+    if y is None:
+        raise InputError(
+            f"requires y to be passed, but the target y is None: {type(estimator).__name__} needs an answer per pair"
+        )
+    return y

@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bagpack.errors import UsageError
-from bagpack.learn.block import Block
-from bagpack.learn.counts import PairCounts
+from bagpack.learn.features import block_of, check_blocks
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
-from bagpack.learn.model import BlockWeighting, LinearModel
+from bagpack.learn.model import BlockWeighting, LinearModel, counted_with
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.rowwise import rowwise_classes, rowwise_ratings
-from bagpack.learn.svm import Dual, UnconvergedError, solve_classes, solve_ratings
+from bagpack.learn.svm import Dual, solve_classes, solve_ratings
 from bagpack.learn.targets import Targets, check_trainable
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Csr, Floats, Index
+    from bagpack.learn.types import Floats, Matrix
 
-
-# A Gram matrix of 12,000 rows takes 1.15 GB, and one more is held beside it.
-GRAM_ROWS = 12_000
-# Single precision bears the plain features' Gram matrix up to here: on 3,000 rows × 18,000 columns libsvm stops
-# after 10,000 steps (and is already 1 % off the optimum), on 8,100 rows it never does.
-PLAIN_ROWS = 2_000
-PLAIN_STEPS = 1_000_000
+# A Gram matrix of 4,000 rows takes 128 MB, and one more is held with it.
+GRAM_ROWS = 4_000
+SOLVERS = ("auto", "gram", "blocks")
+LARGEST_COST = 1e9
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The learner's settings.
+    """Settings of the SVM.
 
     Parameters
     ----------
     C, epsilon
         Cost of an error, and half the width of the band without cost (ratings only).
     tol
-        When libsvm stops, 1e-3 as in scikit-learn.
+        When the solver stops: the largest violation (``gram``), or the share by which a better solution could exist
+        (``blocks``); 1e-3 as in scikit-learn.
     solver
-        ``plain`` and ``shifted``: libsvm on the Gram matrix of the plain or of the shifted features, see
-        `bagpack.learn.svm`; ``rowwise``: no Gram matrix, see `bagpack.learn.rowwise`. ``auto`` is plain up to
-        2,000 rows, shifted up to 12,000, rowwise beyond.
+        ``gram``: libsvm on the Gram matrix; ``blocks``: dual coordinate descent over the blocks, linear in the number
+        of pairs. ``auto`` is gram up to 4,000 rows.
     """
 
     C: float = 1.0
@@ -52,61 +49,67 @@ class Machine:
     solver: str = "auto"
 
     def __post_init__(self) -> None:
-        if not self.C > 0:
-            raise UsageError(f"C must be above 0, not {self.C}")
-        if self.epsilon < 0:
-            raise UsageError(f"epsilon must not be below 0, and is {self.epsilon}")
-        if self.solver not in ("auto", "plain", "shifted", "rowwise"):
-            raise UsageError(f"unknown solver {self.solver!r}; known are auto, plain, shifted, rowwise")
+        if not 0 < self.C <= LARGEST_COST:
+            raise UsageError(f"C must be above 0 and at most {LARGEST_COST:g}, not {self.C}")
+        if not (0 <= self.epsilon < math.inf):
+            raise UsageError(f"epsilon must be a number from 0 on, not {self.epsilon}")
+        if not 0 < self.tol < 1:
+            raise UsageError(f"tol must be between 0 and 1, not {self.tol}")
+        if self.solver not in SOLVERS:
+            raise UsageError(f"unknown solver {self.solver!r}; choose one of {', '.join(SOLVERS)}")
 
     def solver_for(self, n: int) -> str:
-        """The solver for a set of n rows."""
+        """The solver for n rows."""
         if self.solver != "auto":
             return self.solver
-        return "plain" if n <= PLAIN_ROWS else "shifted" if n <= GRAM_ROWS else "rowwise"
+        return "gram" if n <= GRAM_ROWS else "blocks"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WeightedBlock:
-    """A block of the training rows after its steps."""
+    """A block of the training rows after its steps, and the steps."""
 
     weighting: BlockWeighting
-    rows: Csr
-    index: Index | None
+    block: Block
 
-    def gram(self, plain: bool = True) -> Floats:
-        """Gram matrix over the distinct rows, of the plain or of the shifted features."""
-        return block_gram(self.rows, self.weighting.zero if plain else None)
+    @property
+    def gram(self) -> Floats:
+        """Gram matrix over the distinct rows."""
+        return block_gram(self.block.rows)
 
 
-def fit_weighting(block: Block, preset: Preset) -> BlockWeighting:
+def fit_weighting(block: Block, preset: Preset, weight: Floats | None = None) -> BlockWeighting:
     """Fit the preset's steps on the pairs of ``block``."""
     block = block.compact()
     steps = preset.steps(block.name)
     for position, step in enumerate(steps):
-        step.fit_block(block)
+        step.fit_block(block, weight)
         if position + 1 < len(steps):
             block = step.on(block)
     return BlockWeighting(block.name, tuple(steps), preset.block_weights.get(block.name, 1.0))
 
 
 def weight_blocks(
-    counts: PairCounts, names: Sequence[str], preset: Preset, fit_on: PairCounts | None = None
-) -> dict[str, WeightedBlock]:
-    """Weight the named blocks of ``counts``, fitted on those rows or on ``fit_on``."""
+    matrix: Matrix, names: Sequence[str], preset: Preset, fit_on: Matrix | None = None,
+    sample_weight: Floats | None = None,
+) -> dict[str, WeightedBlock]:  # fmt: skip
+    """Weight the named blocks of ``matrix``, fitted on those rows or on ``fit_on``."""
     out = {}
     for name in names:
-        block = counts.block(name).compact()
-        weighting = fit_weighting(block if fit_on is None else fit_on.block(name), preset)
-        weighted = weighting.apply(block)
-        out[name] = WeightedBlock(weighting, weighted.rows, weighted.index)
+        block = block_of(matrix, name).compact()
+        weighting = (
+            fit_weighting(block, preset, sample_weight)
+            if fit_on is None
+            else fit_weighting(block_of(fit_on, name), preset)
+        )
+        out[name] = WeightedBlock(weighting, weighting.apply(block))
     return out
 
 
 def condition_grams(
-    blocks: dict[str, WeightedBlock], conditions: dict[str, tuple[str, ...]], plain: bool = True
+    blocks: Mapping[str, WeightedBlock], conditions: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, Floats]]:
-    """Each condition's Gram matrix, small conditions first, of the plain or of the shifted features.
+    """Each condition's Gram matrix, small conditions first.
 
     A condition is summed from the conditions before it that it contains. The matrix is valid until the next
     one is asked for: the last condition's is summed in place, so that two n × n matrices are the most there
@@ -130,7 +133,7 @@ def condition_grams(
                         del done[earlier]
         for name in conditions[condition]:
             if name in missing:
-                total = add_block_gram(total, blocks[name].gram(plain), blocks[name].index)
+                total = add_block_gram(total, blocks[name].gram, blocks[name].block.index)
         assert total is not None
         done[condition] = total
         yield condition, total
@@ -140,140 +143,123 @@ def condition_grams(
                 del done[name]
 
 
-# Three conditions' Gram matrices of 4,000 rows take 384 MB.
-SHARED_ROWS = 4_000
-
-
 def shared_grams(
-    counts: PairCounts, conditions: Sequence[str], preset: Preset, machine: Machine
+    matrix: BlockMatrix, conditions: Sequence[str], preset: Preset, machine: Machine
 ) -> dict[str, Floats] | None:
     """Each condition's Gram matrix over all rows, of which every fold is a part; None where there is no such thing.
 
-    There is one if no row's features depend on which rows are trained on, and the machines are those of all folds.
+    There is one if no row's features depend on which rows are trained on, and the SVMs are those of all folds.
     """
-    if machine.solver == "rowwise" or len(counts) > SHARED_ROWS:
+    if machine.solver_for(len(matrix)) != "gram" or len(matrix) > GRAM_ROWS:
         return None
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
     names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
-    if any(step.learns_from(counts) for name in names for step in preset.steps(name)):
+    if any(step.learns_from(matrix) for name in names for step in preset.steps(name)):
         return None
-    blocks = weight_blocks(counts, names, preset)
+    blocks = weight_blocks(matrix, names, preset)
     return {condition: gram.copy() for condition, gram in condition_grams(blocks, wanted)}
 
 
-def solve_gram(gram: Floats, targets: Targets, machine: Machine, max_iter: int = -1) -> Dual:
-    """The machine's solution on a Gram matrix."""
+def solve_gram(gram: Floats, targets: Targets, machine: Machine, weight: Floats | None = None) -> Dual:
+    """The SVM's solution on a Gram matrix; ``weight`` multiplies C, rows × outputs."""
     if targets.kind == "rating":
-        return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol, max_iter)
-    return solve_classes(gram, targets.columns, machine.C, machine.tol, max_iter)
-
-
-def _solve_rowwise(blocks: Sequence[WeightedBlock], targets: Targets, machine: Machine) -> Dual:
-    parts = [(block.rows, block.index) for block in blocks]
-    if targets.kind == "rating":
-        return rowwise_ratings(parts, targets.ratings, machine.C, machine.epsilon, machine.tol)
-    return rowwise_classes(parts, targets.columns, machine.C, machine.tol)
+        return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol, weight)
+    return solve_classes(gram, targets.columns, machine.C, machine.tol, weight)
 
 
 def _solve_conditions(
-    blocks: dict[str, WeightedBlock], wanted: dict[str, tuple[str, ...]], targets: Targets, machine: Machine
-) -> dict[str, tuple[Dual, str]]:
-    """Each condition's solution, and the solver that found it."""
+    blocks: Mapping[str, WeightedBlock], wanted: Mapping[str, tuple[str, ...]], targets: Targets,
+    machine: Machine, weight: Floats | None,
+) -> dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]]:  # fmt: skip
+    """Each condition's weights by block, its intercepts, and what is reported of the solution."""
     solver = machine.solver_for(len(targets))
-    out: dict[str, tuple[Dual, str]] = {}
-    if solver == "rowwise":
-        for condition, names in wanted.items():
-            out[condition] = _solve_rowwise([blocks[name] for name in names], targets, machine), solver
-        return out
-    limit = PLAIN_STEPS if solver == "plain" and machine.solver == "auto" else -1
-    again = {}
-    for condition, gram in condition_grams(blocks, wanted, solver == "plain"):
-        try:
-            out[condition] = solve_gram(gram, targets, machine, limit), solver
-        except UnconvergedError:
-            again[condition] = wanted[condition]
-    for condition, gram in condition_grams(blocks, again, plain=False):
-        out[condition] = solve_gram(gram, targets, machine), "shifted"
-    return out
-
-
-def _model(
-    counts: PairCounts,
-    targets: Targets,
-    condition: str,
-    preset: Preset,
-    blocks: Sequence[WeightedBlock],
-    dual: Dual,
-    solver: str,
-    settings: dict[str, Any],
-) -> LinearModel:
-    weights = tuple(back_project(block.rows, block.index, dual.coef) for block in blocks)
-    intercept = dual.intercept.copy()
-    for block, block_weights in zip(blocks, weights, strict=True):
-        zero = block.weighting.zero
-        if zero is not None and solver == "plain":
-            # Σ_i coef_i (r_i + z) = Rᵀcoef + z Σ coef, and Σ coef is 0 only up to rounding.
-            block_weights += np.outer(zero, dual.coef.sum(axis=0))
-            intercept += zero @ block_weights
-    return LinearModel(
-        kind=targets.kind,
-        classes=targets.classes,
-        condition=condition,
-        preset=preset.name,
-        terms=counts.term_list,
-        weightings=tuple(block.weighting for block in blocks),
-        weights=weights,
-        intercept=intercept,
-        settings={**settings, "solver": solver},
-        as_sets=targets.as_sets,
+    duals = (
+        (
+            (condition, solve_gram(gram, targets, machine, weight))
+            for condition, gram in condition_grams(blocks, wanted)
+        )
+        if solver == "gram"
+        else (
+            (condition, _solve_blocks([blocks[name].block for name in names], targets, machine, weight))
+            for condition, names in wanted.items()
+        )
     )
+    out: dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]] = {}
+    for condition, dual in duals:
+        used = [blocks[name].block for name in wanted[condition]]
+        weights = tuple(back_project(block.rows, block.index, dual.coef) for block in used)
+        out[condition] = weights, dual.intercept, {"solver": solver, "converged": dual.converged}
+    return {condition: out[condition] for condition in wanted}
+
+
+def _solve_blocks(blocks: Sequence[Block], targets: Targets, machine: Machine, weight: Floats | None) -> Dual:
+    parts = [(block.rows, block.index) for block in blocks]
+    if targets.kind == "rating":
+        return rowwise_ratings(parts, targets.ratings, machine.C, machine.epsilon, machine.tol, weight)
+    return rowwise_classes(parts, targets.columns, machine.C, machine.tol, weight)
 
 
 def fit_conditions(
-    counts: PairCounts,
+    matrix: Matrix,
     targets: Targets,
     conditions: Sequence[str] = ("v1v2", "v12", "v1v2v12"),
-    preset: str | Preset = "paper",
+    preset: str | Preset = "modern",
     machine: Machine | None = None,
-    fit_on: PairCounts | None = None,
+    fit_on: Matrix | None = None,
+    weight: Floats | None = None,
+    sample_weight: Floats | None = None,
 ) -> dict[str, LinearModel]:
-    """One model per condition, trained on all rows of ``counts``.
+    """One model per condition, trained on all rows of ``matrix``.
 
-    ``fit_on`` has the rows on which weighting and scaling are fitted, where they are more than the training
-    rows (transductive).
+    Parameters
+    ----------
+    fit_on
+        The rows on which weighting and scaling are fitted, where they are more than the training rows (transductive).
+    weight
+        Factor on C for each row and output.
+    sample_weight
+        How many times each row counts for weighting and scaling.
     """
     preset, machine = get_preset(preset), machine or Machine()
-    if len(counts) != len(targets):
-        raise UsageError(f"there are {len(counts)} pairs and {len(targets)} targets: one per pair is needed")
+    n = int(matrix.shape[0])
+    if n != len(targets):
+        raise UsageError(f"there are {n} pairs and {len(targets)} targets: one per pair is needed")
     check_trainable(targets)
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
     names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
-    blocks = weight_blocks(counts, names, preset, fit_on)
-    settings = {
-        "C": machine.C,
-        "tol": machine.tol,
-        "transductive": fit_on is not None,
-        "rows": len(counts),
-    }
+    check_blocks(matrix, names, f"preset {preset.name}")
+    blocks = weight_blocks(matrix, names, preset, fit_on, sample_weight)
+    settings = {"C": machine.C, "tol": machine.tol, "transductive": fit_on is not None, "rows": n}
     if targets.kind == "rating":
         settings["epsilon"] = machine.epsilon
-
-    duals = _solve_conditions(blocks, wanted, targets, machine)
+    solved = _solve_conditions(blocks, wanted, targets, machine, weight)
     return {
-        condition: _model(
-            counts, targets, condition, preset, [blocks[name] for name in names], *duals[condition], settings
+        condition: LinearModel(
+            kind=targets.kind,
+            classes=targets.classes,
+            condition=condition,
+            preset=preset.name,
+            weightings=tuple(blocks[name].weighting for name in wanted[condition]),
+            weights=weights,
+            intercept=intercept,
+            settings={**settings, **reported},
+            as_sets=targets.as_sets,
+            **counted_with(matrix),
         )
-        for condition, names in wanted.items()
+        for condition, (weights, intercept, reported) in solved.items()
     }
 
 
 def fit_counts(
-    counts: PairCounts,
+    matrix: Matrix,
     targets: Targets,
     condition: str = "v1v2v12",
-    preset: str | Preset = "paper",
+    preset: str | Preset = "modern",
     machine: Machine | None = None,
-    fit_on: PairCounts | None = None,
+    fit_on: Matrix | None = None,
+    weight: Floats | None = None,
+    sample_weight: Floats | None = None,
 ) -> LinearModel:
     """One condition's model; see `fit_conditions`."""
-    return fit_conditions(counts, targets, (condition,), preset, machine, fit_on)[condition]
+    found = fit_conditions(matrix, targets, (condition,), preset, machine, fit_on, weight, sample_weight)
+    return found[condition]

@@ -45,13 +45,11 @@ def _add_entry_products(
 
 
 @njit(cache=True, nogil=True)
-def _mirror(out: Floats, shift: Floats, constant: float) -> None:
-    """Fill the upper triangle from the lower one, adding shift_i + shift_k + constant everywhere."""
+def _mirror(out: Floats) -> None:
+    """Fill the upper triangle from the lower one."""
     for i in range(out.shape[0]):
-        for k in range(i + 1):
-            value = out[i, k] + (shift[i] + shift[k] + constant)
-            out[i, k] = value
-            out[k, i] = value
+        for k in range(i):
+            out[k, i] = out[i, k]
 
 
 @njit(cache=True, nogil=True)
@@ -63,12 +61,8 @@ def _add_indexed(out: Floats, gram: Floats, index: Index) -> None:
             out[i, k] += row[index[k]]
 
 
-def block_gram(rows: Csr, zero: Floats | None = None) -> Floats:
-    """(R + 1 zᵀ)(R + 1 zᵀ)ᵀ for sparse rows R and each column's image of zero z.
-
-    Written out, R Rᵀ + u 1ᵀ + 1 uᵀ + z·z with u = R z: the Gram matrix of the plain scaled matrix, from the
-    sparse one.
-    """
+def block_gram(rows: Csr) -> Floats:
+    """R Rᵀ for sparse rows R."""
     n = rows.shape[0]
     out = np.zeros((n, n))
     columns = sparse.csc_array(rows)
@@ -93,10 +87,7 @@ def block_gram(rows: Csr, zero: Floats | None = None) -> Floats:
             thin_columns.data,
             out,
         )
-    if zero is None:
-        _mirror(out, np.zeros(n), 0.0)
-    else:
-        _mirror(out, np.asarray(rows @ zero), float(zero @ zero))
+    _mirror(out)
     return out
 
 

@@ -1,24 +1,37 @@
-"""A fitted linear model: weights per named feature, free of the data it was trained on."""
+"""A fitted linear model: weights per named feature, how its pairs were counted, and where."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
-from bagpack.learn.block import Block
-from bagpack.learn.blocks import BLOCKS, feature_names
-from bagpack.learn.counts import PairCounts
+from bagpack.learn.features import PLAIN, block_of, check_blocks, evidence
 from bagpack.learn.gram import project
 from bagpack.learn.targets import Kind, decode_kind
+from bagpack.names import block_features
+from bagpack.sources import find_store, not_found, open_source
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.counted import count_remembered
+from bagpack.vectors.matrix import BlockMatrix, Pair
+from bagpack.vectors.vectorizer import as_pairs
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Answers, Floats, Ints, Label
+    from numpy.typing import NDArray
+
+    from bagpack.learn.types import Answers, Bools, Floats, Ints, Label, Matrix, Pairs
     from bagpack.learn.weighting import Step
+    from bagpack.parallel import Progress
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,7 @@ class BlockWeighting:
 
     @property
     def zero(self) -> Floats | None:
-        """What the shift took away: the features of an all-zero row; None where they are zero."""
+        """What the shift subtracted: the features of an all-zero row; None where they are zero."""
         image = self.steps[-1].image_of_zero() if self.steps else None
         return None if image is None else image * self.factor
 
@@ -59,19 +72,24 @@ class Contributions:
         return [(self.features[i], float(self.values[i])) for i in order]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearModel:
     """f(x) = intercept + Σ_j w_j (x_j − z_j), x the scaled features and z those of an all-zero vector.
 
-    Only what was observed contributes: ``intercept`` is the decision value of a pair of which nothing is
-    known. In terms of the unshifted x the bias is ``plain_intercept`` = intercept − Σ w_j z_j.
+    Only what was observed contributes: ``intercept`` is the decision value of a pair without any observation. In terms
+    of the unshifted x the bias is ``plain_intercept`` = intercept − Σ w_j z_j.
+
+    Methods take pairs of words, which are counted in the corpus that the model was trained on, or a `BlockMatrix`.
 
     Parameters
     ----------
     weightings, weights
-        Per block, its fitted steps and its weights (columns × outputs).
-    outputs
-        Two classes have one output, for the second class; otherwise one per class; ratings have one.
+        Per block, its fitted steps and its weights (columns × outputs). Two classes have one output, for the second
+        class; otherwise there is one per class; ratings have one.
+    basis, counting, source_path, source_hash
+        What the pairs are counted over, how, and in which corpus; None and empty for a model of a plain matrix.
+    trained
+        Hashes of the training pairs, ascending; see `trained_on`.
     place
         Where it was read from; None for one that was just fitted.
     """
@@ -80,14 +98,77 @@ class LinearModel:
     classes: tuple[Any, ...]
     condition: str
     preset: str
-    terms: tuple[str, ...]
     weightings: tuple[BlockWeighting, ...]
     weights: tuple[Floats, ...]
     intercept: Floats
+    basis: Basis | None = None
+    counting: CountSettings | None = None
+    source_path: str = ""
+    source_hash: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
     as_sets: bool = False
+    trained: NDArray[np.uint64] | None = None
     place: Path | None = None
+
+    # Where new pairs are counted --------------------------------------------------------------------------------
+
+    @cached_property
+    def source(self) -> ContextSource:
+        """The corpus that the model was trained on, opened."""
+        return self.open_source()
+
+    def open_source(self, store: str | Path | None = None, any_store: bool = False) -> ContextSource:
+        """The corpus that the model was trained on, or ``store``, which must be the same one unless ``any_store``."""
+        if not store and not self.source_path:
+            raise StoreError("the model does not know which corpus it was trained on; name one with --store")
+        place = Path(store) if store else find_store(self.source_path, self.source_hash, self.place)
+        if place is None:
+            raise StoreError(
+                f"the store {not_found(self.source_path, 'model')}, and the model was trained on it; name its "
+                f"place now with --store (in Python: model.at(store))"
+            )
+        source = open_source(place)
+        if source.content_hash != self.source_hash and not any_store:
+            raise StoreError(
+                f"the model was trained on another store than {place} (content {self.source_hash[:12]}, not "
+                f"{source.content_hash[:12]}); name the right one with --store, or add --any-store to use it anyway"
+            )
+        return source
+
+    def at(self, store: str | Path, any_store: bool = False) -> LinearModel:
+        """The same model, counting new pairs in a store that moved."""
+        model = replace(self)
+        model.__dict__["source"] = self.open_source(store, any_store)
+        return model
+
+    def count(
+        self, pairs: Iterable[Pair], source: ContextSource | None = None, n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> BlockMatrix:  # fmt: skip
+        """The pairs, counted the way the training pairs were."""
+        if self.basis is None or self.counting is None:
+            raise StoreError(
+                "the model was trained on a plain matrix, so it cannot count pairs; pass it a matrix"
+            )
+        source = self.source if source is None else source
+        return count_remembered(source, as_pairs(pairs), self.basis, self.counting, n_jobs, progress)
+
+    def _matrix(self, X: Pairs | BlockMatrix) -> Matrix:
+        if (
+            isinstance(X, BlockMatrix)
+            or sparse.issparse(X)
+            or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf")
+        ):
+            return X
+        return self.count(X)
+
+    # Features ---------------------------------------------------------------------------------------------------
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The basis terms."""
+        return () if self.basis is None else tuple(self.basis.terms)
 
     @property
     def block_names(self) -> tuple[str, ...]:
@@ -105,23 +186,37 @@ class LinearModel:
 
     def feature_names(self) -> list[str]:
         """Names of the features, in the order of `weight_matrix`."""
-        return [name for block in self.block_names for name in feature_names(block, self.terms)]
+        if self.block_names == (PLAIN,):
+            return [f"{PLAIN}{column}" for column in range(len(self.weights[0]))]
+        return [name for block in self.block_names for name in block_features(block, self.terms)]
 
     def weight_matrix(self) -> Floats:
         """Weights, outputs × features."""
         return np.vstack(self.weights).T
 
-    def decisions(self, counts: PairCounts) -> Floats:
+    def strongest(self, label: Label = None, n: int = 20) -> list[tuple[str, float]]:
+        """The n features with the largest weight for ``label``."""
+        output, sign = self._output(label)
+        weights = sign * np.concatenate([w[:, output] for w in self.weights])
+        order = np.argsort(-weights, kind="stable")[:n]
+        names = self.feature_names()
+        return [(names[j], float(weights[j])) for j in order]
+
+    # Predictions ------------------------------------------------------------------------------------------------
+
+    def decisions(self, X: Pairs | BlockMatrix) -> Floats:
         """Decision values (or predicted ratings), pairs × outputs."""
-        out = np.tile(self.intercept, (len(counts), 1))
+        matrix = self._matrix(X)
+        self._check(matrix)
+        out = np.tile(self.intercept, (matrix.shape[0], 1))
         for weighting, weights in zip(self.weightings, self.weights, strict=True):
-            features = self._features(counts, weighting, weights)
+            features = weighting.apply(block_of(matrix, weighting.name).compact())
             out += project(features.rows, features.index, weights)
         return out
 
-    def predict(self, counts: PairCounts) -> Answers:
+    def predict(self, X: Pairs | BlockMatrix) -> Answers:
         """Labels (an array, or a list of sets for several labels per pair) or ratings."""
-        return self.decode(self.decisions(counts))
+        return self.decode(self.decisions(X))
 
     def decode(self, decisions: Floats) -> Answers:
         """Labels or ratings from decision values."""
@@ -132,36 +227,45 @@ class LinearModel:
             return [{self.classes[k] for k in np.flatnonzero(row)} for row in decoded]
         return np.array(self.classes)[decoded]
 
-    def label_scores(self, counts: PairCounts) -> Floats:
+    def label_scores(self, X: Pairs | BlockMatrix) -> Floats:
         """One decision value per class, also for two classes (the first class's is the negated one)."""
-        decisions = self.decisions(counts)
+        decisions = self.decisions(X)
         return np.hstack([-decisions, decisions]) if self.kind == "binary" else decisions
 
-    def contributions(self, counts: PairCounts, row: int = 0, label: Label = None) -> Contributions:
-        """Every feature's part in the decision for ``label`` about the pair at ``row``."""
+    def explain(self, pair: Pair, label: Label = None) -> Contributions:
+        """Every feature's part in the decision about ``pair``: for ``label``, or for the predicted one."""
+        return self.contributions([pair], 0, label)
+
+    def contributions(self, X: Pairs | BlockMatrix, row: int = 0, label: Label = None) -> Contributions:
+        """Every feature's part in the decision about the pair at ``row``: for ``label``, or for the predicted one."""
+        matrix = self._matrix(X)
+        self._check(matrix)
+        one = matrix[[row]]
+        if label is None and self.kind != "rating":
+            label = self.classes[int(np.argmax(self.label_scores(one)[0]))]
         output, sign = self._output(label)
         names: list[str] = []
         raw: list[Ints] = []
         values: list[Floats] = []
-        one = counts[[row]]
         for weighting, weights in zip(self.weightings, self.weights, strict=True):
-            features = self._features(one, weighting, weights).rows
-            block_features = feature_names(weighting.name, self.terms)
-            names += [block_features[j] for j in features.indices]
-            raw.append(BLOCKS[weighting.name].evidence(one, features.indices))
+            features = sparse.csr_array(weighting.apply(block_of(one, weighting.name).compact()).rows)
+            if weighting.name == PLAIN:
+                names += [f"{PLAIN}{j}" for j in features.indices]
+                raw.append(sparse.csr_array(one).toarray()[0, features.indices])
+            else:
+                block_names = block_features(weighting.name, self.terms)
+                names += [block_names[j] for j in features.indices]
+                raw.append(evidence(one, weighting.name, features.indices))
             values.append(sign * weights[features.indices, output] * features.data)
         parts = np.concatenate(values)
         intercept = sign * float(self.intercept[output])
         decision = intercept + float(parts.sum())
         return Contributions(label, decision, intercept, tuple(names), np.concatenate(raw), parts)
 
-    def strongest(self, label: Label = None, n: int = 20) -> list[tuple[str, float]]:
-        """The n features that speak most for ``label``, by weight."""
-        output, sign = self._output(label)
-        weights = sign * np.concatenate([w[:, output] for w in self.weights])
-        order = np.argsort(-weights, kind="stable")[:n]
-        names = self.feature_names()
-        return [(names[j], float(weights[j])) for j in order]
+    def trained_on(self, pairs: Iterable[Pair]) -> Bools:
+        """Whether each pair, as it is written, was among the training pairs."""
+        hashes = pair_hashes(pairs)
+        return np.zeros(len(hashes), np.bool_) if self.trained is None else np.isin(hashes, self.trained)
 
     def _output(self, label: Label) -> tuple[int, float]:
         """Output column and sign for a label; None is the only output, where there is only one."""
@@ -175,22 +279,44 @@ class LinearModel:
         k = self.classes.index(label)
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
-    def _features(self, counts: PairCounts, weighting: BlockWeighting, weights: Floats) -> Block:
-        """One block of the pairs as the model takes it."""
-        if counts.n_terms != len(self.terms):
+    def _check(self, matrix: Matrix) -> None:
+        """Raise unless X has what the model weighs, over the same terms."""
+        if isinstance(matrix, BlockMatrix) != (self.basis is not None):
+            plain, blocks = "a plain matrix", "a BlockMatrix"
+            own, given = (plain, blocks) if self.basis is None else (blocks, plain)
+            raise UsageError(f"the model was trained on {own}, and X is {given}")
+        if self.basis is None:
+            if matrix.shape[1] != len(self.weights[0]):
+                raise UsageError(
+                    f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting "
+                    f"{len(self.weights[0])} features as input"
+                )
+            return
+        check_blocks(matrix, self.block_names, "the model")
+        if matrix.basis != self.basis:
             raise StoreError(
-                f"the model's block {weighting.name} is over {len(self.terms)} terms and the pairs' over "
-                f"{counts.n_terms}: count the pairs over the basis that the model was trained with"
+                f"the model is over {len(self.basis):,} terms and the pairs were counted over {len(matrix.basis):,} "
+                f"others: count the pairs over the basis that the model was trained with (model.count(pairs))"
             )
-        features = weighting.apply(counts.block(weighting.name).compact())
-        if features.rows.shape[1] != len(weights):
-            raise StoreError(
-                f"the model's block {weighting.name} has {len(weights)} features and the pairs' has "
-                f"{features.rows.shape[1]}: give it pairs that were counted together with its own"
-            )
-        return features
+        if "w1" in self.block_names and matrix.word_counts.shape[0] != len(self.weights[0]):
+            raise UsageError("a words-only model answers only pairs of the matrix that it was trained on")
 
 
-def terms_agree(model: LinearModel, terms: Sequence[str]) -> bool:
-    """Whether pairs counted over ``terms`` can be given to ``model``."""
-    return tuple(terms) == model.terms
+def counted_with(matrix: Matrix) -> dict[str, Any]:
+    """What a model keeps of the matrix that it was trained on."""
+    if not isinstance(matrix, BlockMatrix):
+        return {}
+    return {
+        "basis": matrix.basis,
+        "counting": matrix.settings,
+        "source_path": matrix.source_path,
+        "source_hash": matrix.source_hash,
+        "place": matrix.place,
+    }
+
+
+def pair_hashes(pairs: Iterable[Pair]) -> NDArray[np.uint64]:
+    """A number for each pair, by which a model recognises its training pairs without listing them."""
+    texts = (f"{w1}\t{w2}".encode() for w1, w2 in pairs)
+    found = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(found, "<u8").astype(np.uint64)

@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
-from bagpack.learn.association import LogPpmi, Trust, UnitLength
-from bagpack.learn.interactions import DIFFERENCE, PRODUCT, Difference, Product
-from bagpack.learn.statistics import STATISTICS
+from bagpack.learn.association import Difference, LogPpmi, Product, Trust, UnitLength
 from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
-from bagpack.names import CONDITIONS
+from bagpack.names import CONDITIONS, DIFFERENCE, PRODUCT, STATISTICS
 
 # Gram matrices add up, so a block counts with the square of its factor.
 STATISTICS_FACTOR = 0.55
@@ -31,7 +29,7 @@ class Preset:
         For a block's name, fresh transformers in the order they apply. All but the last must keep zero at
         zero.
     conditions
-        Blocks of each condition; they must be known to `bagpack.learn.blocks.BLOCKS`.
+        Blocks of each condition; they must be known to `bagpack.learn.features.block_of`.
     block_weights
         Factor on a block's features; 1 where a block is not named.
     C

@@ -13,12 +13,14 @@ sparse product.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from bagpack.learn.gram import block_gram
 from bagpack.learn.svm import Dual, constant_output
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Csr, Floats, Index, Ints, Matrix
 
 CACHE_BYTES = 1_000_000_000
+MAX_STEPS = 50_000_000
 # A block whose distinct rows are at most this many is multiplied out once (256 MB in single precision).
 GRAM_DISTINCT = 8_000
 
@@ -277,7 +280,8 @@ def rowwise_classes(
     targets: Bools,
     C: float = 1.0,
     tol: float = 1e-3,
-    max_steps: int = 50_000_000,
+    weight: Floats | None = None,
+    max_steps: int = MAX_STEPS,
 ) -> Dual:
     """One C-SVM per column of ``targets``."""
     parts = kernel_parts(blocks)
@@ -291,11 +295,16 @@ def rowwise_classes(
         if constant is not None:
             intercept[k] = constant
             continue
-        p, low, high = np.where(positive, 1.0, -1.0), np.where(positive, 0.0, -C), np.where(positive, C, 0.0)
+        cost = np.full(n, C) if weight is None else C * weight[:, k]
+        p, low, high = (
+            np.where(positive, 1.0, -1.0),
+            np.where(positive, 0.0, -cost),
+            np.where(positive, cost, 0.0),
+        )
         coef[:, k], intercept[k], steps[k] = _solve(
             parts, cache, p[None], low[None], high[None], tol, max_steps
         )
-    return Dual(coef, intercept, steps)
+    return _reported(Dual(coef, intercept, steps, bool((steps < max_steps).all())))
 
 
 def rowwise_ratings(
@@ -304,13 +313,24 @@ def rowwise_ratings(
     C: float = 1.0,
     epsilon: float = 0.2,
     tol: float = 1e-3,
-    max_steps: int = 50_000_000,
+    weight: Floats | None = None,
+    max_steps: int = MAX_STEPS,
 ) -> Dual:
     """ε-SVR on the raw scale of ``ratings``."""
     n = len(ratings)
     parts = kernel_parts(blocks)
     p = np.vstack([ratings - epsilon, ratings + epsilon])
-    low = np.repeat([[0.0], [-C]], n, axis=1)
-    high = np.repeat([[C], [0.0]], n, axis=1)
+    cost = np.full(n, C) if weight is None else C * weight[:, 0]
+    low, high = np.vstack([np.zeros(n), -cost]), np.vstack([cost, np.zeros(n)])
     coef, bias, steps = _solve(parts, row_cache(parts), p, low, high, tol, max_steps)
-    return Dual(coef[:, None], np.array([bias]), np.array([steps]))
+    return _reported(Dual(coef[:, None], np.array([bias]), np.array([steps]), steps < max_steps))
+
+
+def _reported(dual: Dual) -> Dual:
+    if not dual.converged:
+        warnings.warn(
+            f"the SVM did not converge within {int(dual.iterations.max()):,} steps; its scores are approximate",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return dual

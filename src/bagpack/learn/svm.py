@@ -1,10 +1,9 @@
 """Linear C-SVM and ε-SVR from a Gram matrix, through scikit-learn's libsvm.
 
-libsvm keeps its kernel rows in single precision, so what it is given decides the last digits of its answer, though
-on paper a shift of the features changes nothing. Given the Gram matrix of the *plain* scaled features, its iterations
-are those of ``SVC(kernel="linear")`` on the dense matrix, step by step. But there the part that all rows share drowns
-the rest: on thousands of rows the rounding errors exceed ``tol``, and libsvm never stops (nor does it on the dense
-matrix). The Gram matrix of the *shifted* features has no such part.
+libsvm keeps its kernel rows in single precision. The Gram matrix of the plain scaled features of preset `paper` has a
+part that all rows share, which drowns the rest: on thousands of rows the rounding errors exceed ``tol``, and libsvm
+never stops (nor does it on the dense matrix). Shifted features, whose image of zero was subtracted, have no such part
+and the same solution, because the bias is free.
 """
 
 from __future__ import annotations
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints
 
 
+MAX_STEPS = 20_000_000  # some minutes; an SVM of unit-length rows needs thousands
+
+
 @dataclass(frozen=True)
 class Dual:
     """Coefficients per training row and output: f(x) = intercept + Σ_i coef_i · k(x_i, x)."""
@@ -28,10 +30,11 @@ class Dual:
     coef: Floats
     intercept: Floats
     iterations: Ints
+    converged: bool = True
 
 
 def constant_output(column: Bools) -> float | None:
-    """The decision value where every training row says the same (no machine can be trained), else None."""
+    """The decision value where every training row says the same (no SVM can be trained), else None."""
     if column.all():
         return 1.0
     return None if column.any() else -1.0
@@ -39,58 +42,68 @@ def constant_output(column: Bools) -> float | None:
 
 def _cache_mb(n: int) -> float:
     """Room for all of libsvm's single-precision kernel rows, within reason."""
-    return float(min(max(200.0, 4.4e-6 * n * n), 1000.0))
+    return float(min(max(50.0, 4.4e-6 * n * n), 500.0))
 
 
-class UnconvergedError(Exception):
-    """libsvm was still moving after ``max_iter`` steps."""
-
-
-def _fit(machine: SVC | SVR, gram: Floats, y: Bools | Floats) -> None:
+def _fit(
+    machine: SVC | SVR, gram: Floats, y: Bools | Floats, weight: Floats | None
+) -> tuple[Floats, float, int, bool]:
+    """Coefficients, intercept, steps, and whether libsvm converged; a warning says if it did not."""
+    coef = np.zeros(len(gram))
+    rows = np.arange(len(gram))
+    if weight is not None and not weight.all():
+        # libsvm drops rows of weight 0, and then numbers the others differently.
+        rows = np.flatnonzero(weight)
+        gram, y, weight = gram[np.ix_(rows, rows)], y[rows], weight[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(gram, y)
-    if machine.fit_status_:
-        raise UnconvergedError
-
-
-def _dual_of(machine: SVC | SVR, n: int) -> tuple[Floats, float, int]:
-    coef = np.zeros(n)
-    coef[machine.support_] = machine.dual_coef_[0]
-    return coef, float(machine.intercept_[0]), int(np.max(machine.n_iter_))
+        machine.fit(gram, y, sample_weight=weight)
+    coef[rows[machine.support_]] = machine.dual_coef_[0]
+    converged = not machine.fit_status_
+    if not converged:
+        warnings.warn(
+            f"the SVM did not converge within {machine.max_iter:,} steps; its scores are approximate. A smaller C, or "
+            f"a larger tol, converges sooner",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return coef, float(machine.intercept_[0]), int(np.max(machine.n_iter_)), converged
 
 
 def solve_classes(
-    gram: Floats, targets: Bools, C: float = 1.0, tol: float = 1e-3, max_iter: int = -1
-) -> Dual:
+    gram: Floats, targets: Bools, C: float = 1.0, tol: float = 1e-3, weight: Floats | None = None,
+    max_iter: int = MAX_STEPS,
+) -> Dual:  # fmt: skip
     """One C-SVM per column of ``targets`` (rows × outputs), all on the one Gram matrix."""
     n, outputs = targets.shape
     coef, intercept = np.zeros((n, outputs)), np.zeros(outputs)
-    iterations = np.zeros(outputs, dtype=np.int64)
+    iterations, converged = np.zeros(outputs, dtype=np.int64), True
     for k in range(outputs):
-        constant = constant_output(targets[:, k])
+        own = None if weight is None else np.ascontiguousarray(weight[:, k])
+        column = targets[:, k]
+        constant = constant_output(column if own is None else column[own > 0])
         if constant is not None:
             intercept[k] = constant
             continue
         machine = SVC(kernel="precomputed", C=C, tol=tol, cache_size=_cache_mb(n), max_iter=max_iter)
-        _fit(machine, gram, targets[:, k])
-        coef[:, k], intercept[k], iterations[k] = _dual_of(machine, n)
-    return Dual(coef, intercept, iterations)
+        coef[:, k], intercept[k], iterations[k], well = _fit(machine, gram, column, own)
+        converged &= well
+    return Dual(coef, intercept, iterations, converged)
 
 
 def solve_ratings(
-    gram: Floats,
-    ratings: Floats,
-    C: float = 1.0,
-    epsilon: float = 0.2,
-    tol: float = 1e-3,
-    max_iter: int = -1,
-) -> Dual:
+    gram: Floats, ratings: Floats, C: float = 1.0, epsilon: float = 0.2, tol: float = 1e-3,
+    weight: Floats | None = None, max_iter: int = MAX_STEPS,
+) -> Dual:  # fmt: skip
     """ε-SVR on the raw scale of ``ratings``."""
-    n = len(ratings)
     machine = SVR(
-        kernel="precomputed", C=C, epsilon=epsilon, tol=tol, cache_size=_cache_mb(n), max_iter=max_iter
+        kernel="precomputed",
+        C=C,
+        epsilon=epsilon,
+        tol=tol,
+        cache_size=_cache_mb(len(ratings)),
+        max_iter=max_iter,
     )
-    _fit(machine, gram, ratings)
-    coef, intercept, iterations = _dual_of(machine, n)
-    return Dual(coef[:, None], np.array([intercept]), np.array([iterations]))
+    own = None if weight is None else np.ascontiguousarray(weight[:, 0])
+    coef, intercept, iterations, converged = _fit(machine, gram, ratings, own)
+    return Dual(coef[:, None], np.array([intercept]), np.array([iterations]), converged)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from bagpack.learn.counts import PairCounts
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ def make_counts(
     signal: float = 0.8,
     lean: float = 2.0,
     seed: int = 0,
-) -> tuple[PairCounts, Index]:
+) -> tuple[BlockMatrix, Index]:
     """Counts of random pairs and their labels 0 … n_labels − 1.
 
     Half the terms are unigrams with probability 0.07 / rank, half bigrams with 0.01 / rank^0.9. A word has up
@@ -35,9 +35,9 @@ def make_counts(
 
     Examples
     --------
-    >>> counts, labels = make_counts(n_pairs=5, seed=1)
-    >>> len(counts), counts.words.shape, counts.pairs.shape
-    (5, (150, 120), (5, 360))
+    >>> X, labels = make_counts(n_pairs=5, seed=1)
+    >>> X.shape, X.word_counts.shape, X.pair_counts.shape
+    ((5, 600), (150, 120), (5, 360))
     """
     rng = np.random.default_rng(seed)
     half = n_terms // 2
@@ -65,7 +65,9 @@ def make_counts(
     ]
     pairs = sparse.csr_array(sparse.hstack(halves, format="csr"))
     terms = tuple(f"u{i}" for i in range(half)) + tuple(f"b{i} b" for i in range(n_terms - half))
-    return PairCounts(words, w1, w2, pairs, terms, seen), labels.astype(np.intp)
+    found = np.stack([forward, seen - forward], axis=1)
+    matrix = BlockMatrix.from_counts(words, w1, w2, pairs, terms, found=found, occurrences=frequency)
+    return matrix, labels.astype(np.intp)
 
 
 def _draw_words(

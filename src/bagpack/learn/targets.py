@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
 from bagpack.errors import InputError
 
@@ -23,7 +25,7 @@ Kind = Literal["binary", "multiclass", "multilabel", "rating"]
 class Targets:
     """Encoded targets of n pairs.
 
-    ``columns`` has one bool column per machine: one for two classes (true: the second), one per class or
+    ``columns`` has one bool column per SVM: one for two classes (true: the second), one per class or
     label otherwise. ``codes`` are class numbers (−1 for several labels per pair), ``ratings`` the raw
     numbers.
     """
@@ -51,19 +53,40 @@ class Targets:
         return self.columns
 
 
+def _column(y: Answers) -> Answers:
+    """A data frame or series as an array; a single column as one value per pair."""
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    elif hasattr(y, "__array__") and not isinstance(y, np.ndarray):
+        y = np.asarray(y)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "c":
+        raise InputError("Complex data not supported: y holds complex numbers")
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; y[:, 0] is used",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        y = y[:, 0]
+    if isinstance(y, np.ndarray) and y.ndim > 2:
+        raise InputError(f"y has the shape {y.shape}; one answer per pair is needed")
+    return y
+
+
 def check_ratings(y: Answers) -> Floats:
     """Ratings as floats, every one of them a number."""
+    y = _column(y)
     try:
         ratings = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("the ratings are not all numbers: mend or drop the rows that are not") from None
+        raise InputError("the ratings are not all numbers: correct or drop the rows that are not") from None
     if ratings.ndim != 1:
         raise InputError(f"ratings must be one number per pair, and these have the shape {ratings.shape}")
     bad = np.flatnonzero(~np.isfinite(ratings))
     if len(bad):
         raise InputError(
-            f"{len(bad)} of {len(ratings)} ratings are not finite numbers, the first in row {bad[0] + 1}: "
-            "fill them in or drop those rows"
+            f"{len(bad)} of {len(ratings)} ratings are not finite numbers (NaN or infinity), the first in row "
+            f"{bad[0] + 1}: fill them in or drop those rows"
         )
     if not len(ratings):
         raise InputError("there is no rated pair to learn from")
@@ -71,19 +94,75 @@ def check_ratings(y: Answers) -> Floats:
 
 
 def _is_label_set(value: object) -> bool:
-    return isinstance(value, (set, frozenset, list, tuple))
+    return isinstance(value, (set, frozenset, list, tuple, np.ndarray))
 
 
-def _sorted_labels(labels: set[Any]) -> tuple[Any, ...]:
+def _kind_of(label: object) -> str:
+    if isinstance(label, (bool, np.bool_)):
+        return "true or false"
+    if isinstance(label, (int, float, np.number)):
+        return "numbers"
+    return "text" if isinstance(label, str) else type(label).__name__
+
+
+def _sorted_labels(labels: Sequence[Any]) -> tuple[Any, ...]:
+    kinds = sorted({_kind_of(label) for label in labels})
+    if len(kinds) > 1:
+        raise InputError(
+            f"the labels are of mixed types, {' and '.join(kinds)}: write them all as one type, such as text"
+        )
     try:
-        return tuple(sorted(labels))
+        return tuple(sorted(set(labels)))
     except TypeError:
-        return tuple(sorted(labels, key=lambda label: (type(label).__name__, str(label))))
+        raise InputError(
+            f"labels of type {kinds[0]} cannot be sorted; write them as text or numbers"
+        ) from None
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _check_labels(labels: Sequence[Any]) -> None:
+    missing = [i for i, label in enumerate(labels) if label is None or label != label]  # noqa: PLR0124
+    if missing:
+        raise InputError(f"{len(missing)} pairs have no label, the first in row {missing[0] + 1}")
+    uneven = [label for label in labels if isinstance(label, float) and not label.is_integer()]
+    if uneven:
+        raise InputError(
+            f"Unknown label type: continuous, such as {uneven[0]}; labels name classes, and ratings are for "
+            f"RatingRegressor"
+        )
 
 
 def _multilabel(columns: Bools, classes: tuple[Any, ...], as_sets: bool) -> Targets:
     n = len(columns)
     return Targets("multilabel", classes, columns, np.full(n, -1, np.intp), np.full(n, np.nan), as_sets)
+
+
+def _indicator(values: np.ndarray, names: Sequence[Any] | None) -> Targets:
+    """From a matrix with a column of 0 and 1 for each label."""
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(1, np.nan)
+    if not np.isin(numbers, (0.0, 1.0)).all():
+        raise InputError(
+            f"y has the shape {values.shape}: a matrix of labels holds a column of 0 and 1 for each label; give one "
+            f"label per pair otherwise"
+        )
+    classes = tuple(range(values.shape[1])) if names is None else tuple(names)
+    return _multilabel(numbers.astype(bool), classes, as_sets=False)
+
+
+def _is_indicator(values: Sequence[Any] | np.ndarray) -> bool:
+    """Whether rows are lists of 0 and 1, a place for each label, and not collections of labels."""
+    lengths = {len(row) for row in values}
+    return len(lengths) == 1 and all(
+        isinstance(row, list | np.ndarray)
+        and all(type(_plain(value)) is int and value in (0, 1) for value in row)
+        for row in values
+    )
 
 
 def encode_targets(
@@ -104,31 +183,51 @@ def encode_targets(
         ratings = check_ratings(y)
         n = len(ratings)
         return Targets("rating", (), np.zeros((n, 0), bool), np.full(n, -1, np.intp), ratings)
+    if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
+        raise InputError(f"y is {y!r}; one label per pair is needed")
+    columns = (
+        None if classes is None and not hasattr(y, "columns") else classes or tuple(map(_plain, y.columns))
+    )
+    y = _column(y)
     values = y if isinstance(y, np.ndarray) else list(y)
     if len(values) == 0:
         raise InputError("there is no labelled pair to learn from")
     if isinstance(values, np.ndarray) and values.ndim == 2:
-        names = tuple(classes) if classes is not None else tuple(range(values.shape[1]))
-        return _multilabel(values.astype(bool), names, as_sets=False)
-    if _is_label_set(values[0]):
-        found = {label for labels in values for label in labels}
-        names = tuple(classes) if classes is not None else _sorted_labels(found)
-        if not names:
-            raise InputError("no pair has a label: nothing can be learned")
-        position = {label: k for k, label in enumerate(names)}
-        columns = np.zeros((len(values), len(names)), dtype=bool)
-        for i, labels in enumerate(values):
-            for label in labels:
-                columns[i, position[label]] = True
-        return _multilabel(columns, names, as_sets=True)
-    labels = [value.item() if isinstance(value, np.generic) else value for value in values]
-    missing = [i for i, label in enumerate(labels) if label is None or label != label]  # noqa: PLR0124
-    if missing:
-        raise InputError(f"{len(missing)} pairs have no label, the first in row {missing[0] + 1}")
-    names = tuple(classes) if classes is not None else _sorted_labels(set(labels))
+        return _indicator(values, columns)
+    sets = [_is_label_set(value) for value in values]
+    if any(sets):
+        if not all(sets):
+            raise InputError(
+                f"row {sets.index(False) + 1} has one label and others a collection of labels; give every row a "
+                f"collection, such as {{'part'}}"
+            )
+        if _is_indicator(values):
+            return _indicator(np.array(values), columns)
+        return _label_sets([[_plain(label) for label in labels] for labels in values], classes)
+    return _single_labels([_plain(value) for value in values], classes)
+
+
+def _label_sets(values: list[list[Any]], classes: Sequence[Any] | None) -> Targets:
+    for row in values:
+        _check_labels(row)
+    found = [label for labels in values for label in labels]
+    names = tuple(classes) if classes is not None else _sorted_labels(found)
+    if not names:
+        raise InputError("no pair has a label: nothing can be learned")
+    position = {label: k for k, label in enumerate(names)}
+    columns = np.zeros((len(values), len(names)), dtype=bool)
+    for i, labels in enumerate(values):
+        for label in labels:
+            columns[i, position[label]] = True
+    return _multilabel(columns, names, as_sets=True)
+
+
+def _single_labels(labels: list[Any], classes: Sequence[Any] | None) -> Targets:
+    _check_labels(labels)
+    names = tuple(classes) if classes is not None else _sorted_labels(labels)
     if len(names) < 2:
         raise InputError(
-            f"all {len(labels)} pairs have the label {names[0]!r}: at least two labels are needed"
+            f"all {len(labels)} pairs have the label {names[0]!r} (1 class): at least two labels are needed"
         )
     position = {label: k for k, label in enumerate(names)}
     codes = np.array([position[label] for label in labels], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Names for what the signatures of this room speak of."""
+"""Type aliases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Csr: TypeAlias = "sparse.csr_array[Any] | sparse.csr_matrix[Any]"
 Matrix: TypeAlias = Any
 """Dense or sparse rows × columns, as scikit-learn takes them."""
 Pairs: TypeAlias = Any
-"""Pairs of words (a sequence, an n × 2 array or frame), a `PairCounts`, or a matrix of counts."""
+"""Pairs of words (a sequence, an n × 2 array or frame), or a matrix of counts."""
 Label: TypeAlias = Any
 """Text or a number."""
 Answers: TypeAlias = Any

@@ -1,7 +1,8 @@
-"""TF-IDF and two-sigma scaling as scikit-learn transformers that keep sparse matrices sparse.
+"""Weighting steps as scikit-learn transformers: TF-IDF, two-sigma scaling, and what all steps share.
 
-``sample_weight`` is how many pairs use a row: a word that stands in 30 pairs counts 30 times in df, μ and σ,
-exactly as if its row had been written out 30 times.
+A step maps a `BlockMatrix` to itself, each block over its distinct rows: a word that occurs in 30 pairs counts 30 times
+in df, μ and σ, exactly as if its row had been written out 30 times. Other matrices are one block, whose rows can be
+given a ``sample_weight``.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numba import njit
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from bagpack.errors import UsageError
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from bagpack.learn.block import Block
-    from bagpack.learn.counts import PairCounts
-    from bagpack.learn.types import Floats, Ints, Matrix, Tags
+    from bagpack.learn.types import Csr, Floats, Ints, Matrix, Tags
 
 
 @njit(cache=True, nogil=True)
@@ -72,12 +75,16 @@ def _scale_entries(indices: Ints, data: Matrix, low: Floats, width: Floats, zero
 
 
 class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """A transformer of one block; what it learned lies in the arrays that ``learned`` names."""
+    """A transformer of blocks; what it learned is in the arrays that ``learned`` names.
+
+    Subclasses implement ``_fit`` and ``_apply`` on the rows of one block, or `fit_block` and `on` where they need more
+    of it than its rows.
+    """
 
     step_name: ClassVar[str]
     learned: ClassVar[tuple[str, ...]]
 
-    def learns_from(self, counts: PairCounts) -> bool:
+    def learns_from(self, matrix: BlockMatrix) -> bool:
         """Whether what it does to a row depends on which other rows it was fitted on."""
         return True
 
@@ -85,13 +92,39 @@ class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """What an all-zero row would become if the result were not shifted; None: zero stays zero."""
         return None
 
-    def fit_block(self, block: Block) -> None:
-        """Learn from a block; steps that need more of it than its rows override this."""
-        self.fit(block.rows, sample_weight=block.multiplicity())
+    # As a scikit-learn transformer ------------------------------------------------------------------------------
 
-    def on(self, block: Block) -> Block:
-        """The block after this step."""
-        return replace(block, rows=self.transform(block.rows))
+    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from the rows of X."""
+        if isinstance(X, BlockMatrix):
+            if sample_weight is not None:
+                raise UsageError("the rows of a BlockMatrix count once each; sample_weight is not supported")
+            self.parts_ = {name: clone(self) for name in X.blocks}
+            for name, step in self.parts_.items():
+                step.fit_block(X.blocks[name].compact())
+            self.n_features_in_ = X.shape[1]
+            return self
+        self.parts_ = {}
+        X = self._validated(X, reset=True)
+        self._fit(sparse.csr_array(X), _check_sample_weight(sample_weight, X, dtype=np.float64))
+        return self
+
+    def transform(self, X: Matrix) -> Matrix:
+        """The weighted X: a `BlockMatrix` for a `BlockMatrix`, sparse for sparse, dense for dense."""
+        check_is_fitted(self, "n_features_in_")
+        if isinstance(X, BlockMatrix):
+            if not self.parts_ or tuple(self.parts_) != X.block_names or X.shape[1] != self.n_features_in_:
+                raise UsageError(
+                    f"{type(self).__name__} was fitted on {self.n_features_in_} columns"
+                    f"{' of ' + ', '.join(self.parts_) if self.parts_ else ''}, and X has {X.shape[1]} of "
+                    f"{', '.join(X.block_names)}"
+                )
+            return X.with_blocks({name: self.parts_[name].on(block) for name, block in X.blocks.items()})
+        if self.parts_:
+            raise UsageError(f"{type(self).__name__} was fitted on a BlockMatrix and needs one")
+        X = self._validated(X, reset=False)
+        rows = self._apply(sparse.csr_array(X))
+        return rows.toarray() if isinstance(X, np.ndarray) else rows
 
     def _validated(self, X: Matrix, *, reset: bool) -> Matrix:
         return validate_data(
@@ -103,9 +136,27 @@ class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    # On blocks --------------------------------------------------------------------------------------------------
 
-def _as_csr(X: Matrix) -> sparse.csr_array[Any]:
-    return sparse.csr_array(X)
+    def fit_block(self, block: Block, weight: Floats | None = None) -> None:
+        """Learn from a block, each pair counting ``weight`` times."""
+        self.n_features_in_ = block.width
+        self._fit(sparse.csr_array(block.rows), block.multiplicity(weight))
+
+    def on(self, block: Block) -> Block:
+        """The block after this step."""
+        return replace(block, rows=sparse.csr_array(self._apply(block.rows)))
+
+    def _fit(self, rows: Csr, weight: Floats) -> None:
+        """Learn from rows, each of which counts ``weight`` times."""
+
+    def _apply(self, rows: Csr) -> Csr:
+        raise NotImplementedError
+
+
+def with_values(rows: Csr, values: Floats) -> sparse.csr_array[Any]:
+    """The same places with other values."""
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 class TfidfWeighter(Step):
@@ -119,24 +170,14 @@ class TfidfWeighter(Step):
     step_name: ClassVar[str] = "tfidf"
     learned: ClassVar[tuple[str, ...]] = ("idf_",)
 
-    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn ``idf_`` from the rows of X."""
-        X = _as_csr(self._validated(X, reset=True))
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        df, _ = _column_sums(X.indptr, X.indices, X.data, weight, X.shape[1])
-        self.idf_ = np.zeros(X.shape[1])
+    def _fit(self, rows: Csr, weight: Floats) -> None:
+        df, _ = _column_sums(rows.indptr, rows.indices, rows.data, weight, rows.shape[1])
+        self.idf_ = np.zeros(rows.shape[1])
         found = df > 0
         self.idf_[found] = np.log(weight.sum() / df[found])
-        return self
 
-    def transform(self, X: Matrix) -> Matrix:
-        """X with each column times its idf."""
-        check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        if isinstance(X, np.ndarray):
-            return X * self.idf_
-        data = X.data * self.idf_[X.indices]
-        return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    def _apply(self, rows: Csr) -> Csr:
+        return with_values(rows, rows.data * self.idf_[rows.indices])
 
 
 class TwoSigmaScaler(Step):
@@ -149,40 +190,28 @@ class TwoSigmaScaler(Step):
     step_name: ClassVar[str] = "two-sigma"
     learned: ClassVar[tuple[str, ...]] = ("low_", "width_", "zero_")
 
-    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn ``low_`` = μ−2σ, ``width_`` = 4σ and ``zero_`` from the rows of X."""
-        X = _as_csr(self._validated(X, reset=True))
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    def _fit(self, rows: Csr, weight: Floats) -> None:
         n = weight.sum()
-        filled, total = _column_sums(X.indptr, X.indices, X.data, weight, X.shape[1])
+        filled, total = _column_sums(rows.indptr, rows.indices, rows.data, weight, rows.shape[1])
         mean = total / n
         # Two passes: the squares are summed around the mean, so nothing cancels however large the counts.
-        squares = _column_squares(X.indptr, X.indices, X.data, weight, mean) + (n - filled) * mean**2
+        squares = _column_squares(rows.indptr, rows.indices, rows.data, weight, mean) + (n - filled) * mean**2
         sigma = np.sqrt(squares / n)
         # A constant column's mean may miss its value by a rounding error; that is not a spread.
         sigma[sigma <= 1e-13 * np.abs(mean)] = 0.0
         self.low_ = mean - 2.0 * sigma
         self.width_ = 4.0 * sigma
         spread = sigma > 0
-        self.zero_ = np.zeros(X.shape[1])
+        self.zero_ = np.zeros(rows.shape[1])
         self.zero_[spread] = np.clip(-self.low_[spread] / self.width_[spread], 0.0, 1.0)
-        return self
 
     def image_of_zero(self) -> Floats:
         """``zero_``."""
         zero: Floats = self.zero_
         return zero
 
-    def transform(self, X: Matrix) -> Matrix:
-        """The scaled X less ``zero_``."""
-        check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        if not isinstance(X, np.ndarray):
-            data = _scale_entries(X.indices, X.data, self.low_, self.width_, self.zero_)
-            return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
-        width = np.where(self.width_ > 0, self.width_, 1.0)
-        scaled = np.clip((X - self.low_) / width, 0.0, 1.0) - self.zero_
-        return np.where(self.width_ > 0, scaled, 0.0)
+    def _apply(self, rows: Csr) -> Csr:
+        return with_values(rows, _scale_entries(rows.indices, rows.data, self.low_, self.width_, self.zero_))
 
 
 STEPS: dict[str, type[Step]] = {step.step_name: step for step in (TfidfWeighter, TwoSigmaScaler)}

@@ -1,4 +1,4 @@
-"""Pair vectors: `PairVectorizer` makes them, `PairMatrix` keeps them."""
+"""Pair vectors: `PairVectorizer` makes them, `BlockMatrix` keeps them."""
 
-from bagpack.vectors.matrix import PairMatrix as PairMatrix
+from bagpack.vectors.matrix import BlockMatrix as BlockMatrix
 from bagpack.vectors.vectorizer import PairVectorizer as PairVectorizer

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from bagpack.contexts.count import Csr
 from bagpack.corpus.store.strings import read_only
+from bagpack.vectors.tables import canonical
 
 I64 = NDArray[np.int64]
 
@@ -42,20 +43,19 @@ def _copy_rows(indptr, indices, data, rows, swapped, half, offset, cursor, out_i
             continue
         low, high = np.int64(indptr[rows[i]]), np.int64(indptr[rows[i] + 1])
         at = cursor[i]
-        middle = low
-        shift = offset
-        if swapped.size and swapped[i]:
-            shift -= half
-            while middle < high and indices[middle] < half:
-                middle += 1
-        for k in range(middle, high):
-            out_indices[at] = indices[k] + shift
-            out_data[at] = data[k]
-            at += 1
-        for k in range(low, middle):
-            out_indices[at] = indices[k] + offset + half
-            out_data[at] = data[k]
-            at += 1
+        turned = swapped.size > 0 and swapped[i]
+        # A swapped row's right half comes first. Nothing relies on sorted columns: a file may say anything.
+        for k in range(low, high):
+            if not turned or indices[k] >= half:
+                out_indices[at] = indices[k] + offset - (half if turned else 0)
+                out_data[at] = data[k]
+                at += 1
+        if turned:
+            for k in range(low, high):
+                if indices[k] < half:
+                    out_indices[at] = indices[k] + offset + half
+                    out_data[at] = data[k]
+                    at += 1
         cursor[i] = at
 
 
@@ -79,7 +79,4 @@ def assemble(parts: Sequence[Part]) -> Csr:
             read_only(swapped), table.shape[1] // 2, width, cursor, indices, data,
         )  # fmt: skip
         width += table.shape[1]
-    result = sparse.csr_array((data, indices, indptr), shape=(rows, width))
-    result.has_sorted_indices = True
-    result.has_canonical_format = True
-    return result
+    return canonical(sparse.csr_array((data, indices, indptr), shape=(rows, width)))

@@ -13,7 +13,7 @@ import numpy as np
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
-from bagpack.vectors.matrix import Pair, PairMatrix
+from bagpack.vectors.matrix import BlockMatrix, Pair
 
 BUCKETS = ((0, 0, "0"), (1, 9, "1–9"), (10, 99, "10–99"), (100, None, "100+"))
 
@@ -34,7 +34,7 @@ def coverage(
     """Facts about pairs in a source; with labels, also per label."""
     # How often words and pairs occur does not depend on the cap, so one observation each is enough work.
     settings = CountSettings(windows or Windows(), limit=1)
-    matrix = PairMatrix.count(source, pairs, Basis((".",), ()), settings, n_jobs)
+    matrix = BlockMatrix.count(source, pairs, Basis((".",), ()), settings, n_jobs)
     seen = matrix.seen
     known = np.array([_is_known(matrix, pair) for pair in pairs], np.bool_)
     words = {word for pair in pairs for word in pair}
@@ -68,5 +68,5 @@ def coverage(
     return facts
 
 
-def _is_known(matrix: PairMatrix, pair: Pair) -> bool:
+def _is_known(matrix: BlockMatrix, pair: Pair) -> bool:
     return all(matrix.resolved[word] is not None for word in pair)

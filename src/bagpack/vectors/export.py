@@ -15,7 +15,7 @@ from bagpack.errors import UsageError, missing_extra
 from bagpack.files import disk_errors, is_stream, replacing
 
 if TYPE_CHECKING:
-    from bagpack.vectors.matrix import PairMatrix
+    from bagpack.vectors.matrix import BlockMatrix
 
 ROWS_AT_ONCE = 1000
 COLUMNS = ("w1", "w2", "feature", "count")
@@ -30,7 +30,7 @@ OTHER_FILES = frozenset(
 )  # fmt: skip
 
 
-def long_rows(matrix: PairMatrix, condition: str = "v1v2v12") -> Iterator[dict[str, list[Any]]]:
+def long_rows(matrix: BlockMatrix, condition: str = "v1v2v12") -> Iterator[dict[str, list[Any]]]:
     """Non-zero counts as columns w1, w2, feature, count, a batch of pairs at a time."""
     names = np.array(matrix.feature_names(condition), dtype=object)
     for start in range(0, len(matrix), ROWS_AT_ONCE):
@@ -45,7 +45,7 @@ def long_rows(matrix: PairMatrix, condition: str = "v1v2v12") -> Iterator[dict[s
         }
 
 
-def write_tsv(matrix: PairMatrix, out: IO[str], condition: str = "v1v2v12") -> None:
+def write_tsv(matrix: BlockMatrix, out: IO[str], condition: str = "v1v2v12") -> None:
     """`w1 w2 feature count` with a header, non-zero counts only."""
     out.write("\t".join(COLUMNS) + "\n")
     for batch in long_rows(matrix, condition):
@@ -56,7 +56,7 @@ def write_tsv(matrix: PairMatrix, out: IO[str], condition: str = "v1v2v12") -> N
 
 
 def write_svmlight(
-    matrix: PairMatrix, out: IO[str], condition: str = "v1v2v12", y: Sequence[float] | None = None
+    matrix: BlockMatrix, out: IO[str], condition: str = "v1v2v12", y: Sequence[float] | None = None
 ) -> None:
     """A line a pair: target, 1-based feature:count, the pair as a comment."""
     for start in range(0, len(matrix), ROWS_AT_ONCE):
@@ -72,7 +72,7 @@ def write_svmlight(
             out.write(f"{target:g} {cells} # {w1} {w2}\n")
 
 
-def write_parquet(matrix: PairMatrix, out: Path | BinaryIO, condition: str = "v1v2v12") -> None:
+def write_parquet(matrix: BlockMatrix, out: Path | BinaryIO, condition: str = "v1v2v12") -> None:
     """The long table as Parquet."""
     pa = _pyarrow()
     kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
@@ -82,7 +82,7 @@ def write_parquet(matrix: PairMatrix, out: Path | BinaryIO, condition: str = "v1
             writer.write_table(pa.table(batch, schema=schema))
 
 
-def to_frame(matrix: PairMatrix, library: str = "pandas", condition: str = "v1v2v12") -> Any:
+def to_frame(matrix: BlockMatrix, library: str = "pandas", condition: str = "v1v2v12") -> Any:
     """The long table as a pandas or polars data frame."""
     if library not in ("pandas", "polars"):
         raise UsageError(f"the data-frame library {library!r} is unknown; choose pandas or polars")
@@ -135,7 +135,7 @@ def _pyarrow() -> Any:
     return pa
 
 
-def export(matrix: PairMatrix, path: Path, condition: str = "v1v2v12") -> None:
+def export(matrix: BlockMatrix, path: Path, condition: str = "v1v2v12") -> None:
     """Write by the suffix of `path`; a file of that name is replaced when the new one is whole."""
     kind = SUFFIXES[path.suffix.lower()]
     with replacing(path) as out:

@@ -1,19 +1,19 @@
-"""The co-occurrence matrix of a set of pairs, built once for all tasks.
+"""`BlockMatrix`: pair vectors, the one data type from counting to prediction.
 
-Single-word counts are kept once per distinct word, pair counts once per distinct unordered pair: v1 and v2 of a row
-are rows of one word table, and a swapped pair is the same row with its order segments exchanged.
+Counts of single words are kept once per distinct word, those of pairs once per distinct unordered pair: v1 and v2 of a
+row are rows of one word table, and a swapped pair is the same row with its order segments exchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
@@ -22,36 +22,75 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
-from bagpack.errors import StoreError
-from bagpack.names import blocks_of, feature_names
+from bagpack.errors import StoreError, UsageError
+from bagpack.names import CONDITIONS, blocks_of, feature_names
 from bagpack.parallel import Progress, counter
 from bagpack.vectors.assemble import Part, assemble
-from bagpack.vectors.tables import KEY_SEPARATOR, PairTable, WordTable, pair_codes
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.rows import I64, Bools, PairRows
+from bagpack.vectors.rows import Pair as Pair
+from bagpack.vectors.tables import KEY_SEPARATOR, CountTables, PairTable, WordTable, canonical, pair_codes
 
-if TYPE_CHECKING:
-    from bagpack.learn.counts import PairCounts
-
-I64 = NDArray[np.int64]
-Pair = tuple[str, str]
+ALL = CONDITIONS["v1v2v12"]
 
 
-@dataclass(frozen=True)
-class PairMatrix:
-    """Pair vectors over one basis; see `PairVectorizer` and `bagpack vectors`.
+class BlockMatrix(PairRows, sparse.csr_array):
+    """Pair vectors in named blocks; a sparse array that scikit-learn takes as it is.
 
-    What Python objects there are for words and pairs is made when it is asked for, so that opening is instant.
+    It is a ``scipy.sparse.csr_array`` of pairs × features whose arrays are put together when something asks for them.
+    Estimators of `bagpack.learn` do not ask: they use `blocks`, where rows that pairs share are stored once. Rows that
+    are selected (``X[rows]``, as cross-validation does) keep the blocks; any other result of arithmetic or indexing is
+    an ordinary ``csr_array``. It cannot be changed in place; ``X.copy()`` is a ``csr_array`` that can.
+
+    Made by `PairVectorizer`, `BlockMatrix.count` and `BlockMatrix.open`.
+
+    Attributes
+    ----------
+    tables : CountTables
+        Counts of the distinct words and pairs, with basis, counting settings and source; shared by all selections.
+    rows : ndarray of shape (n, 2)
+        The pairs, two names each.
     """
 
-    names: Strings = field(repr=False)  # distinct words as they were given
-    name_targets: I64 = field(repr=False)  # each name's row of the word table, -1 if it is unknown
-    rows: I64 = field(repr=False)  # the pairs, two names each
-    words: WordTable = field(repr=False)
-    couples: PairTable = field(repr=False)
-    basis: Basis = field(repr=False)
-    settings: CountSettings
-    source_path: str
-    source_hash: str
-    place: Path | None = None  # where it was opened
+    _names: tuple[str, ...]
+    _weighted: Mapping[str, Block] | None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An ordinary sparse array: scipy calls the class of an operand to make the results of its operations."""
+        return sparse.csr_array(*args, **kwargs) if args or kwargs else super().__new__(cls)
+
+    @classmethod
+    def make(
+        cls, tables: CountTables, rows: I64, names: tuple[str, ...] = ALL, *,
+        couples: tuple[I64, Bools] | None = None, weighted: Mapping[str, Block] | None = None,
+    ) -> BlockMatrix:  # fmt: skip
+        """A matrix of these rows.
+
+        Parameters
+        ----------
+        names
+            The blocks that make up the columns.
+        couples
+            Each pair's row of the pair table and whether it is swapped there, where that is not to be looked up.
+        weighted
+            Blocks of features instead of counts, by name.
+        """
+        self = object.__new__(cls)
+        self.tables = tables
+        self.rows = rows
+        self._names = names
+        self._couples = couples
+        self._weighted = weighted
+        width = (
+            sum(self.blocks[name].width for name in names) if weighted else _width(names, len(tables.basis))
+        )
+        # Whatever scipy keeps beside the three arrays.
+        template = vars(sparse.csr_array((len(rows), width), dtype=np.int32))
+        self.__dict__.update(
+            {key: value for key, value in template.items() if key not in ("data", "indices", "indptr")}
+        )
+        canonical(self)
+        return self
 
     # Making -----------------------------------------------------------------------------------------------------
 
@@ -59,74 +98,115 @@ class PairMatrix:
     def count(
         cls, source: ContextSource, pairs: Iterable[Pair], basis: Basis, settings: CountSettings,
         n_jobs: int | None = None, progress: Progress | None = None,
-    ) -> PairMatrix:  # fmt: skip
+    ) -> BlockMatrix:  # fmt: skip
         """Count all pairs in a source."""
         none, nothing = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
-        empty = cls(
-            Strings.of([]), none, nothing,
-            WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
+        empty = CountTables(
+            Strings.of([]), none, WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
             PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing),
             basis, settings, str(source.path), source.content_hash,
         )  # fmt: skip
-        return empty.grow(source, pairs, n_jobs, progress)
+        return cls.make(empty, nothing).grow(source, pairs, n_jobs, progress)
+
+    @classmethod
+    def from_counts(
+        cls, words: Csr, w1: ArrayLike, w2: ArrayLike, pairs: Csr, terms: Sequence[str] | None = None, *,
+        found: ArrayLike | None = None, occurrences: ArrayLike | None = None,
+        frequencies: Sequence[int] = (),
+    ) -> BlockMatrix:  # fmt: skip
+        """A matrix of counts that were made elsewhere.
+
+        Parameters
+        ----------
+        words
+            Distinct words × 2T counts, columns pre then post, T basis terms each.
+        w1, w2
+            Row of ``words`` that holds each pair's first and second word.
+        pairs
+            Pairs × 6T counts, columns +pre, +betw, +post, -pre, -betw, -post.
+        terms
+            The T basis terms; t0, t1, … if not given.
+        found
+            Observations of each pair with w1 first and with w2 first, pairs × 2; of 1 with w1 first if not given.
+        occurrences
+            How often each word occurs in the corpus.
+        frequencies
+            Corpus frequency of each basis term.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> X = BlockMatrix.from_counts(
+        ...     words=csr_array(np.array([[1, 0, 0, 1], [0, 0, 1, 0]])), w1=[0], w2=[1],
+        ...     pairs=csr_array(np.array([[0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1]])), terms=["only", "that"])
+        >>> [X.feature_names()[j] for j in X.nonzero()[1]]
+        ['v1:pre:only', 'v1:post:that', 'v2:post:only', 'v12:-betw:only', 'v12:-post:that']
+        """
+        size, n = words.shape[0], pairs.shape[0]
+        if words.shape[1] % 2 or 3 * words.shape[1] != pairs.shape[1]:
+            raise UsageError(
+                f"words has {words.shape[1]} columns and pairs {pairs.shape[1]}; 2 and 6 per basis term are needed"
+            )
+        rows = np.stack([np.asarray(w1, np.int64), np.asarray(w2, np.int64)], axis=1)
+        if rows.shape[0] != n or (n and not 0 <= rows.min() <= rows.max() < size):
+            raise UsageError(
+                f"w1 and w2 must give a row of words, 0 to {size - 1}, for each of the {n} pairs"
+            )
+        terms = [f"t{i}" for i in range(words.shape[1] // 2)] if terms is None else terms
+        seen = np.tile([1, 0], (n, 1)) if found is None else np.asarray(found, np.int64)
+        often = np.zeros(size, np.int64) if occurrences is None else np.asarray(occurrences, np.int64)
+        tables = CountTables(
+            Strings.of([f"w{i}" for i in range(size)]), np.arange(size),
+            WordTable(Strings.of([f"w{i}" for i in range(size)]), _sorted(words), often),
+            PairTable(rows, _sorted(pairs), seen, seen), Basis(tuple(terms), (), tuple(frequencies)),
+            CountSettings(), "", "",
+        )  # fmt: skip
+        return cls.make(tables, rows, couples=(np.arange(n), np.zeros(n, np.bool_)))
 
     def grow(
-        self,
-        source: ContextSource,
-        pairs: Iterable[Pair],
-        n_jobs: int | None = None,
+        self, source: ContextSource, pairs: Iterable[Pair], n_jobs: int | None = None,
         progress: Progress | None = None,
-    ) -> PairMatrix:
+    ) -> BlockMatrix:  # fmt: skip
         """A matrix with more rows; words and pairs that it has already are not counted again."""
         self.check_source(source)
+        tables = self.tables
         added = [str(word) for pair in pairs for word in pair]
-        names = {name: i for i, name in enumerate(self._names)}
+        names = {name: i for i, name in enumerate(tables.name_list)}
         new_names = [name for name in dict.fromkeys(added) if name not in names]
         names |= {name: i for i, name in enumerate(new_names, len(names))}
         resolved = source.resolve(new_names)
 
-        targets = sorted({target for target in resolved if target} - self.words.number.keys())
+        targets = sorted({target for target in resolved if target} - tables.words.number.keys())
         rows, found = source.count_words(
-            targets, self.basis, self.settings, n_jobs, counter(progress, "words", len(targets))
+            targets, tables.basis, tables.settings, n_jobs, counter(progress, "words", len(targets))
         )
-        all_targets = [*self.words.targets, *targets]
+        all_targets = [*tables.words.targets, *targets]
         number: dict[Target | None, int] = {target: i for i, target in enumerate(all_targets)}
         words = WordTable(
             Strings.of(KEY_SEPARATOR.join(target.keys) for target in all_targets),
-            _stack(self.words.rows, rows),
-            np.concatenate([self.words.found, found]),
+            _stack(tables.words.rows, rows),
+            np.concatenate([tables.words.found, found]),
         )
         new_targets = np.fromiter((number.get(target, -1) for target in resolved), np.int64, len(resolved))
-        name_targets = np.concatenate([self.name_targets, new_targets])
+        name_targets = np.concatenate([tables.name_targets, new_targets])
         new_rows = np.fromiter((names[word] for word in added), np.int64, len(added)).reshape(-1, 2)
 
-        couples = self._new_couples(all_targets, name_targets[new_rows])
+        couples = _new_couples(tables.couples, all_targets, name_targets[new_rows])
         asked = [(all_targets[one], all_targets[two]) for one, two in couples.tolist()]
         counted = source.count_pairs(
-            asked, self.basis, self.settings, n_jobs, counter(progress, "pairs", len(asked))
+            asked, tables.basis, tables.settings, n_jobs, counter(progress, "pairs", len(asked))
         )
         table = PairTable(
-            np.concatenate([self.couples.members, couples]),
-            _stack(self.couples.rows, counted.rows),
-            np.concatenate([self.couples.found, counted.found]),
-            np.concatenate([self.couples.taken, counted.taken]),
+            np.concatenate([tables.couples.members, couples]),
+            _stack(tables.couples.rows, counted.rows),
+            np.concatenate([tables.couples.found, counted.found]),
+            np.concatenate([tables.couples.taken, counted.taken]),
         )
-        return replace(
-            self, names=Strings.of(names), name_targets=name_targets,
-            rows=np.concatenate([self.rows, new_rows]), words=words, couples=table,
-        )  # fmt: skip
-
-    def _new_couples(self, targets: Sequence[Target], asked: I64) -> I64:
-        """Pairs of known targets that the table does not have, each once, the smaller target first, sorted."""
-        known = asked[(asked >= 0).all(axis=1)]
-        codes = np.unique(pair_codes(known[:, 0], known[:, 1]))
-        codes = codes[~np.isin(codes, self.couples.by_code[0])]
-        rank = np.empty(len(targets), np.int64)
-        rank[sorted(range(len(targets)), key=targets.__getitem__)] = np.arange(len(targets))
-        one, two = codes >> 32, codes & 0xFFFFFFFF
-        swapped = rank[one] > rank[two]
-        smaller, larger = np.where(swapped, two, one), np.where(swapped, one, two)
-        return np.stack([smaller, larger], axis=1)[np.lexsort((rank[larger], rank[smaller]))]
+        grown = replace(
+            tables, names=Strings.of(names), name_targets=name_targets, words=words, couples=table
+        )
+        return BlockMatrix.make(grown, np.concatenate([self.rows, new_rows]), self._names)
 
     def check_source(self, source: ContextSource) -> None:
         """The counts of another corpus, or of the same one before it changed, must not be mixed in."""
@@ -136,111 +216,199 @@ class PairMatrix:
                 f"{source.path} has content {source.content_hash[:12]}; count the pairs again with bagpack vectors"
             )
 
-    # Rows -------------------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return int(self.rows.shape[0])
+    # As a sparse array ------------------------------------------------------------------------------------------
 
     @cached_property
-    def _names(self) -> list[str]:
-        return [name.decode() for name in self.names]
-
-    @cached_property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The pairs as they were given, row by row."""
-        names = self._names
-        return tuple((names[one], names[two]) for one, two in self.rows.tolist())
-
-    @cached_property
-    def resolved(self) -> dict[str, Target | None]:
-        """The target of each word; None if it is unknown."""
-        targets = (*self.words.targets, None)
-        return dict(zip(self._names, (targets[i] for i in self.name_targets.tolist()), strict=True))
-
-    @cached_property
-    def _row_numbers(self) -> dict[Pair, int]:
-        return {pair: i for i, pair in enumerate(self.pairs)}
-
-    @cached_property
-    def word_rows(self) -> tuple[I64, I64]:
-        """Row of the word table for each pair's first and second word; -1 if unknown."""
-        return self.name_targets[self.rows[:, 0]], self.name_targets[self.rows[:, 1]]
-
-    @cached_property
-    def couple_rows(self) -> tuple[I64, NDArray[np.bool_]]:
-        """Row of the pair table for each pair (-1: a word is unknown), and whether it stands there swapped."""
-        first, second = self.word_rows
-        codes, order = self.couples.by_code
-        known = (first >= 0) & (second >= 0)
-        if not known.any():
-            return np.full(len(self), -1, np.int64), known
-        row = order[np.searchsorted(codes, pair_codes(first[known], second[known]))]
-        rows = np.full(len(self), -1, np.int64)
-        rows[known] = row
-        swapped = np.zeros(len(self), np.bool_)
-        swapped[known] = self.couples.members[row, 0] != first[known]
-        return rows, swapped
-
-    def select(self, rows: Sequence[int] | NDArray[Any]) -> PairMatrix:
-        """Some of the rows, in the given order; the tables are shared."""
-        index = np.asarray(rows)
-        return replace(self, rows=self.rows[index if index.size else np.zeros(0, np.int64)])
-
-    # Counts -----------------------------------------------------------------------------------------------------
+    def _csr(self) -> Csr:
+        if self._weighted is not None:
+            expanded = [self.blocks[name].expanded() for name in self._names]
+            csr = expanded[0].copy() if len(expanded) == 1 else sparse.hstack(expanded, format="csr")
+        else:
+            first, second = self._word_rows
+            parts = {
+                "v1": lambda: Part(self.words.rows, first),
+                "v2": lambda: Part(self.words.rows, second),
+                "v12": lambda: Part(self.couples.rows, *self._couple_rows),
+            }
+            csr = assemble([parts[name]() for name in self._names])
+        for array in (csr.data, csr.indices, csr.indptr):
+            array.flags.writeable = False  # changes would not reach the blocks
+        return csr
 
     @property
-    def terms(self) -> list[str]:
-        """The basis terms by column."""
-        return self.basis.terms
+    def data(self) -> NDArray[Any]:  # type: ignore[override]
+        """Values of the non-zero entries."""
+        return self._csr.data
 
-    def feature_names(self, condition: str = "v1v2v12") -> list[str]:
-        """Names of the columns of `block(condition)`."""
-        return feature_names(self.terms, condition)
+    @property
+    def indices(self) -> NDArray[Any]:  # type: ignore[override]
+        """Column of each entry."""
+        return self._csr.indices
 
-    def block(self, condition: str = "v1v2v12") -> Csr:
-        """Counts as pairs × features: `v1`, `v2`, `v12`, `v1v2` or `v1v2v12`."""
-        first, second = self.word_rows
-        parts = {
-            "v1": lambda: Part(self.words.rows, first),
-            "v2": lambda: Part(self.words.rows, second),
-            "v12": lambda: Part(self.couples.rows, *self.couple_rows),
-        }
-        return assemble([parts[name]() for name in blocks_of(condition)])
+    @property
+    def indptr(self) -> NDArray[Any]:  # type: ignore[override]
+        """Where each row's entries start."""
+        return self._csr.indptr
 
-    def counts(self, pairs: Iterable[Pair] | None = None) -> PairCounts:
-        """What the learners take: all rows, or those of the given pairs, which the matrix must hold."""
-        from bagpack.learn.counts import PairCounts
+    @property  # type: ignore[misc]
+    def dtype(self) -> Any:
+        """Type of the entries; known without putting them together."""
+        if self._weighted is None:
+            return np.result_type(self.words.rows.dtype, self.couples.rows.dtype)
+        return np.result_type(*(self.blocks[name].rows.dtype for name in self._names))
 
-        if pairs is not None:
-            return self.rows_of(pairs).counts()
-        # Each unknown word has a row of zeros of its own: they are different words to a words-only model.
-        unknown = {word: self.words.rows.shape[0] + i for i, word in enumerate(self.unknown_words)}
-        words = _stack(self.words.rows, no_rows(len(unknown), self.words.rows.shape[1]))
-        first, second = (
-            np.array(
-                [
-                    row if row >= 0 else unknown[pair[side]]
-                    for row, pair in zip(rows.tolist(), self.pairs, strict=True)
-                ]
+    def tocsr(self, copy: bool = False) -> sparse.csr_array[Any]:
+        """The same counts as an ordinary sparse array."""
+        csr = self._csr.copy() if copy else self._csr
+        return canonical(csr)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Rows as a `BlockMatrix`; anything else as scipy has it."""
+        rows = key
+        if isinstance(key, tuple):
+            rest = [part for part in key[1:] if part is not Ellipsis and not _is_everything(part)]
+            rows = key[0] if not rest and len(key) else None
+        if (
+            rows is None
+            or rows is Ellipsis
+            or np.ndim(rows) > 1
+            or (np.ndim(rows) == 0 and not isinstance(rows, slice))
+        ):
+            return super().__getitem__(key)
+        return self.select(rows)
+
+    def select(self, rows: ArrayLike | slice) -> BlockMatrix:
+        """Some of the rows (numbers, a mask or a slice), in the given order; the tables are shared."""
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+            if rows.dtype != np.bool_:
+                rows = rows.astype(np.intp)
+        couples = None if self._couples is None else (self._couples[0][rows], self._couples[1][rows])
+        weighted = None
+        if self._weighted is not None:
+            weighted = {name: block.take(rows) for name, block in self._weighted.items()}
+        return BlockMatrix.make(self.tables, self.rows[rows], self._names, couples=couples, weighted=weighted)
+
+    def equals(self, other: object) -> bool:
+        """Whether another matrix has the same pairs, columns and values; ``==`` compares entry by entry."""
+        return (
+            isinstance(other, BlockMatrix)
+            and self._names == other._names
+            and self.pairs == other.pairs
+            and self.basis == other.basis
+            and self.settings == other.settings
+            and self.source_hash == other.source_hash
+            and np.array_equal(self.totals, other.totals)
+            and all(
+                np.array_equal(getattr(self, part), getattr(other, part))
+                for part in ("indptr", "indices", "data")
             )
-            for side, rows in enumerate(self.word_rows)
         )
-        return PairCounts(
-            words, first, second, self.block("v12"), lambda: self.terms, self.seen, self._term_frequencies,
-            np.stack([self.n_w1, self.n_w2, self.n_plus, self.n_minus], axis=1), sum(self.basis.unigram_counts),
-            2 * (self.settings.windows.between + 1),
-        )  # fmt: skip
 
-    def _term_frequencies(self) -> NDArray[np.float64] | None:
-        """How frequent the basis terms are in the corpus; None for a basis without counts."""
-        counts = (*self.basis.unigram_counts, *self.basis.bigram_counts)
-        return np.array(counts, np.float64) if len(counts) == len(self.basis) and any(counts) else None
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.tables, self.rows, self._names, self._couples, self._weighted)
 
-    def holds(self, pair: Pair) -> bool:
-        """Whether the pair has a row."""
-        return pair in self._row_numbers
+    def __deepcopy__(self, memo: dict[int, Any]) -> BlockMatrix:
+        return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
-    def rows_of(self, pairs: Iterable[Pair]) -> PairMatrix:
+    def __repr__(self) -> str:
+        tables = self.tables
+        return (
+            f"BlockMatrix({len(self):,} pairs × {self.shape[1]:,} columns of {', '.join(self._names)}; "
+            f"{len(tables.words.keys):,} words, {len(tables.basis):,} terms)"
+        )
+
+    __str__ = __repr__
+
+    # Blocks -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def blocks(self) -> Mapping[str, Block]:
+        """The blocks that make up the columns, in their order."""
+        if self._weighted is not None:
+            return self._weighted
+        shared = self.tables.frequencies
+        makers = {
+            "v1": lambda: Block("v1", self.word_counts, self.w1, frequencies=shared),
+            "v2": lambda: Block("v2", self.word_counts, self.w2, frequencies=shared),
+            "v12": lambda: Block(
+                "v12", self.pair_counts, seen=self.seen.astype(np.float64), frequencies=shared
+            ),
+        }
+        return {name: makers[name]() for name in self._names}
+
+    @property
+    def block_names(self) -> tuple[str, ...]:
+        """Names of the blocks that make up the columns."""
+        return self._names
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether it holds features instead of counts."""
+        return self._weighted is not None
+
+    def with_blocks(self, blocks: Mapping[str, Block]) -> BlockMatrix:
+        """The same pairs with other values: what a weighting step returns."""
+        return BlockMatrix.make(
+            self.tables, self.rows, tuple(blocks), couples=self._couples, weighted=dict(blocks)
+        )
+
+    def block(self, condition: str = "v1v2v12") -> BlockMatrix:
+        """The columns of a condition alone: `v1`, `v2`, `v12`, `v1v2` or `v1v2v12`."""
+        names = blocks_of(condition)
+        missing = [name for name in names if name not in self._names]
+        if missing:
+            raise UsageError(
+                f"the matrix has the blocks {', '.join(self._names)}, and not {missing[0]}; make it with "
+                f"PairVectorizer(condition='v1v2v12')"
+            )
+        if names == self._names:
+            return self
+        weighted = None if self._weighted is None else {name: self._weighted[name] for name in names}
+        return BlockMatrix.make(self.tables, self.rows, names, couples=self._couples, weighted=weighted)
+
+    @property
+    def word_counts(self) -> Csr:
+        """Distinct words × 2T counts; see `w1` and `w2`."""
+        return self.tables.word_counts
+
+    @property
+    def w1(self) -> NDArray[np.intp]:
+        """Row of `word_counts` of each pair's first word."""
+        return self.tables.name_rows[self.rows[:, 0]]
+
+    @property
+    def w2(self) -> NDArray[np.intp]:
+        """Row of `word_counts` of each pair's second word."""
+        return self.tables.name_rows[self.rows[:, 1]]
+
+    @cached_property
+    def pair_counts(self) -> Csr:
+        """Pairs × 6T counts of the two words together."""
+        return assemble([Part(self.couples.rows, *self._couple_rows)])
+
+    def zero_rows(self, names: Sequence[str] = ALL) -> Bools:
+        """Per pair, whether its vector over the blocks ``names`` is all zero; other names are ignored."""
+        zero = np.ones(len(self), dtype=np.bool_)
+        lengths = np.diff(self.word_counts.indptr)
+        if "v1" in names:
+            zero &= lengths[self.w1] == 0
+        if "v2" in names:
+            zero &= lengths[self.w2] == 0
+        if "v12" in names:
+            rows = self._couple_rows[0]
+            entries = np.diff(self.couples.rows.indptr)
+            zero &= (rows < 0) | (entries[np.maximum(rows, 0)] == 0) if entries.size else True
+        return zero
+
+    # Rows -------------------------------------------------------------------------------------------------------
+
+    def feature_names(self, condition: str | None = None) -> list[str]:
+        """Names of the columns, or of those of ``block(condition)``."""
+        names = self._names if condition is None else blocks_of(condition)
+        return [name for block in names for name in feature_names(self.terms, block)]
+
+    def rows_of(self, pairs: Iterable[Pair]) -> BlockMatrix:
         """The rows of these pairs, in their order."""
         number = self._row_numbers
         try:
@@ -251,84 +419,6 @@ class PairMatrix:
                 f"{self.source_path} PAIRS --append --out MATRIX"
             ) from error
 
-    @property
-    def seen(self) -> I64:
-        """How often each pair is seen together in the corpus, in either order, whether or not a cap bit."""
-        return self._both_orders(self.n_plus, self.n_minus)
-
-    @property
-    def counted(self) -> I64:
-        """How many of the pair's observations were counted: `seen`, unless a cap bit."""
-        taken = self.couples.taken
-        return self._both_orders(self._couple_column(taken, 0), self._couple_column(taken, 1))
-
-    def _both_orders(self, plus: I64, minus: I64) -> I64:
-        """Observations: one of a word with itself is of both orders."""
-        first, second = self.word_rows
-        return np.where((first == second) & (first >= 0), plus, plus + minus)
-
-    def _couple_column(self, table: I64, order: int) -> I64:
-        row, swapped = self.couple_rows
-        if not table.shape[0]:
-            return np.zeros(len(self), np.int64)
-        values = table[np.maximum(row, 0), np.where(swapped, 1 - order, order)]
-        return np.where(row >= 0, values, 0)
-
-    @property
-    def n_plus(self) -> I64:
-        """Couples with w1 first, in the corpus."""
-        return self._couple_column(self.couples.found, 0)
-
-    @property
-    def n_minus(self) -> I64:
-        """Couples with w2 first, in the corpus."""
-        return self._couple_column(self.couples.found, 1)
-
-    def _word_column(self, which: int) -> I64:
-        rows = self.word_rows[which]
-        if not self.words.found.size:
-            return np.zeros(len(self), np.int64)
-        return np.where(rows >= 0, self.words.found[np.maximum(rows, 0)], 0)
-
-    @property
-    def n_w1(self) -> I64:
-        """Occurrences of w1 in the corpus."""
-        return self._word_column(0)
-
-    @property
-    def n_w2(self) -> I64:
-        """Occurrences of w2 in the corpus."""
-        return self._word_column(1)
-
-    @property
-    def unknown_words(self) -> list[str]:
-        """Words of the pairs that the corpus knows neither as a lemma nor as a form."""
-        used = np.unique(self.rows)
-        return sorted(self.names[i] for i in used[self.name_targets[used] < 0].tolist())
-
-    @property
-    def capped_words(self) -> dict[str, int]:
-        """Targets of the pairs that occur more often than the limit, with how often."""
-        over = self._over_limit(np.concatenate(self.word_rows), self.words.found)
-        return {str(self.words.targets[i]): int(self.words.found[i]) for i in over}
-
-    @property
-    def capped_pairs(self) -> dict[str, int]:
-        """Pairs that are seen together more often than the limit, with how often."""
-        one, two = self.couples.members.T
-        found = self.couples.found
-        totals = np.where(one == two, found[:, 0], found.sum(axis=1))
-        over = self._over_limit(self.couple_rows[0], totals)
-        targets = self.words.targets
-        return {f"{targets[one[i]]} {targets[two[i]]}": int(totals[i]) for i in over}
-
-    def _over_limit(self, rows: I64, totals: I64) -> list[int]:
-        """Which of the rows have a total over the limit, each once."""
-        if self.settings.limit is None:
-            return []
-        used = np.unique(rows[rows >= 0])
-        return [int(row) for row in used[totals[used] > self.settings.limit]]
-
     # On disk ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
@@ -338,20 +428,62 @@ class PairMatrix:
         save_matrix(self, Path(path), overwrite)
 
     @classmethod
-    def open(cls, path: str | Path) -> PairMatrix:
+    def open(cls, path: str | Path) -> BlockMatrix:
         """Open an artefact; the counts are memory-mapped."""
         from bagpack.vectors.storage import open_matrix
 
         return open_matrix(Path(path))
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> PairMatrix:
-        return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
-    def __repr__(self) -> str:
-        return f"PairMatrix({len(self):,} pairs, {len(self.words.keys):,} words, {len(self.basis):,} terms)"
+def concatenated(first: BlockMatrix, second: BlockMatrix) -> BlockMatrix:
+    """The rows of both, which must have been counted together."""
+    if first.tables is not second.tables or first.is_weighted or second.is_weighted:
+        raise UsageError(
+            "the two matrices were not counted together; count all pairs at once and select rows: X[:100], X[100:]"
+        )
+    couples = None
+    if first._couples is not None and second._couples is not None:
+        one, two = first._couples, second._couples
+        couples = np.concatenate([one[0], two[0]]), np.concatenate([one[1], two[1]])
+    rows = np.concatenate([first.rows, second.rows])
+    return BlockMatrix.make(first.tables, rows, first.block_names, couples=couples)
+
+
+def _restore(
+    tables: CountTables, rows: I64, names: tuple[str, ...], couples: Any, weighted: Any
+) -> BlockMatrix:
+    return BlockMatrix.make(tables, rows, names, couples=couples, weighted=weighted)
+
+
+def _width(names: Sequence[str], terms: int) -> int:
+    return sum({"v1": 2, "v2": 2, "v12": 6}[name] for name in names) * terms
+
+
+def _is_everything(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
+
+
+def _new_couples(table: PairTable, targets: Sequence[Target], asked: I64) -> I64:
+    """Pairs of known targets that the table does not have, each once, the smaller target first, sorted."""
+    known = asked[(asked >= 0).all(axis=1)]
+    codes = np.unique(pair_codes(known[:, 0], known[:, 1]))
+    codes = codes[~np.isin(codes, table.by_code[0])]
+    rank = np.empty(len(targets), np.int64)
+    rank[sorted(range(len(targets)), key=targets.__getitem__)] = np.arange(len(targets))
+    one, two = codes >> 32, codes & 0xFFFFFFFF
+    swapped = rank[one] > rank[two]
+    smaller, larger = np.where(swapped, two, one), np.where(swapped, one, two)
+    return np.stack([smaller, larger], axis=1)[np.lexsort((rank[larger], rank[smaller]))]
 
 
 def _stack(first: Csr, second: Csr) -> Csr:
     if not second.shape[0]:
         return first
     return second if not first.shape[0] else sparse.vstack([first, second], format="csr")
+
+
+def _sorted(rows: Csr) -> Csr:
+    rows = sparse.csr_array(rows)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows

@@ -1,10 +1,10 @@
-"""A pair matrix on disk: arrays, a basis, and a manifest; written beside and renamed. docs/matrix.md has the bytes."""
+"""A matrix on disk: arrays, a basis, and a manifest. docs/matrix.md has the bytes."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,118 +13,131 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack._version import __version__
-from bagpack.artefacts import damaged_files, replace_tree, seal_of
+from bagpack.artefacts import (
+    check_replaceable,
+    damaged_files,
+    member,
+    new_directory,
+    read_sealed,
+    write_sealed,
+)
 from bagpack.basis import Basis
 from bagpack.contexts.count import Csr
 from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import (
-    digest,
-    digest_file,
-    disk_errors,
-    map_array,
-    read_json,
-    remove_tree,
-    write_array,
-    write_json,
-)
+from bagpack.files import digest, disk_errors, map_array, read_json, write_array
+from bagpack.vectors.tables import CountTables, PairTable, WordTable, canonical
 
 if TYPE_CHECKING:
-    from bagpack.vectors.matrix import PairMatrix
+    from bagpack.vectors.matrix import BlockMatrix
 
 FORMAT_VERSION = 1
 KIND = "pair-matrix"
+CURE = "the matrix is damaged: restore the file, or count the pairs again with bagpack vectors"
+
+
+def at_least(least: int, bound: str = "") -> Any:
+    """Values from `least` on, below a number of the matrix if one is given."""
+
+    def rule(values: NDArray[Any], numbers: Numbers) -> str:
+        if values.size and int(values.min()) < least:
+            return f"holds {int(values.min()):,}, but the least value is {least}"
+        if bound and values.size and int(values.max()) >= numbers[bound]:
+            return f"holds {int(values.max()):,}, but there are {numbers[bound]:,} {bound}"
+        return ""
+
+    return rule
+
+
+def _csr_files(name: str, rows: str, entries: str, columns: str) -> dict[str, Array]:
+    return {
+        f"{name}.indptr": Array("<i8", f"{rows}+1", ascending(entries, exact=True), "where each row starts"),
+        f"{name}.indices": Array("<i4", entries, below(columns), "columns"),
+        f"{name}.data": Array("<i4", entries, at_least(0), "counts"),
+    }
+
 
 ARRAYS = {
-    "words.indptr": "<i8",
-    "words.indices": "<i4",
-    "words.data": "<i4",
-    "words.found": "<i8",
-    "pairs.indptr": "<i8",
-    "pairs.indices": "<i4",
-    "pairs.data": "<i4",
-    "pairs.found": "<i8",
-    "pairs.taken": "<i8",
-    "pairs.targets": "<i8",
-    "names.target": "<i8",
-    "rows": "<i8",
-    "names.blob": "|u1",
-    "names.offsets": "<i8",
-    "targets.blob": "|u1",
-    "targets.offsets": "<i8",
+    **_csr_files("words", "words", "word entries", "word columns"),
+    "words.found": Array("<i8", "words", at_least(0), "occurrences of each word"),
+    **_csr_files("pairs", "pairs", "pair entries", "pair columns"),
+    "pairs.found": Array("<i8", "pairs × 2", at_least(0), "observations in the corpus"),
+    "pairs.taken": Array("<i8", "pairs × 2", at_least(0), "observations that were counted"),
+    "pairs.targets": Array("<i8", "pairs × 2", below("words"), "two words each"),
+    "names.target": Array("<i8", "names", at_least(-1, "words"), "each name's word; -1 if it is unknown"),
+    "rows": Array("<i8", "rows × 2", below("names"), "two names each"),
+    "names.blob": Array("|u1", "name bytes", utf8, "words as they were given"),
+    "names.offsets": Array("<i8", "names+1", ascending("name bytes", exact=True), "where each starts"),
+    "targets.blob": Array("|u1", "word bytes", utf8, "keys of the words"),
+    "targets.offsets": Array("<i8", "words+1", ascending("word bytes", exact=True), "where each starts"),
 }
-LISTS = ("names", "targets")
 
 
-def save_matrix(matrix: PairMatrix, path: Path, overwrite: bool = False) -> None:
-    """Write a matrix as a directory; it gets its name when it is whole."""
-    if path.exists() and not overwrite:
-        raise StoreError(f"{path} exists already; choose another --out, or --overwrite it")
-    check_place(path)
-    beside = path.with_name(path.name + ".new")
-    try:
-        with disk_errors(path):
-            remove_tree(beside)
-            beside.mkdir(parents=True)
-            _write(matrix, beside)
-            replace_tree(beside, path)
-    finally:
-        if beside.is_dir():
-            remove_tree(beside)
+def save_matrix(matrix: BlockMatrix, path: Path, overwrite: bool = False) -> None:
+    """Write a matrix as a directory; it gets its name when it is complete."""
+    if matrix.is_weighted:
+        raise UsageError("a weighted matrix cannot be saved; save the counts that it was made of")
+    with new_directory(path, is_ours=is_matrix, what="matrix", overwrite=overwrite) as work:
+        _write(matrix, work)
 
 
-def check_place(path: Path) -> None:
-    """Whether a matrix can be put here; told before the counting, not after it."""
+def check_place(path: Path, overwrite: bool = True) -> None:
+    """Whether a matrix can be put here: asked before the counting, not after it."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     if not os.access(path.parent, os.W_OK):
         raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another --out")
-    if path.exists() and not is_matrix(path):
-        raise StoreError(f"{path} is not a matrix, so it is left alone; choose another --out")
+    check_replaceable(path, is_ours=is_matrix, what="matrix", overwrite=overwrite)
 
 
 def is_matrix(path: Path) -> bool:
-    """Whether a matrix, whole or damaged, stands here."""
+    """Whether a matrix, intact or damaged, is at a path."""
     manifest = path / "manifest.json"
-    found = read_json(manifest) if manifest.is_file() else None
+    try:
+        found = read_json(manifest) if manifest.is_file() else None
+    except StoreError:
+        return False
     return isinstance(found, dict) and found.get("kind") == KIND
 
 
-def _write(matrix: PairMatrix, directory: Path) -> None:
+def _write(matrix: BlockMatrix, directory: Path) -> None:
+    tables = matrix.tables
     arrays: dict[str, NDArray[Any]] = {
-        **_csr_arrays("words", matrix.words.rows),
-        "words.found": matrix.words.found,
-        **_csr_arrays("pairs", matrix.couples.rows),
-        "pairs.found": matrix.couples.found,
-        "pairs.taken": matrix.couples.taken,
-        "pairs.targets": matrix.couples.members,
-        "names.target": matrix.name_targets,
+        **_csr_arrays("words", tables.words.rows),
+        "words.found": tables.words.found,
+        **_csr_arrays("pairs", tables.couples.rows),
+        "pairs.found": tables.couples.found,
+        "pairs.taken": tables.couples.taken,
+        "pairs.targets": tables.couples.members,
+        "names.target": tables.name_targets,
         "rows": matrix.rows,
     }
-    for name, strings in zip(LISTS, (matrix.names, matrix.words.keys), strict=True):
+    for name, strings in (("names", tables.names), ("targets", tables.words.keys)):
         arrays |= {f"{name}.blob": strings.blob, f"{name}.offsets": strings.offsets}
-    checksums = {name: write_array(directory / name, array, ARRAYS[name]) for name, array in arrays.items()}
-    matrix.basis.save(directory / "basis.tsv")
-    checksums["basis.tsv"] = digest_file(directory / "basis.tsv")
-    manifest = {
-        "kind": KIND,
-        "format_version": FORMAT_VERSION,
-        "pairs": len(matrix),
-        "words": len(matrix.words.keys),
-        "distinct_pairs": len(matrix.couples.members),
-        "terms": len(matrix.basis),
-        "unigrams": len(matrix.basis.unigrams),
-        "basis_hash": matrix.basis.hash,
-        "settings": matrix.settings.to_dict(),
-        "source": {"path": matrix.source_path, "content_hash": matrix.source_hash},
-        "unknown_words": matrix.unknown_words,
-        "capped_words": matrix.capped_words,
-        "capped_pairs": matrix.capped_pairs,
-        "bagpack": __version__,
-        "checksums": checksums,
-    }
-    write_json(directory / "manifest.json", {**manifest, "seal": seal_of(manifest)})
+    for name, declared in ARRAYS.items():
+        write_array(directory / name, arrays[name], declared.dtype)
+    tables.basis.save(directory / "basis.tsv")
+    write_sealed(
+        directory / "manifest.json",
+        {
+            "kind": KIND,
+            "format_version": FORMAT_VERSION,
+            "pairs": len(matrix),
+            "words": len(tables.words.keys),
+            "distinct_pairs": len(tables.couples.members),
+            "terms": len(tables.basis),
+            "unigrams": len(tables.basis.unigrams),
+            "basis_hash": tables.basis.hash,
+            "settings": tables.settings.to_dict(),
+            "source": {"path": tables.source_path, "content_hash": tables.source_hash},
+            "unknown_words": matrix.unknown_words,
+            "capped_words": matrix.capped_words,
+            "capped_pairs": matrix.capped_pairs,
+            "bagpack": __version__,
+        },
+    )
 
 
 def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
@@ -134,11 +147,11 @@ def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
 
 
 def read_matrix_manifest(path: Path) -> dict[str, Any]:
-    """The manifest, checked for kind and version."""
+    """The manifest, checked for kind, version, seal and types."""
     if not (path / "manifest.json").exists():
         state = "is not a BagPack artefact" if path.exists() else "does not exist"
         raise StoreError(f"{path} {state}; make a matrix with bagpack vectors STORE PAIRS.tsv --out {path}")
-    manifest: dict[str, Any] = read_json(path / "manifest.json")
+    manifest = read_json(member(path, "manifest.json"))
     kind = manifest.get("kind") if isinstance(manifest, dict) else None
     if kind != KIND:
         raise StoreError(f"{path} is a BagPack {kind}, not a {KIND}; name a matrix that bagpack vectors made")
@@ -147,83 +160,80 @@ def read_matrix_manifest(path: Path) -> dict[str, Any]:
             f"{path} has format version {manifest.get('format_version')}, this BagPack reads {FORMAT_VERSION}; update "
             f"BagPack, or count the pairs again"
         )
-    if seal_of(manifest) != manifest.get("seal"):
-        raise StoreError(
-            f"{path / 'manifest.json'} does not match its own seal; restore it from a copy, or count the pairs again"
+    manifest = read_sealed(path / "manifest.json")
+    numbers = all(_is_count(manifest.get(name)) for name in ("pairs", "words", "distinct_pairs", "terms"))
+    source = manifest.get("source")
+    if (
+        "seal" not in manifest
+        or not numbers
+        or not isinstance(manifest.get("checksums"), dict)
+        or not (
+            isinstance(source, dict)
+            and all(isinstance(source.get(name), str) for name in ("path", "content_hash"))
         )
+    ):
+        raise StoreError(f"{path / 'manifest.json'} lacks entries, or they have other types; {CURE}")
     return manifest
 
 
-def open_matrix(path: Path) -> PairMatrix:
-    """Open a matrix that `save_matrix` wrote."""
-    from bagpack.vectors.matrix import PairMatrix
-    from bagpack.vectors.tables import PairTable, WordTable
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 62
+
+
+def _numbers(manifest: Mapping[str, Any]) -> dict[str, int]:
+    words, pairs, terms = manifest["words"], manifest["distinct_pairs"], manifest["terms"]
+    return {
+        "words": words, "pairs": pairs, "pairs × 2": 2 * pairs, "rows × 2": 2 * manifest["pairs"],
+        "word columns": 2 * terms, "pair columns": 6 * terms,
+    }  # fmt: skip
+
+
+def open_matrix(path: Path) -> BlockMatrix:
+    """Open a matrix that `save_matrix` wrote. Lengths and values of its arrays are checked: kernels do not."""
+    from bagpack.vectors.matrix import BlockMatrix
 
     manifest = read_matrix_manifest(path)
-    arrays = {name: map_array(path / name, dtype) for name, dtype in ARRAYS.items()}
-    basis = Basis.open(path / "basis.tsv")
-    if basis.hash != manifest["basis_hash"]:
+    basis = Basis.open(member(path, "basis.tsv"))
+    if basis.hash != manifest.get("basis_hash") or len(basis) != manifest["terms"]:
         raise StoreError(
             f"{path / 'basis.tsv'} was changed after the matrix was counted; count the pairs again, with --basis"
         )
-    names, targets = (Strings(arrays[f"{name}.blob"], arrays[f"{name}.offsets"]) for name in LISTS)
-    if not _fits(arrays, manifest):
-        raise StoreError(
-            f"the files of {path} do not fit each other; bagpack verify {path} tells which is damaged"
-        )
-    terms = len(basis)
-    return PairMatrix(
-        names,
+    for name in ARRAYS:
+        member(path, name)
+    check(path, ARRAYS, _numbers(manifest), CURE)
+    arrays = {name: map_array(path / name, declared.dtype) for name, declared in ARRAYS.items()}
+    try:
+        settings = CountSettings.from_dict(manifest["settings"])
+    except (KeyError, TypeError, UsageError) as error:
+        raise StoreError(f"{path / 'manifest.json'} has wrong counting settings ({error}); {CURE}") from error
+    tables = CountTables(
+        Strings(arrays["names.blob"], arrays["names.offsets"]),
         arrays["names.target"],
-        arrays["rows"].reshape(-1, 2),
-        WordTable(targets, _csr(arrays, "words", len(targets), 2 * terms), arrays["words.found"]),
+        WordTable(
+            Strings(arrays["targets.blob"], arrays["targets.offsets"]),
+            _csr(arrays, "words", manifest["words"], 2 * len(basis)),
+            arrays["words.found"],
+        ),
         PairTable(
             arrays["pairs.targets"].reshape(-1, 2),
-            _csr(arrays, "pairs", manifest["distinct_pairs"], 6 * terms),
+            _csr(arrays, "pairs", manifest["distinct_pairs"], 6 * len(basis)),
             arrays["pairs.found"].reshape(-1, 2),
             arrays["pairs.taken"].reshape(-1, 2),
         ),
         basis,
-        CountSettings.from_dict(manifest["settings"]),
+        settings,
         manifest["source"]["path"],
         manifest["source"]["content_hash"],
         path,
     )
-
-
-def _fits(arrays: dict[str, NDArray[Any]], manifest: dict[str, Any]) -> bool:
-    """Whether the sizes are right: what works with the arrays does not check bounds."""
-    words, pairs = manifest["words"], manifest["distinct_pairs"]
-    names = arrays["names.target"].size
-    sizes = {
-        "rows": 2 * manifest["pairs"],
-        "names.offsets": names + 1,
-        "targets.offsets": words + 1,
-        "words.found": words,
-        "words.indptr": words + 1,
-        "words.data": arrays["words.indices"].size,
-        "pairs.found": 2 * pairs,
-        "pairs.taken": 2 * pairs,
-        "pairs.targets": 2 * pairs,
-        "pairs.indptr": pairs + 1,
-        "pairs.data": arrays["pairs.indices"].size,
-    }
-    last = {"names.offsets": "names.blob", "targets.offsets": "targets.blob"} | {
-        f"{table}.indptr": f"{table}.indices" for table in ("words", "pairs")
-    }
-    return all(arrays[name].size == size for name, size in sizes.items() if name in arrays) and all(
-        arrays[name][-1] == arrays[other].size for name, other in last.items()
-    )
+    return BlockMatrix.make(tables, arrays["rows"].reshape(-1, 2))
 
 
 def _csr(arrays: dict[str, NDArray[Any]], name: str, rows: int, width: int) -> Csr:
     data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
     if data.size < 1 << 31:  # scipy wants one type for both, and would read and copy all indices
         indptr = indptr.astype(np.int32)
-    table = sparse.csr_array((data, indices, indptr), shape=(rows, width), copy=False)
-    table.has_sorted_indices = True
-    table.has_canonical_format = True
-    return table
+    return canonical(sparse.csr_array((data, indices, indptr), shape=(rows, width), copy=False))
 
 
 def describe_matrix(path: Path) -> dict[str, Any]:
@@ -240,4 +250,7 @@ def describe_matrix(path: Path) -> dict[str, Any]:
 
 def verify_matrix(path: Path) -> Sequence[str]:
     """Sentences about damaged files."""
-    return damaged_files(path, read_matrix_manifest(path)["checksums"])
+    manifest = read_matrix_manifest(path)
+    missing = [f"{path / name} has no checksum" for name in ARRAYS if name not in manifest["checksums"]]
+    found = [*missing, *damaged_files(path, manifest["checksums"])]
+    return found or list(damages(path, ARRAYS, _numbers(manifest)))

@@ -1,15 +1,19 @@
-"""What a pair matrix keeps: counts of distinct words, and of distinct pairs of them."""
+"""What was counted: distinct words, distinct pairs of them, over which basis, how, and where."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from bagpack.basis import Basis
 from bagpack.contexts.count import Csr
 from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
 
 I64 = NDArray[np.int64]
@@ -17,7 +21,7 @@ I64 = NDArray[np.int64]
 KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WordTable:
     """Counts of distinct targets: rows of 2T columns, and how often each target occurs in the corpus."""
 
@@ -36,9 +40,9 @@ class WordTable:
         return {target: i for i, target in enumerate(self.targets)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairTable:
-    """Counts of distinct unordered pairs of targets: rows of 6T columns; found and taken co-occurrences per order."""
+    """Counts of distinct unordered pairs of targets: rows of 6T columns; found and counted observations per order."""
 
     members: I64  # the pairs as rows of the word table, the smaller target first
     rows: Csr
@@ -49,10 +53,72 @@ class PairTable:
     def by_code(self) -> tuple[I64, I64]:
         """Codes of the pairs in ascending order, and the row of each."""
         codes = pair_codes(self.members[:, 0], self.members[:, 1])
-        order = np.argsort(codes)
+        order = np.argsort(codes, kind="stable")
         return codes[order], order
 
 
 def pair_codes(one: I64, two: I64) -> I64:
     """One number for each unordered pair of row numbers."""
     return (np.minimum(one, two).astype(np.int64) << 32) | np.maximum(one, two)
+
+
+@dataclass(frozen=True, eq=False)
+class CountTables:
+    """The counts that all rows of a matrix, and all selections of them, share.
+
+    Parameters
+    ----------
+    names
+        Distinct words as they were given.
+    name_targets
+        Each name's row of the word table; -1 if the corpus does not know the word.
+    place
+        Where the matrix was opened.
+    """
+
+    names: Strings
+    name_targets: I64
+    words: WordTable
+    couples: PairTable
+    basis: Basis
+    settings: CountSettings
+    source_path: str
+    source_hash: str
+    place: Path | None = None
+
+    @cached_property
+    def name_list(self) -> list[str]:
+        """The names as text."""
+        return [name.decode() for name in self.names]
+
+    @cached_property
+    def name_rows(self) -> I64:
+        """Each name's row of `word_counts`."""
+        rows = np.array(self.name_targets, np.int64)
+        unknown = np.flatnonzero(rows < 0)
+        rows[unknown] = self.words.rows.shape[0] + np.arange(unknown.size)
+        return rows
+
+    @cached_property
+    def word_counts(self) -> Csr:
+        """The word table, and an all-zero row for each unknown word: to a words-only model they are different words."""
+        rows = self.words.rows
+        more = int((self.name_targets < 0).sum())
+        if not more:
+            return rows
+        indptr = np.concatenate([rows.indptr, np.full(more, rows.indptr[-1], rows.indptr.dtype)])
+        shape = (rows.shape[0] + more, rows.shape[1])
+        return canonical(sparse.csr_array((rows.data, rows.indices, indptr), shape=shape, copy=False))
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.float64] | None:
+        """Corpus frequency of each basis term; None for a basis without counts."""
+        counts = (*self.basis.unigram_counts, *self.basis.bigram_counts)
+        return np.array(counts, np.float64) if len(counts) == len(self.basis) and any(counts) else None
+
+
+def canonical(rows: Csr) -> Csr:
+    """The same rows, known to be sorted and without duplicates: scipy would look at all of them."""
+    rows.has_sorted_indices = True
+    rows.has_canonical_format = True
+    return rows

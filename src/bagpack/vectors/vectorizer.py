@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.errors import UsageError
+from bagpack.errors import InputError
 from bagpack.names import blocks_of, feature_names
 from bagpack.sources import as_source
-from bagpack.vectors.matrix import Pair, PairMatrix
+from bagpack.vectors.counted import count_remembered
+from bagpack.vectors.matrix import BlockMatrix, Pair
 
 if TYPE_CHECKING:
     from bagpack.corpus.store.corpus import Corpus
-    from bagpack.learn.counts import PairCounts
 
 
 class PairVectorizer(TransformerMixin, BaseEstimator):
@@ -32,19 +32,19 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
     corpus
         A `Corpus` (or another source of contexts).
     b
-        How many unigrams and how many bigrams make the basis.
+        Number of unigrams and of bigrams in the basis.
     basis
-        A `Basis` to use instead of picking one.
+        A `Basis` to use instead of picking one from the corpus.
     windows
         `Windows`, or text such as ``"4/2-5-2"``.
     limit
-        At most so many observations of each word and of each unordered pair, in corpus order; None takes all.
+        Maximum observations of each word and of each unordered pair, in corpus order; None takes all.
     sample
         A seed: draw `limit` observations uniformly instead of taking the first.
     count
-        ``"context"``: a term counts once per context; ``"token"``: as often as it stands there.
+        ``"context"``: a term counts once per context; ``"token"``: as often as it occurs there.
     condition
-        Which blocks `transform` returns: ``v1v2``, ``v12`` or ``v1v2v12``.
+        The blocks that `transform` returns: ``v1v2``, ``v12`` or ``v1v2v12``.
     n_jobs
         Workers, through joblib.
 
@@ -82,10 +82,6 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         """Pick the basis; the pairs themselves do not matter."""
         if not as_pairs(X):
             raise PairInputError("there are no pairs to fit on (0 samples); a minimum of 1 is required")
-        self._prepare()
-        return self
-
-    def _prepare(self) -> None:
         blocks_of(self.condition)
         self.settings_ = CountSettings(
             self.windows if isinstance(self.windows, Windows) else Windows.parse(self.windows),
@@ -95,38 +91,30 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         )
         source = as_source(self.corpus)
         self.basis_ = self.basis if self.basis is not None else source.pick_basis(self.b, self.n_jobs)
-        # A holder, since what it remembers is no part of the fitted state: transform leaves that as it is.
-        self._remembered = [PairMatrix.count(source, [], self.basis_, self.settings_)]
         self.n_features_in_ = 2
+        return self
 
-    def matrix(self, X: Iterable[Pair]) -> PairMatrix:
-        """The pairs as a `PairMatrix`; what was counted before is not counted again."""
-        if not hasattr(self, "basis_"):
-            self._prepare()
-        pairs = as_pairs(X)
-        matrix = self._remembered[0]
-        new = [pair for pair in dict.fromkeys(pairs) if not matrix.holds(pair)]
-        if new:
-            matrix = self._remembered[0] = matrix.grow(as_source(self.corpus), new, self.n_jobs)
-        return matrix.rows_of(pairs)
-
-    def counts(self, X: Iterable[Pair]) -> PairCounts:
-        """The pairs as the learners take them; see `PairMatrix.counts`."""
-        return self.matrix(X).counts()
-
-    def transform(self, X: Iterable[Pair]) -> Csr:
-        """Counts, pairs × features."""
-        from sklearn.utils.validation import check_is_fitted
-
+    def transform(self, X: Iterable[Pair]) -> BlockMatrix:
+        """Counts, pairs × features. Pairs that were counted lately are not counted again."""
         check_is_fitted(self, "basis_")
-        return self.matrix(X).block(self.condition)
+        source = as_source(self.corpus)
+        matrix = count_remembered(source, as_pairs(X), self.basis_, self.settings_, self.n_jobs)
+        return matrix.block(self.condition)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self, "basis_")
         return np.array(feature_names(self.basis_.terms, self.condition), dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> PairVectorizer:
+        """Only ``"default"``: tens of thousands of sparse columns are no data frame."""
+        if transform not in (None, "default"):
+            raise PairInputError(
+                f"set_output(transform={transform!r}) is not possible: pair vectors are sparse, with tens of "
+                f"thousands of columns; bagpack.vectors.export.to_frame(X, {transform!r}) gives the non-zero counts "
+                f"as a long table"
+            )
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -136,8 +124,10 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
 
-class PairInputError(UsageError, ValueError):
-    """What was given is not a list of pairs; a ValueError too, as scikit-learn has it."""
+class PairInputError(InputError):
+    """What was given is not a list of pairs."""
+
+    exit_code = 2
 
 
 def as_pairs(X: Iterable[Any]) -> list[Pair]:

@@ -210,13 +210,16 @@ def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> 
                 yield f"{directory / name} {problem}"
 
 
-def check(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> None:
+STORE_CURE = "the store is damaged: restore the file, or index again"
+
+
+def check(directory: Path, declared: Mapping[str, Array], stated: Numbers, cure: str = STORE_CURE) -> None:
     """Raise unless the files hold what is declared; files that passed before and did not change are not read again."""
     mark = _mark(directory, declared, stated)
     if mark is not None and mark.exists():
         return
     for problem in damages(directory, declared, stated):
-        raise StoreError(f"{problem}; the store is damaged: restore the file, or index again")
+        raise StoreError(f"{problem}; {cure}")
     if mark is not None:
         with suppress(OSError):  # without a writable cache it is looked at again next time
             mark.parent.mkdir(parents=True, exist_ok=True)

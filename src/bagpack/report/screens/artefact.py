@@ -21,7 +21,6 @@ def show_artefact(facts: dict[str, Any]) -> None:
 
     facts = dict(facts)
     scores = facts.pop("scores", None)
-    facts.pop("basis_counts", None)  # for programs: --json has them
     if "labels" in facts:
         facts["labels"] = ", ".join(facts["labels"])
     table = Table(box=None, show_header=False, pad_edge=False)

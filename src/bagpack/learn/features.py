@@ -1,0 +1,95 @@
+"""The blocks that presets are made of: those of a matrix, and those that are derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from bagpack.errors import UsageError
+from bagpack.names import BLOCKS, DIFFERENCE, JOINED, PRODUCT, STATISTICS
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.matrix import BlockMatrix
+
+if TYPE_CHECKING:
+    from bagpack.learn.types import Csr, Floats, Ints, Matrix
+
+PLAIN = "x"  # all columns of a matrix without named blocks
+WORDS = ("w1", "w2")  # which words are in the pair, for the words-only baseline
+NEEDED = {PRODUCT: ("v1", "v2"), DIFFERENCE: ("v1", "v2"), STATISTICS: ("v12",)}
+# Logarithms of counts reach 8, the other statistics 1 to 4: divided so, each has about the weight of a context or two.
+SCALE = np.array([5.0, 5.0, 5.0, 15.0, 5.0])
+
+
+def check_blocks(matrix: Matrix, names: Sequence[str], what: str) -> None:
+    """Raise unless a matrix holds counts in the blocks that ``names`` need."""
+    if not isinstance(matrix, BlockMatrix):
+        return
+    if matrix.is_weighted:
+        raise UsageError(
+            f"X was weighted already, and {what} weights counts; pass the counts of a PairVectorizer"
+        )
+    needed = dict.fromkeys(
+        block for name in names for block in NEEDED.get(name, (name,)) if block in (*BLOCKS,)
+    )
+    missing = [block for block in needed if block not in matrix.block_names]
+    if missing:
+        raise UsageError(
+            f"{what} needs the block {missing[0]}, and X has {', '.join(matrix.block_names)}; make X with "
+            f"PairVectorizer(condition='v1v2v12'), or choose a condition that fits"
+        )
+
+
+def block_of(matrix: Matrix, name: str) -> Block:
+    """The block called ``name``."""
+    if not isinstance(matrix, BlockMatrix):
+        return Block(PLAIN, sparse.csr_array(matrix))
+    if name in BLOCKS:
+        return matrix.blocks[name]
+    if name in JOINED:
+        return Block(name, matrix.word_counts, matrix.w1, matrix.w2, frequencies=matrix.tables.frequencies)
+    if name == STATISTICS:
+        return Block(STATISTICS, sparse.csr_array(pair_statistics(matrix)))
+    if name in WORDS:
+        words = sparse.csr_array(sparse.eye_array(matrix.word_counts.shape[0], format="csr"))
+        return Block(name, words, matrix.w1 if name == "w1" else matrix.w2)
+    raise UsageError(f"there is no block {name!r}")
+
+
+def pair_statistics(matrix: BlockMatrix) -> Floats:
+    """Per pair: ln(1+n+), ln(1+n−), whether it is seen at all, its PMI, and the log odds of the order.
+
+    All are zero for a pair that is never seen together. The size of the corpus is taken from the basis's unigrams (all
+    but the rarest words), and PMI is 0 where they have no counts. A word's partner can be in 2 (between + 1) places.
+    """
+    n1, n2, plus, minus = matrix.totals.astype(np.float64).T
+    tokens = float(sum(matrix.basis.unigram_counts))
+    reach = 2 * (matrix.settings.windows.between + 1)
+    together = plus + minus
+    seen = together > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pmi = np.log((together + 0.5) * max(tokens, 1.0) / (n1 * n2 * reach))
+    pmi = np.where(seen & (tokens > 0) & (n1 > 0) & (n2 > 0), np.maximum(pmi, 0.0), 0.0)
+    values = [np.log1p(plus), np.log1p(minus), seen, pmi, np.log((plus + 1) / (minus + 1))]
+    return np.asarray(np.stack(values, axis=1) / SCALE)
+
+
+def evidence(one: BlockMatrix, name: str, columns: Ints) -> Ints:
+    """For a single pair and some columns of a block, the integers behind them, as an explanation shows them."""
+    if name == "v12":
+        return _row(one.pair_counts, 0, columns)
+    if name == STATISTICS:
+        plus, minus = int(one.n_plus[0]), int(one.n_minus[0])
+        return np.array([plus, minus, plus + minus, plus + minus, plus - minus], dtype=np.int64)[columns]
+    first, second = (_row(one.word_counts, int(rows[0]), columns) for rows in (one.w1, one.w2))
+    if name == PRODUCT:
+        return np.minimum(first, second)
+    if name == DIFFERENCE:
+        return first - second
+    return first if name == "v1" else second
+
+
+def _row(table: Csr, row: int, columns: Ints) -> Ints:
+    return np.asarray(table[[row]].toarray()[0, columns])
