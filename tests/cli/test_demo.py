@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import os
 import shlex
 import tarfile
+from dataclasses import replace
 
 import pytest
 
@@ -31,17 +33,28 @@ def tiny_dump() -> bytes:
     return f"<mediawiki>\n{page}\n</mediawiki>\n".encode()
 
 
+def tiny_archive(path, **files: str) -> str:
+    """A source archive with the dump, and whatever else; returns its checksum."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    inside = {
+        "data/tiny.gz": gzip.compress(tiny_dump()),
+        **{name: text.encode() for name, text in files.items()},
+    }
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in inside.items():
+            entry = tarfile.TarInfo(f"tiny-1/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return demo._sha256(path)
+
+
 @pytest.fixture
 def small_demo(tmp_path, monkeypatch):
-    """The demo's corpus in the cache, so that no test needs the network."""
+    """The demo's archive in the cache, so that no test needs the network."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    kept = tmp_path / "cache" / "bagpack" / "tiny.gz"
-    kept.parent.mkdir(parents=True)
-    kept.write_bytes(gzip.compress(tiny_dump()))
-    tiny = demo.DemoCorpus(
-        "tiny", "1", "tiny-1.tar.gz", "tiny-1/tiny.gz", demo._sha256(kept), "A corpus", "free"
-    )
+    checksum = tiny_archive(tmp_path / "cache" / "bagpack" / "tiny-1.tar.gz")
+    tiny = demo.DemoCorpus("tiny", "1", "tiny-1.tar.gz", checksum, "tiny-1/data/tiny.gz", "A corpus", "free")
     monkeypatch.setattr(demo, "ENWIK8", tiny)
     return tiny
 
@@ -97,31 +110,41 @@ def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch):
     assert "bagpack index demo/enwik8.xml --out demo/enwik8.bp --resume" in done.out
 
 
-def test_the_archive_is_checked_before_it_is_used(small_demo, monkeypatch, tmp_path):
-    kept = tmp_path / "cache" / "bagpack" / "tiny.gz"
-    content = kept.read_bytes()
+def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):
+    """A real pip and a real index on disk; the archive's build code would leave a file if anyone ran it."""
+    trace = tmp_path / "was-run"
+    build = (
+        f"import pathlib, setuptools; pathlib.Path({str(trace)!r}).touch(); setuptools.setup(name='tiny')\n"
+    )
+    page = tmp_path / "index" / "tiny"
+    checksum = tiny_archive(
+        page / "tiny-1.tar.gz", **{"setup.py": build, "PKG-INFO": "Name: tiny\nVersion: 1\n"}
+    )
+    (page / "index.html").write_text('<a href="tiny-1.tar.gz">tiny-1.tar.gz</a>')
+    for name, value in {
+        "XDG_CACHE_HOME": str(tmp_path / "cache"), "PIP_INDEX_URL": (tmp_path / "index").as_uri(),
+        "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    right = demo.DemoCorpus("tiny", "1", "tiny-1.tar.gz", checksum, "tiny-1/data/tiny.gz", "A corpus", "free")
+    said = []
+    kept = demo.fetch(right, said.append)
+    assert demo.unpack(right, kept, tmp_path / "tiny.xml").read_bytes() == tiny_dump()
+    assert len(said) == 1
+    demo.fetch(right, said.append)
+    assert len(said) == 1  # from the cache
     kept.unlink()
-
-    def bring(inside: bytes):
-        def download(corpus, place):
-            with tarfile.open(f"{place}/{corpus.archive}", "w:gz") as archive:
-                entry = tarfile.TarInfo(corpus.member)
-                entry.size = len(inside)
-                archive.addfile(entry, io.BytesIO(inside))
-            return ""
-
-        return download
-
-    monkeypatch.setattr(demo, "_download", bring(b"something else"))
+    wrong = replace(right, sha256="0" * 64)
     with pytest.raises(BagpackError, match="its checksum differs"):
-        demo.fetch(small_demo, print)
-    assert not kept.exists()
-    monkeypatch.setattr(demo, "_download", bring(content))
-    assert demo.fetch(small_demo, print).read_bytes() == content
+        demo.fetch(wrong, said.append)
+    assert list(kept.parent.iterdir()) == []
+    with pytest.raises(BagpackError, match=r"pip does not know tiny-2\.tar\.gz"):
+        demo.fetch(replace(right, archive="tiny-2.tar.gz"), said.append)
+    assert not trace.exists()
 
 
 def test_without_a_network_it_is_a_sentence(small_demo, monkeypatch, tmp_path):
-    (tmp_path / "cache" / "bagpack" / "tiny.gz").unlink()
+    (tmp_path / "cache" / "bagpack" / "tiny-1.tar.gz").unlink()
     for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(BagpackError, match=r"the demo's corpus could not be fetched .*; check the network"):

@@ -83,7 +83,7 @@ def _corpus(directory: Path, store: Path) -> None:
     try:
         read_manifest(store)
     except StoreError:
-        dump = unpack(fetch(ENWIK8, _say), directory / "enwik8.xml")
+        dump = unpack(ENWIK8, fetch(ENWIK8, _say), directory / "enwik8.xml")
         begun = store.with_name(store.name + PARTIAL).exists()
         run("index", dump, "--out", store, *(["--resume"] if begun else []))
     else:
