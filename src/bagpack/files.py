@@ -71,6 +71,10 @@ class DiskError(StoreError):
     """The disk is full."""
 
 
+class TooManyFilesError(StoreError):
+    """No file descriptor is left: nothing is wrong with the file."""
+
+
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
     """Turn errors of the operating system while writing to `path` into sentences."""
@@ -93,12 +97,12 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
 
 
-def too_many_files(path: Path | str) -> StoreError:
+def too_many_files(path: Path | str) -> TooManyFilesError:
     """The error where this process, or the system, has no file descriptor left."""
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return StoreError(
+    return TooManyFilesError(
         f"{path} could not be opened: too many open files (this process may open {soft:,}); raise the limit "
         f"(ulimit -n 4096) and run the command again"
     )

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.files import disk_errors, remove_tree
+from bagpack.signals import as_worker
 
 Arrays = tuple[NDArray[Any], ...]
 
@@ -64,6 +65,9 @@ def core_count() -> int:
 def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
     """Results of `delayed` calls in the order of the calls, as they come where the engine can do that."""
     worker_count(n_jobs)
+    if on_one_machine():
+        parent = os.getpid()
+        tasks = (delayed(as_worker)(parent, *task) for task in tasks)
     try:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1)
     except ValueError:  # Ray and Spark hand all results over at the end; they are small

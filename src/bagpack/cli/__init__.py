@@ -132,6 +132,12 @@ def main() -> None:
     import warnings
 
     from bagpack.jit import on_compile
+    from bagpack.signals import end_on_signals, exit_code
+
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell (>&-): what is written goes nowhere
+            setattr(sys, name, open(os.open(os.devnull, os.O_WRONLY), "w"))  # noqa: SIM115
+    end_on_signals()
 
     on_compile(lambda: print(COMPILING, file=sys.stderr))
     # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
@@ -143,9 +149,9 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # a full disk is reported here, not by the interpreter as it exits
     except BagpackError as error:
-        code, message = error.exit_code, str(error)
+        code, message = exit_code(error.exit_code), str(error)
     except KeyboardInterrupt:
-        code, message = 130, "interrupted"
+        code, message = exit_code(130), "interrupted"
     except (ReaderGoneError, BrokenPipeError):
         _drop_output()
         sys.exit(0)

@@ -392,18 +392,18 @@ def _make_parts(
             report.planned(plan)
         warm_up({source.format for source in plan.sources}, options, report.notice)
         done, read = _run_parts(work, plan, finished, kept, jobs, report.progress)
-    except (InputError, UsageError) as error:
-        if not planned and not fresh:
-            raise
+    except BaseException as error:
         reports = len(list((work / "shards" / "parts").glob("*.json")))
-        if not reports:
+        wrong = isinstance(error, InputError | UsageError)
+        if (planned or fresh) and not reports and (wrong or not (work / SPOOLED).exists()):
             discard(work)  # nothing is finished, so nothing is left behind
-            raise
-        raise type(error)(
-            f"{error} ({reports:,} finished parts are kept: correct it, or choose to skip it, and add --resume)"
-        ) from error
-    except DiskError as error:
-        raise StoreError(f"{error}, adding --resume") from error
+        if wrong and planned and reports:
+            raise type(error)(
+                f"{error} ({reports:,} finished parts are kept: correct it, or choose to skip it, and add --resume)"
+            ) from error
+        if isinstance(error, DiskError):
+            raise StoreError(f"{error}, adding --resume") from error
+        raise
     tally = Tally()
     for entry in done:
         tally.add(entry["told"], entry["repaired"])

@@ -174,8 +174,12 @@ def spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
     kept = work / SPOOLED
     if not kept.exists():
         beside = work / f"{SPOOLED}.new"
-        with disk_errors(beside), open(beside, "wb") as handle:
-            shutil.copyfileobj(sys.stdin.buffer, handle, 1 << 20)
+        try:
+            with disk_errors(beside), open(beside, "wb") as handle:
+                shutil.copyfileobj(sys.stdin.buffer, handle, 1 << 20)
+        except BaseException:
+            beside.unlink(missing_ok=True)  # half of it is of no use
+            raise
         if beside.stat().st_size == 0:
             raise InputError("standard input is empty; pipe some text into the command")
         os.replace(beside, kept)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.errors import StoreError
-from bagpack.files import cache_directory, digest, map_array, write_array
+from bagpack.files import TooManyFilesError, cache_directory, digest, map_array, write_array
 
 FORMAT_VERSION = 1
 CHUNK = 1 << 20  # values looked at together
@@ -181,32 +181,31 @@ def write_arrays(
 
 def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Iterator[str]:
     """Sentences about files that are missing or do not hold what is declared; lengths first, then values."""
-    found: dict[str, Values] = {}
-    for name, array in declared.items():
+    sizes: dict[str, int] = {}
+    for name, array in declared.items():  # mapped one at a time: each takes a file descriptor
         try:
-            found[name] = map_array(directory / name, array.dtype)
+            sizes[name] = map_array(directory / name, array.dtype).size
+        except TooManyFilesError:
+            raise
         except StoreError as error:
             yield str(error)
     numbers = dict(stated)
     for (
         name,
-        values,
-    ) in found.items():  # a number that no JSON file states is the length of the first file that has it
+        size,
+    ) in sizes.items():  # a number that no JSON file states is the length of the first file that has it
         number, _, more = declared[name].length.partition("+")
-        numbers.setdefault(number, values.size - int(more or 0))
-    right = []
-    for name, values in found.items():
-        wanted = declared[name].size(numbers)
-        if values.size == wanted:
-            right.append(name)
-        else:
+        numbers.setdefault(number, size - int(more or 0))
+    for name, size in sizes.items():
+        array = declared[name]
+        if size != array.size(numbers):
             yield (
-                f"{directory / name} has {values.size:,} entries, but it must have {wanted:,} "
-                f"({declared[name].length})"
+                f"{directory / name} has {size:,} entries, but it must have {array.size(numbers):,} "
+                f"({array.length})"
             )
-    for name in right:
+            continue
         with suppress(KeyError):  # a number whose file is missing, which is reported already
-            if problem := declared[name].rule(found[name], numbers):
+            if problem := array.rule(map_array(directory / name, array.dtype), numbers):
                 yield f"{directory / name} {problem}"
 
 

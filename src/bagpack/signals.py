@@ -1,0 +1,78 @@
+"""Ending in time: SIGTERM and SIGHUP end a command and its workers within two seconds, with everything cleaned up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+GRACE = 1.5  # seconds for cleaning up, after which the process ends in any case
+POLL = 0.25  # seconds between two looks at whether the parent process is there
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+_received: list[int] = []
+_watched: list[int] = []
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal asked the process to end: handled wherever Ctrl-C is."""
+
+
+def end_on_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process as Ctrl-C does; a signal that is ignored (nohup) stays ignored.
+
+    Python runs a handler only between two steps of the main thread, which may be inside a kernel for a minute. So a
+    thread waits for the signal too, and ends the process when cleaning up has not ended it in time.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    wanted = [number for number in ENDING if signal.getsignal(number) == signal.SIG_DFL]
+    if not wanted:
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    for number in wanted:
+        signal.signal(number, _raise)
+    threading.Thread(target=_end_in_time, args=(reading,), daemon=True).start()
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    if not _received:
+        _received.append(number)
+        raise Terminated
+
+
+def _end_in_time(reading: int) -> None:
+    while data := os.read(reading, 1):
+        if data[0] in ENDING:
+            time.sleep(GRACE)
+            os._exit(128 + data[0])
+
+
+def exit_code(code: int) -> int:
+    """The exit code of a command: 128 + the number of the signal that ended it, by convention."""
+    return 128 + _received[0] if _received and code == 128 + signal.SIGINT else code
+
+
+def end_with(parent: int) -> None:
+    """Let this worker process end when its parent does, whatever it is doing then."""
+    if parent == os.getpid() or parent in _watched:
+        return
+    _watched.append(parent)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def as_worker(parent: int, function: Any, arguments: Any, options: Any) -> Any:
+    """Call a function in a worker process that ends with its parent."""
+    end_with(parent)
+    return function(*arguments, **options)

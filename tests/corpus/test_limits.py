@@ -1,0 +1,80 @@
+"""Limits of the operating system: one sentence each, and nothing left behind."""
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from bagpack import files
+from bagpack.errors import StoreError
+
+COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
+
+
+def limited(limit, value, *args, **options):
+    return subprocess.run(
+        [*COMMAND, *map(str, args)], capture_output=True, text=True, check=False, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(limit, (value, value)), **options,
+    )  # fmt: skip
+
+
+def test_a_file_size_limit(tmp_path, write):
+    source = write("a.txt", "".join(f"Lions{n} sleep.\n" for n in range(5000)))
+    done = limited(resource.RLIMIT_FSIZE, 20_000, "index", source, "--out", tmp_path / "s", "-j", 1)
+    assert done.returncode == 1
+    assert "would become larger than the file size limit" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("descriptors", [20, 40])
+def test_few_file_descriptors(descriptors, tmp_path, write):
+    source = write("a.txt", "Lions sleep.\n")
+    done = limited(resource.RLIMIT_NOFILE, descriptors, "index", source, "--out", tmp_path / "s", "-j", 1)
+    assert "Traceback" not in done.stderr
+    assert "unforeseen" not in done.stderr
+    assert "ermission" not in done.stderr
+    if done.returncode:
+        assert "too many open files" in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_system_that_sets_no_limit_on_open_files(monkeypatch):
+    """macOS: the hard limit is infinite, and is refused as the soft one."""
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (256, resource.RLIM_INFINITY))
+    monkeypatch.setattr(resource, "setrlimit", lambda what, limits: asked.append(limits))
+    assert files._allow_more_files()
+    assert asked == [(files.MANY_FILES, resource.RLIM_INFINITY)]
+
+    def refuse(what, limits):
+        raise ValueError("current limit exceeds maximum limit")
+
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    assert not files._allow_more_files()
+
+
+def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypatch):
+    import errno
+    import os
+
+    (tmp_path / "a").write_bytes(b"12345678")
+
+    def refuse(*arguments):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(files, "_allow_more_files", lambda: False)
+    with pytest.raises(
+        StoreError, match=r"too many open files \(this process may open [\d,]+\); raise the limit"
+    ):
+        files.map_array(tmp_path / "a", "<i8")
+
+
+def test_a_limit_beyond_64_bits(cli, tmp_path, write):
+    assert cli("index", write("a.txt", "A lion met a cat.\n"), "--out", tmp_path / "s", "-j", 1).code == 0
+    for command in (("contexts", tmp_path / "s", "lion"), ("contexts", tmp_path / "s", "lion", "cat")):
+        done = cli(*command, "--limit", 2**63 + 1)
+        assert done.code in (0, 2)
+        assert "unforeseen" not in done.err

@@ -1,0 +1,124 @@
+"""SIGTERM, SIGHUP, a parent that is killed, a reader that is gone: the end comes in two seconds, and is clean."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+SECONDS = 2.0
+WORKERS = """
+import time
+from bagpack import parallel, signals
+signals.end_on_signals()
+with parallel.scratch() as place:
+    print(place, flush=True)
+    list(parallel.run((parallel.delayed(time.sleep)(60) for _ in range(2)), 2))
+"""
+BUSY = """
+import hashlib
+from bagpack import signals
+signals.end_on_signals()
+print("busy", flush=True)
+hashlib.pbkdf2_hmac("sha256", b"x", b"x", 1_000_000_000)
+"""
+
+
+def started(script, *more, **options):
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *more], stdout=subprocess.PIPE, text=True, **options
+    )
+    return process, process.stdout.readline().strip()
+
+
+def workers_of(process):
+    """The worker processes, when both are at work."""
+    parent = psutil.Process(process.pid)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = [
+            child for child in parent.children(recursive=True) if "popen_loky" in " ".join(child.cmdline())
+        ]
+        if len(found) >= 2:
+            time.sleep(1.5)  # until they have their tasks
+            return found
+        time.sleep(0.05)
+    raise AssertionError("no workers were started")
+
+
+def gone_in_time(processes, begun):
+    _, alive = psutil.wait_procs(processes, timeout=SECONDS + 5)
+    assert alive == []
+    return time.monotonic() - begun
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_workers_end_with_their_parent(how):
+    process, place = started(WORKERS)
+    workers = workers_of(process)
+    begun = time.monotonic()
+    process.send_signal(how)
+    process.wait(10)
+    assert gone_in_time(workers, begun) < SECONDS + 1  # the machine of the tests may be busy
+    assert os.path.exists(place) == (how == signal.SIGKILL)
+    if how == signal.SIGKILL:
+        os.rmdir(place)
+
+
+def test_a_process_that_is_busy_in_one_call():
+    process, _ = started(BUSY)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 128 + signal.SIGTERM
+    assert time.monotonic() - begun < SECONDS + 1
+
+
+COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_asked_to_end(how, tmp_path):
+    """Waiting for standard input, with a directory begun."""
+    process = subprocess.Popen(
+        [*COMMAND, "index", "-", "--out", tmp_path / "s"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "s.partial" / "stdin.new").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    begun = time.monotonic()
+    process.send_signal(how)
+    assert process.wait(20) == 128 + how
+    assert time.monotonic() - begun < SECONDS + 1
+    said = process.stderr.read().decode()
+    assert said.startswith("bagpack: interrupted")
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nohup_is_respected(tmp_path):
+    process, _ = started(
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        + BUSY.replace("1_000_000_000", "3_000_000")
+    )
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 0
+
+
+def test_output_that_is_closed(tmp_path):
+    (tmp_path / "a.txt").write_text("Lions sleep.\n")
+    run = " ".join(["exec", *(f"'{part}'" for part in COMMAND)])
+    for command in (
+        f"index {tmp_path}/a.txt --out {tmp_path}/s",
+        f"info {tmp_path}/s",
+        f"info {tmp_path}/s --json",
+    ):
+        done = subprocess.run(f"{run} {command} >&-", shell=True, capture_output=True, text=True, check=False)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    done = subprocess.run(
+        f"{' '.join(repr(part) for part in COMMAND)} info {tmp_path}/s --json | head -1; exit ${{PIPESTATUS[0]}}",
+        shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
