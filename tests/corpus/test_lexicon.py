@@ -1,0 +1,75 @@
+"""The merged lexicon: the same as a dictionary gives, in bounded memory."""
+
+import tracemalloc
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from bagpack.corpus.store import lexicon
+from bagpack.corpus.store.lexicon import merge_all, most_frequent_keys
+from bagpack.corpus.store.strings import Strings
+
+RNG = np.random.default_rng(5)
+
+
+def counted(size, keys):
+    found = Counter()
+    for form, key, count in zip(
+        RNG.integers(0, size, size), RNG.integers(0, keys, size), RNG.integers(1, 9, size), strict=True
+    ):
+        found[f"form{form}\tkey{key}".encode()] += int(count)
+    order = sorted(found)
+    return Strings.of(order), np.array([found[entry] for entry in order], np.int64)
+
+
+@pytest.mark.parametrize("small", [1 << 24, 0])
+def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small):
+    """In memory and in files alike."""
+    monkeypatch.setattr(lexicon, "SMALL", small)
+    lists = [counted(300, 5) for _ in range(5)]
+    total = Counter()
+    for strings, counts in lists:
+        total.update(dict(zip(strings, counts.tolist(), strict=True)))
+    pairs, counts = merge_all(lists, tmp_path)
+    assert dict(zip(pairs, counts.tolist(), strict=True)) == total
+    keys = Strings.of(sorted([*(f"key{n}" for n in range(5)), "form7", "form11"]))
+    forms, chosen = most_frequent_keys(pairs, counts, keys, tmp_path)
+    expected = {}
+    for entry in sorted(total):
+        form, key = entry.split(b"\t")
+        if form not in (b"form7", b"form11") and total[entry] > expected.get(form, (0,))[0]:
+            expected[form] = (total[entry], key)
+    assert list(forms) == sorted(expected)
+    assert [keys.bytes_at(index) for index in chosen] == [expected[form][1] for form in sorted(expected)]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pair_of_form_and_key_takes_few_bytes(tmp_path):
+    """It took 282 bytes, as Python objects."""
+    size = 200_000
+    pairs = Strings.of(sorted(f"form{n}\tkey{n % 97}" for n in range(size)))
+    keys = Strings.of(sorted(f"key{n}" for n in range(97)))
+    counts = np.ones(size, np.int64)
+    most_frequent_keys(Strings.of([b"a\tb"]), counts[:1], keys, tmp_path)  # compiled before it is measured
+    tracemalloc.start()
+    forms, _ = most_frequent_keys(pairs, counts, keys, tmp_path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(forms) == size
+    assert peak / size < 120
+
+
+def test_large_lists_are_not_held_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(lexicon, "SMALL", 1 << 16)
+    size = 200_000
+    lists = [
+        (Strings.of(sorted(f"{part}word{n}" for n in range(size))), np.ones(size, np.int64)) for part in "ab"
+    ]
+    merge_all([(Strings.of([b"a"]), np.ones(1, np.int64))] * 2, tmp_path)
+    tracemalloc.start()
+    merged, _ = merge_all(lists, tmp_path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(merged) == 2 * size
+    assert peak / (2 * size) < 2
