@@ -9,8 +9,8 @@ SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
     "_version", "errors", "jit", "files", "artefacts", "signals", "names", "wording", "console", "sheets",
-    "parallel", "backends", "corpus", "basis", "contexts", "tasks", "engines", "sources", "vectors", "learn", "evaluate", "report",
-    "explain", "experiments", "data", "demo", "info", "app", "cli",
+    "parallel", "backends", "corpus", "basis", "contexts", "tasks", "engines", "sources", "vectors", "learn",
+    "evaluate", "report", "explain", "experiments", "data", "demo", "info", "app", "cli",
 )  # fmt: skip
 
 
