@@ -200,6 +200,23 @@ def exchange(first: Path, second: Path) -> bool:
     raise OSError(number, os.strerror(number), str(second))
 
 
+DOCUMENTS = {"manifest.json": "kind", "model.json": "format", "bagpack-engine.json": "kind"}
+KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine")
+
+
+def is_artefact(path: Path) -> bool:
+    """Whether BagPack made the directory: a store, snippets, a matrix, a model or a search index, whole or damaged."""
+    for name, entry in DOCUMENTS.items():
+        if (path / name).is_file():
+            try:
+                document = read_json(path / name)
+            except StoreError:
+                continue
+            if isinstance(document, dict) and document.get(entry) in KINDS:
+                return True
+    return False
+
+
 # Checksums ------------------------------------------------------------------------------------------------------
 
 

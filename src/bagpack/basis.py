@@ -127,9 +127,9 @@ class Basis:
                     f"{path}:{number} is not a basis line: {line[:60]!r}; write unigram or bigram, TAB, the term, TAB, "
                     f"its count"
                 )
-            if count and not count.isdigit():
+            if count and not (count.isascii() and count.isdigit()):
                 raise InputError(
-                    f"{path}:{number} has the count {count!r}, which is no whole number; mend it"
+                    f"{path}:{number} has the count {count!r}, which is not an integer; correct it"
                 )
             first = first or term.partition(" ")[0]
             second = term.removeprefix(f"{first} ")

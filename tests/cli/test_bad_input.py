@@ -30,7 +30,7 @@ def fails(cli, tmp_path):
         assert sentence.startswith("bagpack: ")
         assert "\n" not in sentence
         assert not out.exists()
-        assert out.with_name("store.bp.partial").exists() == ("finished parts are kept" in sentence)
+        assert out.with_name("store.bp.partial").exists() == (" kept: correct it" in sentence)
         return sentence
 
     return run

@@ -1,12 +1,18 @@
 """Limits of the operating system: one sentence each, and nothing left behind."""
 
+import bz2
+import gzip
+import lzma
 import resource
 import subprocess
 import sys
 
 import pytest
+import zstandard
 
 from bagpack import files
+from bagpack.corpus.build.estimate import _plain_size
+from bagpack.corpus.readers.sources import inspect
 from bagpack.errors import StoreError
 
 COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
@@ -70,6 +76,45 @@ def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypat
         StoreError, match=r"too many open files \(this process may open [\d,]+\); raise the limit"
     ):
         files.map_array(tmp_path / "a", "<i8")
+
+
+BOMB = """
+import resource, sys
+from bagpack.corpus.build.estimate import _plain_size
+from bagpack.corpus.readers.sources import inspect
+source = inspect(sys.argv[1])
+limit = 1 << 30
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+print(_plain_size(source))
+"""
+
+
+def test_the_size_of_a_bomb_is_estimated_in_bounded_memory(tmp_path):
+    bombs = {}
+    packer = bz2.BZ2Compressor()
+    bombs["a.txt.bz2"] = b"".join([*(packer.compress(bytes(1 << 20)) for _ in range(300)), packer.flush()])
+    bombs["b.txt.zst"] = zstandard.ZstdCompressor().compress(bytes(300 << 20))
+    for name, content in bombs.items():
+        (tmp_path / name).write_bytes(content)
+        done = subprocess.run(
+            [sys.executable, "-c", BOMB, tmp_path / name],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert int(done.stdout) >= 64 << 20
+
+
+def test_the_size_of_compressed_text_is_estimated(tmp_path):
+    text = "".join(f"Lion number {n % 997} sleeps.\n" for n in range(300_000)).encode()
+    for name, content in {
+        "a.gz": gzip.compress(text), "a.bz2": bz2.compress(text), "a.xz": lzma.compress(text, preset=0),
+        "a.zst": zstandard.ZstdCompressor().compress(text),
+    }.items():  # fmt: skip
+        (tmp_path / name).write_bytes(content)
+        assert _plain_size(inspect(str(tmp_path / name))) == pytest.approx(len(text), rel=0.3), name
 
 
 def test_a_limit_beyond_64_bits(cli, tmp_path, write):

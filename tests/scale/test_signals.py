@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-SECONDS = 2.0
+SECONDS = 5.0  # two on a quiet machine; without what is tested it takes a minute
 WORKERS = """
 import time
 from bagpack import parallel, signals
@@ -50,7 +50,7 @@ def workers_of(process):
 
 
 def gone_in_time(processes, begun):
-    _, alive = psutil.wait_procs(processes, timeout=SECONDS + 5)
+    _, alive = psutil.wait_procs(processes, timeout=2 * SECONDS)
     assert alive == []
     return time.monotonic() - begun
 
@@ -62,7 +62,7 @@ def test_workers_end_with_their_parent(how):
     begun = time.monotonic()
     process.send_signal(how)
     process.wait(10)
-    assert gone_in_time(workers, begun) < SECONDS + 1  # the machine of the tests may be busy
+    assert gone_in_time(workers, begun) < SECONDS
     assert os.path.exists(place) == (how == signal.SIGKILL)
     if how == signal.SIGKILL:
         os.rmdir(place)
@@ -73,7 +73,7 @@ def test_a_process_that_is_busy_in_one_call():
     begun = time.monotonic()
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 128 + signal.SIGTERM
-    assert time.monotonic() - begun < SECONDS + 1
+    assert time.monotonic() - begun < SECONDS
 
 
 COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
@@ -91,7 +91,7 @@ def test_a_command_that_is_asked_to_end(how, tmp_path):
     begun = time.monotonic()
     process.send_signal(how)
     assert process.wait(20) == 128 + how
-    assert time.monotonic() - begun < SECONDS + 1
+    assert time.monotonic() - begun < SECONDS
     said = process.stderr.read().decode()
     assert said.startswith("bagpack: interrupted")
     assert "Traceback" not in said

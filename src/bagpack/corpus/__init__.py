@@ -1,1 +1,27 @@
-"""Readers, annotators, the builder and the on-disk store of a corpus."""
+"""The corpus: text/ (tokens, sentences, lemmas), readers/ (input formats), build/ (indexing), store/ (files)."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bagpack.corpus.build.index import index_corpus as index_corpus
+    from bagpack.corpus.options import TextOptions as TextOptions
+    from bagpack.corpus.readers import Reader as Reader
+    from bagpack.corpus.store.corpus import Corpus as Corpus
+
+_MODULES = {
+    "Corpus": "bagpack.corpus.store.corpus",
+    "Reader": "bagpack.corpus.readers",
+    "TextOptions": "bagpack.corpus.options",
+    "index_corpus": "bagpack.corpus.build.index",
+}
+__all__ = sorted(_MODULES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

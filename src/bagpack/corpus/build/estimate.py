@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import lzma
 import math
 import tempfile
@@ -11,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -219,20 +220,24 @@ def _from_line(piece: Slice, offset: int) -> Slice:
 
 
 def _plain_size(source: Source) -> int:
-    """Uncompressed bytes of a source, from its first megabyte where it is compressed."""
+    """Uncompressed bytes of a source, from its beginning where it is compressed; a bomb is not read to its end."""
     if not source.compression:
         return PARQUET_EXPANSION * source.size if source.format == "parquet" else source.size
-    with open(source.path, "rb") as handle:
-        data = handle.read(PIECE)
     import zstandard
 
-    openers: dict[str, Callable[[], Any]] = {
-        "gz": lambda: zlib.decompressobj(31),
-        "bz2": bz2.BZ2Decompressor,
-        "xz": lzma.LZMADecompressor,
-        "zst": zstandard.ZstdDecompressor().decompressobj,
+    openers: dict[str, Callable[[IO[bytes]], Any]] = {
+        "gz": lambda file: gzip.GzipFile(fileobj=file),
+        "bz2": bz2.BZ2File,
+        "xz": lzma.LZMAFile,
+        "zst": lambda file: zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True),
     }
-    machine = openers[source.compression]()
-    plain = len(machine.decompress(data))
-    used = len(data) - len(machine.unused_data)
-    return int(source.size * plain / used) if plain else EXPANSION * source.size
+    plain = used = 0
+    try:
+        with open(source.path, "rb") as file, openers[source.compression](file) as stream:
+            while chunk := stream.read(1 << 16):
+                plain, used = plain + len(chunk), file.tell()
+                if plain >= 4 * PIECE and (used < source.size or plain >= 64 * PIECE):
+                    return source.size * plain // used
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError):
+        return EXPANSION * source.size  # damaged, which the sample reports
+    return plain

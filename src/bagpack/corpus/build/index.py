@@ -398,8 +398,9 @@ def _make_parts(
         if (planned or fresh) and not reports and (wrong or not (work / SPOOLED).exists()):
             discard(work)  # nothing is finished, so nothing is left behind
         if wrong and planned and reports:
+            there = "1 finished part is" if reports == 1 else f"{reports:,} finished parts are"
             raise type(error)(
-                f"{error} ({reports:,} finished parts are kept: correct it, or choose to skip it, and add --resume)"
+                f"{error} ({there} kept: correct it, or choose to skip it, and add --resume)"
             ) from error
         if isinstance(error, DiskError):
             raise StoreError(f"{error}, adding --resume") from error

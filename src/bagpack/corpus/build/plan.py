@@ -120,6 +120,8 @@ def is_left_out(file: Named, options: TextOptions) -> bool:
 
 
 def _look_at(file: Named, options: TextOptions, label: str = "") -> Source | LeftOut:
+    if file.ignored:
+        return LeftOut(file.path, file.ignored)
     try:
         return recognise(inspect(file.path, label), options)
     except UnsuitableError as error:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from bagpack.artefacts import LOCK, is_artefact
 from bagpack.corpus.readers.base import COMPRESSIONS, Source
 from bagpack.corpus.readers.io import unreadable
 from bagpack.corpus.readers.sniff import nothing_in
@@ -23,56 +23,91 @@ class Named(NamedTuple):
 
     path: str
     by_hand: bool = True
+    ignored: str = ""  # why it is not read, of what was found in a directory
 
 
 def expand(names: Iterable[str]) -> list[Named]:
-    """Files behind the names: directories are walked, globs are expanded, both in sorted order."""
+    """Files behind the names: directories are walked, globs are expanded, both in sorted order.
+
+    A file that two names lead to counts once: named by hand it is an error, found in a directory it is ignored. What is
+    ignored in a directory (other than hidden files) is in the list too, with the reason.
+    """
     found: list[Named] = []
     for name in names:
         path = Path(name)
         if name == "-" or path.is_file():
             found.append(Named(name))
-        elif path.is_dir() and (path / "manifest.json").is_file() and (path / "shards").is_dir():
+        elif path.is_dir() and is_artefact(path):
             raise InputError(
-                f"{name} is a corpus that is indexed already; name its texts, or use it as it is"
+                f"{printable(name)} was made by BagPack and holds no text to index; name the texts, or use it as it is"
             )
         elif path.is_dir():
             inside = sorted(_files_below(path))
             if not inside:
-                raise InputError(f"the directory {name} holds no files; name files or another directory")
-            found.extend(Named(file, by_hand=False) for file in inside)
+                raise InputError(
+                    f"the directory {printable(name)} holds no files; name files or another directory"
+                )
+            found.extend(inside)
         elif matches := sorted(m for m in glob.glob(name, recursive=True) if Path(m).is_file()):
             found.extend(map(Named, matches))
         elif path.exists() or path.is_symlink():
             raise InputError(
-                f"{name} is not a file that can be read; name a regular file or a directory, or pipe it into -"
+                f"{printable(name)} is not a file that can be read; name a regular file or a directory, or pipe it "
+                f"into -"
             )
         else:
-            raise InputError(f"there is no file {name}; check the name and the working directory")
+            raise InputError(f"there is no file {printable(name)}; check the name and the working directory")
     if not found:
         raise UsageError("no input was named; give files, directories, globs or - for standard input")
-    name, times = Counter(file.path for file in found).most_common(1)[0]
-    if times > 1:
-        raise UsageError(
-            f"{printable(name)} is named twice, so its text would count twice; name each file once"
-        )
-    return found
+    return _each_once(found)
 
 
-def _files_below(top: Path) -> Iterator[str]:
-    """Files of a directory tree, without hidden ones and without stores (one may be in the making there)."""
+def _each_once(files: list[Named]) -> list[Named]:
+    """Two names of one file: `a.txt` and `./a.txt`, or a link to it."""
+    first: dict[object, Named] = {}
+    kept: list[Named] = []
+    # What was named by hand is meant, so a link to it in a directory is the one that is ignored.
+    for file in sorted(files, key=lambda file: not file.by_hand):
+        if file.ignored:
+            continue
+        status = os.stat(file.path) if file.path != "-" else None
+        before = first.setdefault((status.st_dev, status.st_ino) if status else "-", file)
+        if before is not file and file.by_hand:
+            same = "" if before.path == file.path else f" (as {printable(before.path)}, too)"
+            raise UsageError(
+                f"{printable(file.path)} is named twice{same}, so its text would count twice; name each file once"
+            )
+    for file in files:
+        if not file.ignored and file.path != "-":
+            status = os.stat(file.path)
+            other = first[status.st_dev, status.st_ino]
+            if other is not file:
+                file = file._replace(ignored=f"the same file as {printable(other.path)}")
+        kept.append(file)
+    return kept
+
+
+def _files_below(top: Path) -> Iterator[Named]:
+    """Files of a directory tree without hidden ones; directories that are not walked, with the reason."""
     for directory, inner, names in os.walk(top):
-        inner[:] = [
-            name
-            for name in inner
-            if not name.startswith(".")
-            and not name.endswith(PARTIAL)
-            and not os.path.exists(os.path.join(directory, name, "manifest.json"))
-        ]
+        walked = []
+        for name in inner:
+            path = Path(directory, name)
+            if name.startswith("."):
+                continue
+            if path.is_symlink():
+                yield Named(str(path), False, "a link to a directory; name it to read it")
+            elif name.endswith(PARTIAL) and (path / LOCK).exists():
+                yield Named(str(path), False, "an unfinished build of BagPack")
+            elif is_artefact(path):
+                yield Named(str(path), False, "made by BagPack")
+            else:
+                walked.append(name)
+        inner[:] = walked
         for name in names:
-            path = os.path.join(directory, name)
-            if not name.startswith(".") and os.path.isfile(path):
-                yield path
+            path = Path(directory, name)
+            if not name.startswith(".") and path.is_file():
+                yield Named(str(path), by_hand=False)
 
 
 def inspect(path: str, label: str = "") -> Source:
