@@ -68,8 +68,8 @@ def test_a_directory_without_files(fails, tmp_path):
 
 def test_a_store_in_place_of_its_texts(fails, tmp_path):
     (tmp_path / "made.bp" / "shards").mkdir(parents=True)
-    (tmp_path / "made.bp" / "manifest.json").write_text("{}")
-    assert "made.bp is a corpus that is indexed already" in fails(tmp_path / "made.bp")
+    (tmp_path / "made.bp" / "manifest.json").write_text('{"kind": "corpus"}')
+    assert "made.bp was made by BagPack and holds no text to index" in fails(tmp_path / "made.bp")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
