@@ -128,3 +128,25 @@ def test_a_concordance_in_csv_has_no_formula(cli, tmp_path):
     store = make_store(tmp_path, [["=cmd", "lion", "cat"]], (), "f.bp").path
     rows = list(csv.DictReader(io.StringIO(cli("contexts", store, "lion", "--csv").out)))
     assert rows[0]["left"] == "'=CMD"
+
+
+def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):
+    data = write(
+        "d.csv", "Word 1;Word 2;Label\ncat;lion;Part of\ncat;lion;part of\nlion;lion;isa\ncat;gnu;isa\n"
+    )
+    done = cli("check", shop, data, "--out", tmp_path / "c.xlsx")
+    assert done.code == 0, done.err
+    told = " ".join(done.out.split())
+    assert "1 pair has several labels: cat – lion (Part of in line 2, part of in line 3)" in told
+    assert (
+        "labels that differ only in case, spaces or hyphens: 'Part of' (1 row), 'part of' (1 row); if they are one "
+        "label, replace 'part of' by 'Part of'"
+    ) in told
+    assert cells_of(tmp_path / "c.xlsx") == [
+        ["line", "w1", "w2", "target", "together", "unknown words", "remarks"],
+        [2, "cat", "lion", "Part of", 9, "", "several labels; similar labels"],
+        [3, "cat", "lion", "part of", 9, "", "several labels; similar labels"],
+        [4, "lion", "lion", "isa", 0, "", "one word twice"],
+        [5, "cat", "gnu", "isa", "", "gnu", ""],
+    ]
+    assert refuses(cli("check", shop, data, "--out", data, "--overwrite"), "is read by this command")

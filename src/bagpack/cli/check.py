@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from bagpack import console
-from bagpack.cli.options import AnyData, Columns, Jobs, Json, Limit, Store, Windows, parse_columns
+from bagpack.cli.options import (
+    AnyData,
+    Columns,
+    Jobs,
+    Json,
+    Limit,
+    Overwrite,
+    Store,
+    Table,
+    Windows,
+    parse_columns,
+)
 
 
 def check(
@@ -12,19 +23,29 @@ def check(
     columns: Columns = "",
     limit: Limit = "5000",
     windows: Windows = "4/2-5-2",
+    out: Table = None,
+    overwrite: Overwrite = False,
     jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
-    """Report how well a corpus covers a data set, and likely mistakes in it."""
+    """Report how well a corpus covers a data set, and likely mistakes in it.
+
+    With --out, a table of all rows: how often each pair was seen, unknown words, and what looks like a mistake.
+    """
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.contexts.windows import parse_limit
-    from bagpack.report.screens.coverage import show_coverage
+    from bagpack.files import check_not_read
+    from bagpack.report.screens.coverage import coverage_table, show_coverage
+    from bagpack.sheets import check_table, write_table
     from bagpack.sources import open_source
-    from bagpack.tasks import PairList, read_any
+    from bagpack.tasks import Dataset, PairList, read_any
     from bagpack.tasks.oddities import oddities, why_not_evaluated
     from bagpack.tasks.textfile import read_text_file
     from bagpack.vectors.coverage import coverage
 
+    if out is not None:
+        check_not_read(out, data)
+        check_table(out, "table of rows", overwrite=overwrite)
     file = read_text_file(data, lenient=True)
     named = parse_columns(columns)
     listed = read_any(file, columns=named)
@@ -37,6 +58,10 @@ def check(
     }
     if isinstance(listed, PairList):
         facts |= {**oddities(listed), "not_for_evaluate": why_not_evaluated(file, listed, named)}
+    if out is not None:
+        lines = getattr(listed, "lines", None)
+        targets = labels or (listed.scores.tolist() if isinstance(listed, Dataset) else None)
+        write_table(out, coverage_table(facts, listed.pairs, lines, targets))
     if json:
         console.print_json(facts)
     else:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bagpack.errors import BagpackError, InputError
+from bagpack.tasks.columns import LABELS, RELATIONS, SCORES, plain
 from bagpack.tasks.dataset import Dataset, Kind, read_dataset
 from bagpack.tasks.pairs import PairList, find_pair_columns, read_pairs
 from bagpack.tasks.question_texts import text_format
@@ -19,12 +20,13 @@ def read_any(
 ) -> PairList | Dataset | QuestionSet:
     """Read questions, labelled or rated pairs, or bare pairs: whatever the file holds.
 
-    Questions are told by their form. A table with a label or a score becomes a :class:`Dataset`, one without
+    Questions are recognised by their form. A table with a label or a score becomes a :class:`Dataset`, one without
     either (or with both and no ``task``) a :class:`PairList`: for counting pairs it is enough.
     """
     file = path if isinstance(path, TextFile) else read_text_file(path)
     words = {name: given for name, given in (columns or {}).items() if name in ("w1", "w2")}
-    if file.suffix not in (".tsv", ".csv") and not _has_pairs(file, words) and _is_questions(file):
+    may_be_questions = file.sheet is None and file.suffix not in (".tsv", ".csv")
+    if may_be_questions and not _has_pairs(file, words) and _is_questions(file):
         return read_questions(file)
     return with_labels_or_scores(file, read_pairs(file, words), task, columns)
 
@@ -34,9 +36,10 @@ def with_labels_or_scores(
 ) -> PairList | Dataset:
     """The table's pairs as a data set if one column alone can be meant by it, as they are otherwise."""
     wanted = columns or {}
-    has_label = "label" in wanted or bool({"label", "relation"} & pairs.extra.keys())
-    has_score = "score" in wanted or bool({"score", "rating"} & pairs.extra.keys())
-    both = "label" in pairs.extra and has_score and not ({"label", "score"} & wanted.keys())
+    names = {plain(name) for name in pairs.extra}
+    has_label = "label" in wanted or bool({*LABELS, *RELATIONS} & names)
+    has_score = "score" in wanted or bool({*SCORES} & names)
+    both = bool({*LABELS} & names) and has_score and not ({"label", "score"} & wanted.keys())
     if task is None and (both or not (has_label or has_score)):
         return pairs
     return read_dataset(file, task, columns)

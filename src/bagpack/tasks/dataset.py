@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +13,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.errors import InputError, UsageError
-from bagpack.tasks.pairs import PairList, find_pair_columns, take_pairs
-from bagpack.tasks.table import Table, mapped_columns, read_table
-from bagpack.tasks.textfile import TextFile
+from bagpack.errors import InputError, UsageError, did_you_mean
+from bagpack.tasks.columns import LABELS, RELATIONS, SCORES, find, listed, plain
+from bagpack.tasks.pairs import PairList, cell_problem, find_pair_columns, take_pairs
+from bagpack.tasks.table import Table, mapped_columns, read_header, read_table
+from bagpack.tasks.textfile import TextFile, read_text_file
 from bagpack.tasks.words import Pair
 
 Kind = Literal["relations", "ratings"]
-_SCORE_COLUMNS = ("score", "rating")
+_DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class Dataset(PairList):
     def column(self, name: str) -> list[str]:
         """A column's values, to serve as groups: any of the file's columns, ``w1`` or ``w2``."""
         wanted = name.strip().lower()
+        columns = [*self.pair_columns, self.target_column, *self.extra]
+        wanted = wanted if wanted in ("w1", "w2") else find(columns, wanted) or wanted
         if wanted in self.extra:
             return self.extra[wanted]
         if wanted in self.pair_columns:
@@ -93,8 +97,9 @@ class Dataset(PairList):
             return [pair[wanted == "w2"] for pair in self.pairs]
         if wanted == self.target_column:
             return self.labels or [f"{score:g}" for score in self.scores]
-        columns = [*self.pair_columns, self.target_column, *self.extra]
-        raise UsageError(f"{self.path} has no column {name!r} to group by; it has {', '.join(columns)}")
+        raise UsageError(
+            f"{self.path} has no column {name!r} to group by; {did_you_mean(name, columns)}it has {listed(columns)}"
+        )
 
     def select(self, rows: Sequence[int] | NDArray[np.integer]) -> Dataset:
         """The data set of some rows, in the order given."""
@@ -138,7 +143,7 @@ def read_dataset(
     Parameters
     ----------
     path
-        A TSV file, or a .csv file, plain or compressed.
+        Text with tabs, semicolons or commas, plain or compressed, or a spreadsheet (.xlsx, .ods, .xls).
     task
         ``relations`` or ``ratings``, where the columns leave it open.
     columns
@@ -147,15 +152,17 @@ def read_dataset(
 
     Notes
     -----
-    Labels stand in ``label``, or in ``relation`` where there is neither a label nor a score; scores stand in
-    ``score`` or ``rating``. A label *and* a score, or neither, is an error unless ``task`` decides.
+    Labels are in ``label``, or in ``relation``, ``class`` or ``category`` where there is neither a label nor a score;
+    scores are in ``score`` or ``rating``. A label *and* a score, or neither, is an error unless ``task`` decides.
     """
     if task not in (None, "relations", "ratings"):
         raise UsageError(f"--task {task} is not known; it is relations or ratings")
-    table = read_table(path)
-    mapped = mapped_columns(table, columns)
-    where = find_pair_columns(table, mapped)
-    kind, target = _find_target(table, mapped, task, taken={where.first, where.second})
+    file = path if isinstance(path, TextFile) else read_text_file(path)
+    header = read_header(file)
+    mapped = mapped_columns(header, columns)
+    where = find_pair_columns(header, mapped)
+    kind, target = _find_target(header, mapped, task, taken={where.first, where.second})
+    table = read_table(file)
     pairs = take_pairs(table, where)
     used = {where.first, where.second, target}
     return Dataset(
@@ -176,13 +183,11 @@ def read_dataset(
 def _find_target(
     table: Table, mapped: Mapping[str, str], task: Kind | None, taken: set[str]
 ) -> tuple[Kind, str]:
-    names = [name for name in table.header if name not in taken]
-    found = ", ".join(table.header)
-    scores = [mapped["score"]] if "score" in mapped else [name for name in _SCORE_COLUMNS if name in names]
-    label = mapped.get("label") or ("label" if "label" in names else None)
-    # A relation is the label only where nothing else could be meant.
-    if label is None and "relation" in names and (task == "relations" or not scores):
-        label = "relation"
+    names = {plain(name): name for name in reversed(table.header) if name and name not in taken}
+    scores = [mapped["score"]] if "score" in mapped else [names[one] for one in SCORES if one in names]
+    label = mapped.get("label") or next((names[one] for one in LABELS if one in names), None)
+    if label is None and (task == "relations" or not scores):
+        label = next((names[one] for one in RELATIONS if one in names), None)
     if task is None:
         if ("label" in mapped) != ("score" in mapped):
             task = "relations" if "label" in mapped else "ratings"
@@ -195,41 +200,42 @@ def _find_target(
             task = "relations" if label else "ratings"
             if not label and not scores:
                 raise InputError(
-                    f"{table.name} has neither a label nor a score column (found: {found}); "
+                    f"{table.name} has neither a label nor a score column ({table.found}); "
                     f"name one with --columns label=NAME (relations) or --columns score=NAME (ratings)"
                 )
     if task == "relations":
         if label is None:
             raise InputError(
-                f"{table.name} has no label column (found: {found}); "
+                f"{table.name} has no label column ({table.found}); "
                 f"name it with --columns label=NAME, or use --task ratings"
             )
         return task, label
     if not scores:
         raise InputError(
-            f"{table.name} has no score or rating column (found: {found}); "
+            f"{table.name} has no score or rating column ({table.found}); "
             f"name it with --columns score=NAME, or use --task relations"
         )
     if len(scores) > 1:
-        cure = "say which with --columns score=score or --columns score=rating"
+        one, two = scores[:2]
+        cure = f"say which with --columns score={one} or --columns score={two}"
         if table.file.uploaded:
-            cure = "leave one of them out"
-        raise InputError(f"{table.name} has both a score and a rating column; {cure}")
+            cure = "remove one of them"
+        raise InputError(f"{table.name} has both a {one} and a {two} column; {cure}")
     return task, scores[0]
 
 
 def _group_column(table: Table, target: str, head: str) -> str | None:
-    if "relation" in table.header and target != "relation":
-        return "relation"
-    return "verb" if head == "verb" else None
+    relation = find(table.header, "relation")
+    if relation is not None and target != relation:
+        return relation
+    return head if plain(head) == "verb" else None
 
 
 def _labels(table: Table, target: str) -> list[str]:
     labels = table.column(target)
     for number, label in zip(table.lines, labels, strict=True):
-        if not label:
-            empty = f"the label in column {target!r} is empty; fill it in or remove the row"
-            table.file.refuse(table.file.error(number, empty), number)
+        if problem := cell_problem(label, "label", target):
+            table.file.refuse(table.file.error(number, problem), number)
     return labels
 
 
@@ -246,6 +252,8 @@ def _scores(table: Table, target: str) -> NDArray[np.float64]:
 def _number(table: Table, line: int, cell: str, target: str) -> float:
     cure = "write a number such as 3.5 or remove the row"
     try:
+        if table.separator == ";":  # written where the decimal sign is a comma
+            cell = _DECIMAL_COMMA.sub(r"\1.\2", cell)
         value = float(cell) if "_" not in cell else math.nan
     except ValueError:
         value = math.nan

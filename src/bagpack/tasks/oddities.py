@@ -1,11 +1,13 @@
-"""What looks like a slip in a data set: pairs that stand there twice, a word beside itself, labels that contradict.
+"""Likely mistakes in a data set: repeated pairs, a word paired with itself, contradicting and misspelt labels.
 
-None of it is an error: a pair may well have two labels. So it is told, and nothing is refused.
+None of them is an error: a pair may well have two labels. So they are reported, and nothing is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bagpack.errors import InputError
@@ -17,8 +19,8 @@ from bagpack.tasks.words import Pair
 FOLDS = 10  # of an evaluation, unless told otherwise
 
 
-def oddities(listed: PairList) -> dict[str, list[dict[str, Any]]]:
-    """Pairs that are repeated, that have several labels, and that are one word twice, each with the file's lines."""
+def oddities(listed: PairList) -> dict[str, Any]:
+    """Repeated pairs, pairs with several labels, a word paired with itself (with the file's lines); similar labels."""
     rows: dict[Pair, list[int]] = {}
     for row, pair in enumerate(listed.pairs):
         rows.setdefault(pair, []).append(row)
@@ -38,7 +40,25 @@ def oddities(listed: PairList) -> dict[str, list[dict[str, Any]]]:
         for pair, of_pair in rows.items()
         if pair[0].casefold() == pair[1].casefold()
     ]
-    return {"repeated_pairs": repeated, "pairs_with_several_labels": several, "same_word_twice": same}
+    return {
+        "repeated_pairs": repeated,
+        "pairs_with_several_labels": several,
+        "same_word_twice": same,
+        "similar_labels": similar_labels(labels),
+    }
+
+
+def similar_labels(labels: Sequence[str]) -> list[dict[str, int]]:
+    """Labels that differ only in case, spaces, underscores or hyphens, with their rows; the most frequent first.
+
+    >>> similar_labels(["part of", "Part-of", "part of", "is a"])
+    [{'part of': 2, 'Part-of': 1}]
+    """
+    groups: dict[str, Counter[str]] = {}
+    for label, count in Counter(labels).items():
+        same = re.sub(r"[\s_-]+", "", label.casefold())
+        groups.setdefault(same, Counter())[label] = count
+    return [dict(group.most_common()) for group in groups.values() if len(group) > 1]
 
 
 def why_not_evaluated(file: TextFile, listed: PairList, columns: Mapping[str, str] | None = None) -> str:

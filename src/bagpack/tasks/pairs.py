@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bagpack.errors import InputError
-from bagpack.tasks.table import Table, mapped_columns, read_table
-from bagpack.tasks.textfile import TextFile
+from bagpack.tasks.columns import ROLES, WORDS, plain
+from bagpack.tasks.table import Table, mapped_columns, read_header, read_table
+from bagpack.tasks.textfile import TextFile, read_text_file
 from bagpack.tasks.words import Pair, distinct_words
+from bagpack.tasks.workbook import DateCell
 
-_WORD_COLUMNS = (("w1", "w2"), ("word1", "word2"))
-# (head, dependent, the column that says which role the dependent plays)
-_ROLE_COLUMNS = (("verb", "noun", "role"), ("predicate", "argument", "relation"))
+_HEADER_WITHIN = 20  # lines that are searched for a header, for a message
+_FORMULA_ERRORS = frozenset({"#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#null!", "#num!"})
 _SUBJECT_ROLES = frozenset({"a0", "arg0", "nsubj", "subj", "subject", "agent"})
 
 
@@ -31,7 +32,7 @@ class PairColumns:
 
 @dataclass(frozen=True)
 class PairList:
-    """The pairs of a file, row by row, as written; a pair that stands there twice is there twice."""
+    """The pairs of a file, row by row, as written; repeated pairs are kept."""
 
     path: str
     pairs: list[Pair]
@@ -58,19 +59,22 @@ def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = 
     Parameters
     ----------
     path
-        A TSV file, or a .csv file, plain or compressed (.gz, .bz2, .xz, .zst).
+        Text with tabs, semicolons or commas, plain or compressed (gzip, bzip2, xz, zstd), or a spreadsheet (.xlsx,
+        .ods, .xls).
     columns
         The file's own names for ``w1`` and ``w2``, where they are not among the recognised ones
-        (w1/w2, word1/word2, verb/noun, predicate/argument).
+        (:mod:`bagpack.tasks.columns`).
 
     Raises
     ------
     InputError
-        With the file, the line and the cure: missing columns, an empty word, a row of another width, no rows,
+        With the file, the line and the fix: missing columns, an empty word, a row of another width, no rows,
         not UTF-8.
     """
-    table = read_table(path)
-    where = find_pair_columns(table, mapped_columns(table, columns))
+    file = path if isinstance(path, TextFile) else read_text_file(path)
+    header = read_header(file)
+    where = find_pair_columns(header, mapped_columns(header, columns))
+    table = read_table(file)
     pairs = take_pairs(table, where)
     extra = {
         name: table.column(name) for name in table.header if name and name not in (where.first, where.second)
@@ -82,37 +86,55 @@ def find_pair_columns(table: Table, mapped: Mapping[str, str]) -> PairColumns:
     """Decide which columns hold the words; a mapping by the user comes before the recognised names."""
     if "w1" in mapped and "w2" in mapped:
         return PairColumns(mapped["w1"], mapped["w2"])
-    for first, second in _WORD_COLUMNS:
-        first, second = mapped.get("w1", first), mapped.get("w2", second)
-        if first in table.header and second in table.header:
+    names = {plain(name): name for name in reversed(table.header) if name}
+    for one, two in WORDS:
+        first, second = mapped.get("w1") or names.get(one), mapped.get("w2") or names.get(two)
+        if first and second:
             return PairColumns(first, second)
-    for head, dependent, role in _ROLE_COLUMNS:
-        if not {"w1", "w2"} & mapped.keys() and head in table.header and dependent in table.header:
-            return PairColumns(head, dependent, role if role in table.header else None)
-    found = [name or "(no name)" for name in table.header]
-    a, b = (found[0], found[1]) if len(found) == 2 else ("NAME", "NAME")
-    cure = f"name them with --columns w1={a},w2={b}"
+    for head, dependent, role in ROLES:
+        if not {"w1", "w2"} & mapped.keys() and head in names and dependent in names:
+            return PairColumns(names[head], names[dependent], names.get(role))
+    raise InputError(f"{table.name} has no columns w1 and w2 ({table.found}); {_cure(table)}")
+
+
+def _cure(table: Table) -> str:
+    """What to do about a header without the words: it may be further down, missing, or have other names."""
+    for number, line in enumerate(table.file.lines[:_HEADER_WITHIN], 1):
+        cells = {plain(cell.strip('"')) for cell in line.split(table.separator)}
+        if number > 1 and any(one in cells and two in cells for one, two in WORDS):
+            return f"the header seems to be in line {number}: remove the lines above it"
     if table.file.uploaded:
-        cure = "call those that hold the words w1 and w2 in the first line"
-    raise InputError(
-        f"{table.name} has no columns w1 and w2 (found: {', '.join(found)}); "
-        f"{cure}, or add a header line if the first line is a pair"
-    )
+        return "call those with the words w1 and w2 in the first line, or add a header if the first line is a pair"
+    a, b = table.header if len(table.header) == 2 else ("NAME", "NAME")
+    return f"name them with --columns w1={a},w2={b}, or add a header line if the first line is a pair"
 
 
 def take_pairs(table: Table, where: PairColumns) -> list[Pair]:
     """The pair of each row; with roles, a subject stands first and everything else stands second."""
-    first, second = table.header.index(where.first), table.header.index(where.second)
-    role = table.header.index(where.role) if where.role else None
+    first, second = table.places[where.first], table.places[where.second]
+    role = table.places[where.role] if where.role else None
     pairs = []
     for number, row in zip(table.lines, table.rows, strict=True):
         for at in (first, second):
-            if not row[at]:
-                empty = f"the word in column {table.header[at]!r} is empty; fill it in or remove the row"
-                table.file.refuse(table.file.error(number, empty), number)
+            if problem := cell_problem(row[at], "word", table.header[at]):
+                table.file.refuse(table.file.error(number, problem), number)
         pair = (row[first], row[second])
         pairs.append(pair[::-1] if role is not None and is_subject(row[role]) else pair)
     return pairs
+
+
+def cell_problem(cell: str, what: str, column: str) -> str:
+    """What is wrong with the cell of a word or a label, and the fix; nothing if it can be one."""
+    if not cell:
+        return f"the {what} in column {column!r} is empty; fill it in or remove the row"
+    if isinstance(cell, DateCell):
+        return (
+            f"the {what} in column {column!r} is the date {cell}, which a spreadsheet may have made of a word; "
+            f"format the column as text and type it again"
+        )
+    if cell.lower() in _FORMULA_ERRORS:
+        return f"the {what} in column {column!r} is {cell}, an error of the spreadsheet; correct the formula"
+    return ""
 
 
 def is_subject(role: str) -> bool:

@@ -1,16 +1,29 @@
-"""Tables with a header line: tab-separated (quotes are ordinary characters) or, in .csv files, commas."""
+"""Tables with a header: text with tabs, semicolons or commas, told from the content, or a spreadsheet.
+
+In TSV a quotation mark is a character like any other; with semicolons and commas, the quotes of CSV are understood.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
-from bagpack.errors import InputError, UsageError
+from bagpack.errors import InputError, UsageError, did_you_mean
+from bagpack.sheets import unguarded
+from bagpack.tasks.columns import find, listed
 from bagpack.tasks.textfile import TextFile, read_text_file
 
 CANONICAL_COLUMNS = ("w1", "w2", "label", "score")
+SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
+_SEP = re.compile(r'"?sep=([;,\t])"?', re.IGNORECASE)  # Excel's own way to name it, in a line of its own
+_QUOTED = re.compile(r'"[^"]*"')
+_QUOTED_LINES = 50  # that a quoted cell may run over
+_INVISIBLE = "\ufeff\u200b\u200e\u200f"
 
 
 @dataclass(frozen=True)
@@ -21,70 +34,161 @@ class Table:
     header: list[str]
     rows: list[list[str]]
     lines: list[int]
+    separator: str = "\t"
+    unnamed_to: int = 0  # columns after the last named one, whose cells are ignored
 
     @property
     def name(self) -> str:
         """The file's name as the user gave it."""
         return self.file.name
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each column is."""
+        return {name: at for at, name in enumerate(self.header)}
+
     def column(self, header: str) -> list[str]:
         """One column's cells, outer blanks removed."""
-        at = self.header.index(header)
+        at = self.places[header]
         return [row[at] for row in self.rows]
+
+    @property
+    def found(self) -> str:
+        """The names of the columns, for a message; of a spreadsheet with the sheet."""
+        names = listed(self.header)
+        sheet = self.file.sheet
+        if sheet is None or not sheet.others:
+            return f"found: {names}"
+        return f"found in sheet {sheet.name!r}: {names}; other sheets: {', '.join(sheet.others)}"
 
 
 def read_table(source: str | Path | TextFile) -> Table:
     """Read a table with a header.
 
-    The separator is a tab when the header holds one or the file is not called .csv; in TSV a quotation mark
-    is a character like any other. Lines with nothing on them are passed over. Every other row must be as wide
-    as the header.
+    Empty rows are ignored, and so are columns at the end that are empty or have no name. Every other row must be as
+    wide as the header.
     """
     file = source if isinstance(source, TextFile) else read_text_file(source)
-    table, comma = _read_header(file)
-    header, rows, lines = table.header, table.rows, table.lines
-    numbered = [(number, line) for number, line in enumerate(file.lines, 1) if line.strip(" ")]
-    for number, line in numbered[1:]:
-        try:
-            rows.append(_row(file, number, line, comma, len(header)))
-        except InputError as error:
-            file.refuse(error, number)
+    table, records = _open(file)
+    width = len(table.header)
+    separator = SEPARATORS[table.separator]
+    for number, cells in records:
+        if isinstance(cells, InputError):
+            file.refuse(cells, number)
             continue
-        lines.append(number)
-    if not rows:
+        while len(cells) > width and (not cells[-1] or len(cells) <= table.unnamed_to):
+            cells.pop()
+        if not any(cells):
+            continue
+        if len(cells) != width:
+            cure = f"remove the extra {separator}" if len(cells) > width else f"a {separator} is missing"
+            problem = f"this row has {_columns(len(cells))} where the header has {width}; {cure}"
+            file.refuse(file.error(number, problem), number)
+            continue
+        table.rows.append(cells)
+        table.lines.append(number)
+    if not table.rows:
         file.raise_refused()
-        raise InputError(f"{file.name} has a header ({', '.join(header)}) but no rows; add one row per pair")
+        raise InputError(
+            f"{file.name} has a header ({listed(table.header)}) but no rows; add one row per pair"
+        )
     return table
 
 
 def read_header(file: TextFile) -> Table:
     """The table without its rows."""
-    return _read_header(file)[0]
+    return _open(file)[0]
 
 
-def _read_header(file: TextFile) -> tuple[Table, bool]:
-    """The table without its rows, and whether commas divide its cells."""
-    numbered = ((number, line) for number, line in enumerate(file.lines, 1) if line.strip(" "))
-    number, line = next(numbered, (0, ""))
-    if not number:
-        raise InputError(
-            f"{file.name} is empty; it needs a header line such as w1<TAB>w2 and one row per pair"
-        )
-    comma = file.suffix == ".csv" and "\t" not in line
-    header = [name.lower() for name in _cells(file, number, line, comma)]
-    for at, name in enumerate(header):
-        if name and name in header[:at]:
-            raise file.error(number, f"the header names the column {name!r} twice; rename one of them")
-    return Table(file, header, [], []), comma
+Record = tuple[int, list[str] | InputError]
 
 
-def _row(file: TextFile, number: int, line: str, comma: bool, width: int) -> list[str]:
-    cells = _cells(file, number, line, comma)
-    if len(cells) != width:
-        separator = "comma" if comma else "tab"
-        cure = f"remove the extra {separator}" if len(cells) > width else f"a {separator} is missing"
-        raise file.error(number, f"this row has {_columns(len(cells))} where the header has {width}; {cure}")
-    return cells
+def _open(file: TextFile) -> tuple[Table, Iterator[Record]]:
+    """The table without its rows, and what is below the header: cells, or what is wrong with a line."""
+    separator = _separator(file)
+    records = _records(file, separator)
+    for number, cells in records:
+        if isinstance(cells, InputError):
+            raise cells
+        if not any(cells):
+            continue
+        header = [name.lower().strip(_INVISIBLE).strip() for name in cells]
+        wide = len(header)
+        while not header[-1]:
+            header.pop()
+        seen = set()
+        for name in header:
+            if name and name in seen:
+                raise file.error(number, f"the header names the column {name!r} twice; rename one of them")
+            seen.add(name)
+        return Table(file, header, [], [], separator, wide), records
+    raise InputError(f"{file.name} is empty; its first line must name the columns, such as w1 and w2")
+
+
+def _separator(file: TextFile) -> str:
+    """What is between the cells of the first line that is not empty: a tab, or else the more frequent of ; and ,."""
+    if file.sheet is not None:
+        return "\t"
+    line = next((line for line in file.lines if line.strip()), "")
+    if found := _SEP.fullmatch(line.strip(" \r")):
+        return found[1]
+    if "\t" in line:
+        return "\t"
+    outside = _QUOTED.sub("", line)
+    best = max((";", ","), key=outside.count)
+    return best if best in outside else "\t"
+
+
+def _records(file: TextFile, separator: str) -> Iterator[Record]:
+    if file.sheet is not None:
+        yield from enumerate(([*row] for row in file.sheet.rows), 1)
+        return
+    numbered = iter(enumerate(file.lines, 1))
+    begun = False
+    for number, line in numbered:
+        if not line.strip():
+            continue
+        if not begun and _SEP.fullmatch(line.strip(" \r")):
+            continue
+        begun = True
+        if separator == "\t":
+            yield number, [cell.strip() for cell in line.split("\t")]
+            continue
+        cells = _cells(line, separator)
+        if cells is None:
+            cells = _several_lines(file, number, separator)
+            if cells is None:
+                problem = "a quotation mark is not closed on this line"
+                yield number, file.error(number, f'{problem}; write it twice ("") or save the file as TSV')
+                continue
+            more = cells.pop()
+            next(islice(numbered, int(more) - 1, None), None)
+        yield number, cells
+
+
+def _several_lines(file: TextFile, number: int, separator: str) -> list[str] | None:
+    """The cells of a record with line breaks inside quotes, and last how many more lines it takes.
+
+    None if nothing closes the quotation mark within a few lines, so that one that nobody closed swallows no rows.
+    """
+    text = file.lines[number - 1]
+    for more, line in enumerate(file.lines[number : number + _QUOTED_LINES], 1):
+        text += f"\n{line}"
+        if '"' in line and (cells := _cells(text, separator)) is not None:
+            return [*(" ".join(cell.split()) for cell in cells), str(more)]
+    return None
+
+
+def _cells(text: str, separator: str) -> list[str] | None:
+    """The cells of a line of CSV, or None if a quotation mark is not closed."""
+    try:
+        lines = [f"{line}\n" for line in text.split("\n")]
+        records = list(csv.reader(lines, delimiter=separator, strict=True))
+    except csv.Error:
+        return None
+    if len(records) != 1:
+        return None
+    return [unguarded(cell.strip()) for cell in records[0]]
 
 
 def mapped_columns(table: Table, columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -96,25 +200,14 @@ def mapped_columns(table: Table, columns: Mapping[str, str] | None) -> dict[str,
                 f"{canonical!r} is not a column that can be named; --columns takes "
                 f"{', '.join(CANONICAL_COLUMNS)}, for example w1=noun,label=type"
             )
-        if name.strip().lower() not in table.header:
+        column = find(table.header, name.strip().lower())
+        if column is None:
             raise UsageError(
-                f"{table.name} has no column {name!r} (found: {', '.join(table.header)}); "
+                f"{table.name} has no column {name!r} ({table.found}); {did_you_mean(name, table.header)}"
                 f"correct --columns {canonical}={name}"
             )
-        mapped[canonical] = name.strip().lower()
+        mapped[canonical] = column
     return mapped
-
-
-def _cells(file: TextFile, number: int, line: str, comma: bool) -> list[str]:
-    if not comma:
-        return [cell.strip() for cell in line.split("\t")]
-    # One line at a time, so that a quotation mark nobody closed cannot swallow the rows below it.
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], strict=True))]
-    except csv.Error:
-        raise file.error(
-            number, 'a quotation mark is not closed on this line; write it twice ("") or save the file as TSV'
-        ) from None
 
 
 def _columns(number: int) -> str:

@@ -63,6 +63,7 @@ def coverage(
         facts["labels"] = {
             label: {"rows": count, "together": together[label]} for label, count in sorted(totals.items())
         }
+    facts["together"] = [int(n) if known else None for n, known in zip(seen, known, strict=True)]
     never = [(w1, w2) for (w1, w2), n in zip(pairs, seen, strict=True) if n == 0]
     facts["never_together"] = [f"{w1} {w2}" for w1, w2 in dict.fromkeys(never)]
     return facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bagpack.console import many, screen, some_of, tell
@@ -42,6 +42,35 @@ def show_coverage(facts: dict[str, Any]) -> None:
     _show_oddities(out, facts)
 
 
+def coverage_table(
+    facts: dict[str, Any],
+    pairs: Sequence[tuple[str, str]],
+    lines: Sequence[int] | None = None,
+    targets: Sequence[str | float] | None = None,
+) -> Iterator[list[str | float | int | None]]:
+    """A row for each row of the data set: how often the pair was seen, its unknown words, and likely mistakes."""
+    remarks: dict[tuple[str, str], list[str]] = {}
+    for name, words in (
+        ("repeated_pairs", "repeated"),
+        ("pairs_with_several_labels", "several labels"),
+        ("same_word_twice", "one word twice"),
+    ):
+        for odd in facts.get(name, ()):
+            remarks.setdefault(tuple(odd["pair"]), []).append(words)
+    similar = {label for group in facts.get("similar_labels", ()) for label in group}
+    unknown = set(facts["unknown_words"])
+    yield [
+        *(["line"] if lines else []), "w1", "w2", *(["target"] if targets else []), "together", "unknown words",
+        "remarks",
+    ]  # fmt: skip
+    for at, (pair, together) in enumerate(zip(pairs, facts["together"], strict=True)):
+        notes = [*remarks.get(pair, ()), *(["similar labels"] if targets and targets[at] in similar else [])]
+        yield [
+            *([lines[at]] if lines else []), *pair, *([targets[at]] if targets else []), together,
+            ", ".join(word for word in dict.fromkeys(pair) if word in unknown), "; ".join(notes),
+        ]  # fmt: skip
+
+
 def _show_words(out: Console, facts: dict[str, Any]) -> None:
     if unknown := facts["unknown_words"]:
         rows = many(facts["rows_with_unknown_words"], "row")
@@ -76,6 +105,16 @@ def _show_oddities(out: Console, facts: dict[str, Any]) -> None:
             for odd in several
         ]
         tell(f"{have} several labels: {some_of(named, SHOWN)}", "yellow", out)
+    for group in facts.get("similar_labels", ()):
+        most, *others = group
+        named = [f"{label!r} ({many(rows, 'row')})" for label, rows in group.items()]
+        fix = " and ".join(map(repr, others))
+        tell(
+            f"labels that differ only in case, spaces or hyphens: {', '.join(named)}; "
+            f"if they are one label, replace {fix} by {most!r}",
+            "yellow",
+            out,
+        )
     if same := facts.get("same_word_twice"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in same]
         pairs = many(len(same), "pair is", "pairs are")

@@ -1,0 +1,357 @@
+"""Spreadsheets as people have them: what is read, and forty bad files, each with its message."""
+
+import codecs
+import datetime
+import gzip
+import io
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.tasks.sheets import far_apart, ods, raw_ods, xlsx, zipped
+
+from bagpack.errors import BagpackError
+from bagpack.tasks import read_dataset, read_pairs
+from bagpack.tasks.oddities import similar_labels
+
+ROWS = [["w1", "w2", "label"], ["cat", "animal", "isa"], ["wheel", "car", "part"]]
+PAIRS = [("cat", "animal"), ("wheel", "car")]
+LABELS = ["isa", "part"]
+
+
+def lines(separator, rows=ROWS, end="\n"):
+    return "".join(separator.join(row) + end for row in rows)
+
+
+def headed(first, second, third="label"):
+    return [[first, second, third], *ROWS[1:]]
+
+
+GOOD = {
+    "tabs": ("d.tsv", lines("\t")),
+    "commas": ("d.csv", lines(",")),
+    "semicolons, as Excel in most of Europe": ("d.csv", lines(";", end="\r\n")),
+    "commas in a file called .txt": ("d.txt", lines(",")),
+    "semicolons in a file called .tsv": ("d.tsv", lines(";")),
+    "tabs in a file called .csv": ("d.csv", lines("\t")),
+    "the separator in a line of its own": ("d.csv", "sep=;\n" + lines(";")),
+    "UTF-8 with a byte-order mark": ("d.csv", codecs.BOM_UTF8 + lines(",").encode()),
+    "UTF-16, as Excel's Unicode Text": ("d.txt", lines("\t").encode("utf-16")),
+    "UTF-16 the other way round": ("d.txt", codecs.BOM_UTF16_BE + lines("\t").encode("utf-16-be")),
+    "UTF-16 without a mark": ("d.txt", lines("\t").encode("utf-16-le")),
+    "old Mac line ends": ("d.csv", lines(",", end="\r")),
+    "compressed, whatever it is called": ("d.csv", gzip.compress(lines(",").encode())),
+    "empty rows and columns at the end": (
+        "d.csv",
+        "w1,w2,label,,\ncat,animal,isa,,\nwheel,car,part,,\n,,,,\n,,,,\n",
+    ),
+    "notes in columns without a name": ("d.csv", "w1,w2,label,,\ncat,animal,isa,,see p. 3\nwheel,car,part\n"),
+    "empty rows between": ("d.csv", "\n\nw1,w2,label\n\ncat,animal,isa\n,,\nwheel,car,part\n   \n"),
+    "everything in quotes": ("d.csv", '"w1","w2","label"\n"cat","animal","isa"\n"wheel","car","part"\n'),
+    "a line break in a quoted cell": (
+        "d.csv",
+        'w1,w2,label,note\ncat,animal,isa,"two\nlines, ""quoted"""\nwheel,car,part,\n',
+    ),
+    "blanks around cells": ("d.csv", "w1 , w2 , label\n cat , animal, isa\nwheel\u00a0,car ,part\n"),
+    "Word 1": ("d.csv", lines(",", headed("Word 1", "Word 2", "Label"))),
+    "word_1": ("d.csv", lines(",", headed("word_1", "word_2"))),
+    "W1": ("d.csv", lines(",", headed("W1", "W2", "LABEL"))),
+    "source and target": ("d.csv", lines(",", headed("Source", "Target", "Relation"))),
+    "first and second word": ("d.csv", lines(",", headed("First word", "Second word", "class"))),
+    "an invisible character before the header": ("d.tsv", "\u200b" + lines("\t")),
+    "xlsx": ("d.xlsx", xlsx(ROWS)),
+    "xlsx with an empty first sheet": ("d.xlsx", xlsx([], ROWS)),
+    "xlsx called .csv": ("d.csv", xlsx(ROWS)),
+    "xlsx with empty rows and columns": (
+        "d.xlsx",
+        xlsx([[], ["w1", "w2", "label", ""], *ROWS[1:], ["", " ", ""]]),
+    ),
+    "ods": ("d.ods", ods(ROWS)),
+}
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_what_people_have_is_read(tmp_path, case):
+    name, content = GOOD[case]
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    data = read_dataset(path)
+    assert data.pairs == PAIRS
+    assert data.labels == LABELS
+
+
+@pytest.mark.parametrize(
+    "case", ["semicolons, as Excel in most of Europe", "xlsx", "ods", "UTF-16, as Excel's Unicode Text"]
+)
+def test_through_a_pipe(monkeypatch, case):
+    content = GOOD[case][1]
+    data = content if isinstance(content, bytes) else content.encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert read_dataset("-").pairs == PAIRS
+
+
+def test_numbers_of_a_spreadsheet_and_decimal_commas(tmp_path):
+    book = tmp_path / "d.xlsx"
+    book.write_bytes(xlsx([["w1", "w2", "Mean rating"], ["a", "b", 3.5], ["c", "d", 4]]))
+    assert read_dataset(book).scores.tolist() == [3.5, 4.0]
+    text = tmp_path / "d.csv"
+    text.write_text("w1;w2;score\na;b;3,5\nc;d;4\n")
+    assert read_dataset(text).scores.tolist() == [3.5, 4.0]
+    text.write_text("w1,w2\n'=1+1,'tis\n")
+    assert read_pairs(text).pairs == [("=1+1", "'tis")]  # as our own CSV guards against formulas
+
+
+def test_truth_and_numbers_as_labels(tmp_path):
+    book = tmp_path / "d.xlsx"
+    book.write_bytes(xlsx([["w1", "w2", "label"], ["a", "b", True], ["c", "d", 2]]))
+    assert read_dataset(book).labels == ["true", "2"]
+
+
+def test_columns_can_be_named_as_they_are_or_nearly(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("My Noun,My Verb,Type of thing\na,b,x\n")
+    named = {"w1": "My Noun", "w2": "my_verb", "label": "type of thing"}
+    data = read_dataset(path, columns=named)
+    assert (data.pairs, data.labels) == ([("a", "b")], ["x"])
+    assert data.column("Type of Thing") == ["x"] == data.column("type_of_thing")
+
+
+# Bad files ---------------------------------------------------------------------------------------------------------
+
+UTF8 = (
+    "save it as UTF-8 (in Excel: Save As, CSV UTF-8), or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
+)
+HEADER = "or add a header line if the first line is a pair"
+BAD = {
+    "empty": ("d.csv", "", "d.csv is empty; its first line must name the columns, such as w1 and w2"),
+    "only blank lines": ("d.csv", "\n \n", "d.csv is empty; its first line must name the columns, such as w1 and w2"),
+    "only separators": ("d.csv", ",,\n,,\n", "d.csv is empty; its first line must name the columns, such as w1 and w2"),
+    "a header alone": (
+        "d.csv", "w1,w2,label\n", "d.csv has a header (w1, w2, label) but no rows; add one row per pair",
+    ),
+    "no header": (
+        "d.csv", "cat,animal\nwheel,car\n",
+        f"d.csv has no columns w1 and w2 (found: cat, animal); name them with --columns w1=cat,w2=animal, {HEADER}",
+    ),
+    "other names": (
+        "d.csv", "hyponym,hypernym,label\ncat,animal,isa\n",
+        "d.csv has no columns w1 and w2 (found: hyponym, hypernym, label); name them with --columns w1=NAME,w2=NAME, "
+        + HEADER,
+    ),
+    "a title above the header": (
+        "d.csv", "Our pairs of 2026,,\n,,\nWord 1,Word 2,Label\ncat,animal,isa\n",
+        "d.csv has no columns w1 and w2 (found: our pairs of 2026); the header seems to be in line 3: "
+        "remove the lines above it",
+    ),
+    "one column": (
+        "d.csv", "pair\ncat animal\n",
+        f"d.csv has no columns w1 and w2 (found: pair); name them with --columns w1=NAME,w2=NAME, {HEADER}",
+    ),
+    "a header without names": (
+        "d.csv", "x,,\ncat,animal,isa\n",
+        f"d.csv has no columns w1 and w2 (found: x); name them with --columns w1=NAME,w2=NAME, {HEADER}",
+    ),
+    "spaces instead of tabs": (
+        "d.tsv", "w1\tw2\tlabel\ncat animal isa\n",
+        "d.tsv:2: this row has 1 column where the header has 3; a tab is missing",
+    ),
+    "a comma too many": (
+        "d.csv", "w1,w2,label\nsalt, pepper, and oil,food,isa\n",
+        "d.csv:2: this row has 5 columns where the header has 3; remove the extra comma",
+    ),
+    "a semicolon missing": (
+        "d.csv", "w1;w2;label\ncat;animal isa\n",
+        "d.csv:2: this row has 2 columns where the header has 3; a semicolon is missing",
+    ),
+    "a row with another separator": (
+        "d.csv", "w1;w2;label\ncat,animal,isa\n",
+        "d.csv:2: this row has 1 column where the header has 3; a semicolon is missing",
+    ),
+    "a column twice": (
+        "d.csv", "w1,w2,label,label\na,b,x,y\n",
+        "d.csv:1: the header names the column 'label' twice; rename one of them",
+    ),
+    "an open quotation mark": (
+        "d.csv", 'w1,w2,label\n"cat,animal,isa\nwheel,car,part\n',
+        'd.csv:2: a quotation mark is not closed on this line; write it twice ("") or save the file as TSV',
+    ),
+    "an empty word": (
+        "d.csv", "w1,w2,label\n,animal,isa\n",
+        "d.csv:2: the word in column 'w1' is empty; fill it in or remove the row",
+    ),
+    "an empty second word": (
+        "d.csv", "Word 1,Word 2,label\ncat, ,isa\n",
+        "d.csv:2: the word in column 'word 2' is empty; fill it in or remove the row",
+    ),
+    "an empty label": (
+        "d.csv", "w1,w2,label\ncat,animal,isa\nwheel,car,\n",
+        "d.csv:3: the label in column 'label' is empty; fill it in or remove the row",
+    ),
+    "neither label nor score": (
+        "d.csv", "w1,w2,note\na,b,c\n",
+        "d.csv has neither a label nor a score column (found: w1, w2, note); name one with --columns label=NAME "
+        "(relations) or --columns score=NAME (ratings)",
+    ),
+    "label and score": (
+        "d.csv", "w1,w2,label,score\na,b,x,1\n",
+        "d.csv has both a label (label) and a score (score); say which is meant with --task relations or "
+        "--task ratings",
+    ),
+    "two scores": (
+        "d.csv", "w1,w2,Score,Rating\na,b,1,2\n",
+        "d.csv has both a score and a rating column; say which with --columns score=score or --columns score=rating",
+    ),
+    "a word for a number": (
+        "d.csv", "w1,w2,score\na,b,high\n",
+        "d.csv:2: 'high' in column 'score' is not a finite number; write a number such as 3.5 or remove the row",
+    ),
+    "a decimal comma in quotes": (
+        "d.csv", 'w1,w2,score\na,b,"3,5"\n',
+        "d.csv:2: '3,5' in column 'score' is not a finite number; write the decimal point as a point, as in 3.5",
+    ),
+    "an empty score": (
+        "d.csv", "w1,w2,score\na,b,\n",
+        "d.csv:2: column 'score' is empty; write a number such as 3.5 or remove the row",
+    ),
+    "an error of the spreadsheet": (
+        "d.csv", "w1,w2,label\n#NAME?,animal,isa\n",
+        "d.csv:2: the word in column 'w1' is #NAME?, an error of the spreadsheet; correct the formula",
+    ),
+    "a word that became a date": (
+        "d.xlsx", xlsx([["w1", "w2", "label"], [datetime.date(2026, 3, 1), "month", "isa"]]),
+        "d.xlsx:2: the word in column 'w1' is the date 2026-03-01, which a spreadsheet may have made of a word; "
+        "format the column as text and type it again",
+    ),
+    "the table on another sheet": (
+        "d.xlsx", xlsx([["About"], ["by hand"]], ROWS, names=("Notes", "Data")),
+        "d.xlsx has no columns w1 and w2 (found in sheet 'Notes': about; other sheets: Data); name them with "
+        f"--columns w1=NAME,w2=NAME, {HEADER}",
+    ),
+    "a spreadsheet without cells": (
+        "d.xlsx", xlsx([]), "d.xlsx is empty; its first row must name the columns, such as w1 and w2",
+    ),
+    "half a spreadsheet": (
+        "d.xlsx", xlsx(ROWS)[:2000],
+        "d.xlsx is a damaged spreadsheet or has a password; open it and save it again without one",
+    ),
+    "cells in opposite corners": (
+        "d.xlsx", far_apart(),
+        "d.xlsx has a sheet of 1,048,576 rows and 16,384 columns, too large for a data set; delete what is far from "
+        "the table, or save it as TSV",
+    ),
+    "a million filled rows by repetition": (
+        "d.ods",
+        raw_ods('<table:table-row table:number-rows-repeated="1048576"><table:table-cell '
+                'table:number-columns-repeated="16384" office:value-type="float" office:value="1"/></table:table-row>'),
+        "d.ods has a sheet of 1,048,576 rows and 16,384 columns, too large for a data set; delete what is far from "
+        "the table, or save it as TSV",
+    ),
+    "a spreadsheet that unpacks to gigabytes": (
+        "d.xlsx", zipped({"xl/workbook.xml": "<workbook/>", "xl/media/a.bin": b"\0" * (300 << 20)}),
+        "d.xlsx unpacks to more than 256 MB, too large for a data set; split it, or save it as TSV",
+    ),
+    "a binary workbook": (
+        "d.xlsb", zipped({"xl/workbook.bin": "x"}),
+        "d.xlsb is a binary workbook (.xlsb), not a spreadsheet; save its table as .xlsx, CSV or TSV",
+    ),
+    "a Word document": (
+        "d.docx", zipped({"word/document.xml": "<x/>"}),
+        "d.docx is a Word document, not a spreadsheet; save its table as .xlsx, CSV or TSV",
+    ),
+    "a zip archive": (
+        "d.zip", zipped({"d.csv": "w1,w2\n"}),
+        "d.zip is a zip archive, not a spreadsheet; save its table as .xlsx, CSV or TSV",
+    ),
+    "a web page called .xls": (
+        "d.xls", "<html><table><tr><td>w1</td></tr></table></html>",
+        "d.xls is a web page or XML, not a table; open it and save it as .xlsx, CSV or TSV",
+    ),
+    "a PDF": ("d.pdf", b"%PDF-1.7\n", "d.pdf is a PDF document, not a table; save its table as .xlsx, CSV or TSV"),
+    "Windows-1252": (
+        "d.csv", "w1,w2,label\ncat,animal,isa\ncafé,drink,isa\n".encode("cp1252"),
+        f"d.csv:3: byte 0xe9 is not UTF-8; {UTF8}",
+    ),
+    "UTF-16 cut in the middle of a letter": (
+        "d.csv", "w1,w2\ncat,é\n".encode("utf-16")[:-1] + b"", f"d.csv:2: byte 0x0a is not UTF-16; {UTF8}",
+    ),
+    "zero bytes": (
+        "d.csv", b"w1,w2\ncat,an\0imal\n",
+        "d.csv:2: there is a zero byte, so this is not plain text; save the table as .xlsx, CSV or TSV",
+    ),
+    "half a gzip file": (
+        "d.csv.gz", gzip.compress(lines(",").encode())[:-5],
+        "d.csv.gz is not a whole gz file; fetch it again, or drop the ending if it is plain text",
+    ),
+    "text called .gz": (
+        "d.csv.gz", lines(","),
+        "d.csv.gz is not a whole gz file; fetch it again, or drop the ending if it is plain text",
+    ),
+    "a gzip file that unpacks to gigabytes": (
+        "d.csv.gz", gzip.compress(b"w1,w2\n" + b"a,b\n" * 1000) + gzip.compress(b"\n" * (1 << 20)) * 300,
+        "d.csv.gz unpacks to more than 256 MB, too large for a data set; split it",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_forty_bad_files(tmp_path, monkeypatch, case):
+    assert len(BAD) >= 40
+    name, content, message = BAD[case]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(BagpackError) as caught:
+        read_dataset(name)
+    assert str(caught.value) == message
+
+
+def test_a_bomb_never_fills_the_memory(tmp_path):
+    """With an address space of a gigabyte; calamine alone would end the process."""
+    script = (
+        "import resource, sys\n"
+        "from bagpack.tasks import read_dataset\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "for name in sys.argv[1:]:\n"
+        "    try: read_dataset(name)\n"
+        "    except Exception as error: print(type(error).__name__)\n"
+    )
+    names = ["far.xlsx", "many.ods", "big.xlsx", "big.gz"]
+    cases = ["cells in opposite corners", "a million filled rows by repetition",
+             "a spreadsheet that unpacks to gigabytes", "a gzip file that unpacks to gigabytes"]  # fmt: skip
+    for name, case in zip(names, cases, strict=True):
+        (tmp_path / name).write_bytes(BAD[case][1])
+    done = subprocess.run(
+        [sys.executable, "-c", script, *names],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout.split() == ["InputError"] * 4, done.stderr
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+def test_many_columns_in_linear_time(tmp_path, separator):
+    names = [f"column{at}" for at in range(40_000)]
+    path = tmp_path / "wide.csv"
+    rows = [["w1", "w2", *names], *([["a", "b", *("x" for _ in names)]] * 3)]
+    path.write_text("".join(separator.join(row) + "\n" for row in rows))
+    begun = time.process_time()
+    assert len(read_pairs(path).extra) == 40_000
+    assert time.process_time() - begun < 3  # a search of the header for every column takes ten
+
+
+def test_labels_that_differ_only_in_case_or_spaces():
+    labels = ["Part of", "part of", "part-of", "part of", "is a", "isn't a"]
+    assert similar_labels(labels) == [{"part of": 2, "Part of": 1, "part-of": 1}]
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    path = tmp_path / "d.xlsx"
+    path.write_bytes(xlsx(ROWS))
+    with pytest.raises(
+        BagpackError, match=r"needs the package 'python-calamine': pip install 'bagpack\[spreadsheet\]'"
+    ):
+        read_dataset(path)
