@@ -21,7 +21,7 @@ from bagpack.files import check_file, replacing
 Cell = str | float | int | bool | None
 UNWRITABLE = (".xls", ".ods", ".xlsm", ".numbers", ".gz", ".bz2", ".xz", ".zst", ".zip")
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a sheet of .xlsx
-_FORMULA = re.compile(r"[=+\-@\t\r]")
+_FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # one of them alone is harmless
 _MARK = "Written by BagPack"  # in the properties of our workbooks
 
 

@@ -220,7 +220,8 @@ def test_uploads_are_bounded_and_from_here(web):
     assert send("x.tsv", b"w1\tw2\na\tb\n", Origin="http://localhost:80").status_code == 303
     assert web.post("/dataset", content=iter([b"x"])).status_code == 411
     for content, hint in (
-        (b"", "empty"), (b"\xff\xfe", "UTF-8"), (b"w1\tw2\n", "no rows"), (b"a\tb\nc\td\n", "w1 and w2"),
+        (b"", "empty"), (b"\xff\xfe\x00", "UTF-16"), (b"\xe9", "UTF-8"), (b"w1\tw2\n", "no rows"),
+        (b"a\tb\nc\td\n", "w1 and w2"),
         (b"w1\tw2\tscore\na\tb\tx\n", "x"), (b"w1\tw2\n\0\tb\n", "zero"),
         (b"w1\tw2\n" + b"a\tb\n" * 20_001, "20,001"),
     ):  # fmt: skip

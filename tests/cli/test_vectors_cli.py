@@ -182,12 +182,17 @@ def test_check_says_what_evaluate_would(cli, store, write):
          "neither a label nor a score column (found: word1, word2, rel); name one with --columns label=NAME"),
         ("w1\tw2\tlabel\tscore\ncat\tlion\thyper\t1\n", "both a label (label) and a score (score)"),
         ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10, "all 10 pairs have the label 'hyper'"),
-        ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10 + "cat\tnail\tnone\n" * 4,
-         "the label 'none' has 4 of the 10 pairs that 10 folds need; remove its rows, or take fewer folds (--folds 4)"),
+        ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\thyper\n" for at in range(10)) + "cat\tnail\tnone\nnail\tcat\tnone\n",
+         "the label 'none' has 1 pair, fewer than the 10 folds; remove its rows"),
+        ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\t{'a' if at % 3 else 'b'}\n" for at in range(30)),
+         ""),
     ):  # fmt: skip
         data = write("data.tsv", table)
         done = cli("check", store, data)
         assert done.code == 0
+        if not told:
+            assert "evaluate cannot" not in done.out
+            continue
         assert f"evaluate cannot use it: {told}" in done.out.replace(f"{data} has ", "")
         refused = cli("evaluate", store, data, "--condition", "v12")
         assert refused.code == 1
@@ -195,7 +200,7 @@ def test_check_says_what_evaluate_would(cli, store, write):
         assert (
             told.partition(";")[0] in json.loads(cli("check", store, data, "--json").out)["not_for_evaluate"]
         )
-    renamed = write("data.tsv", "w1\tw2\trel\n" + "cat\tlion\ta\n" * 10 + "cat\tnail\tb\n" * 10)
+    renamed = write("data.tsv", "w1\tw2\trel\n" + "".join(f"cat\tw{at}\t{at % 2}\n" for at in range(20)))
     assert "evaluate cannot" not in cli("check", store, renamed, "--columns", "label=rel").out
 
 
@@ -353,7 +358,7 @@ def test_no_rows_and_nothing_at_all(fails, write):
 
 
 def test_not_utf8(fails, write):
-    assert "p.tsv:2: byte 0xe9 is not UTF-8; convert the file first" in fails(
+    assert "p.tsv:2: byte 0xe9 is not UTF-8; save it as UTF-8" in fails(
         write("p.tsv", b"w1\tw2\ncaf\xe9\tlion\n")
     )
 

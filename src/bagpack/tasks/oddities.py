@@ -75,8 +75,12 @@ def why_not_evaluated(file: TextFile, listed: PairList, columns: Mapping[str, st
         return (
             f"all {len(listed):,} pairs have the label {listed.labels[0]!r}; at least two labels are needed"
         )
-    label, size = min(counts.items(), key=lambda item: item[1])
+    # Folds divide distinct pairs: a repeated pair, in either order, is in one fold.
+    distinct = {(label, *sorted(pair)) for label, pair in zip(listed.labels, listed.pairs, strict=True)}
+    sizes = Counter(label for label, *_ in distinct)
+    label, size = min(sorted(sizes.items()), key=lambda item: item[1])
     if size >= FOLDS:
         return ""
     fewer = f", or take fewer folds (--folds {size})" if size > 1 else ""
-    return f"the label {label!r} has {size:,} of the {FOLDS} pairs that {FOLDS} folds need; remove its rows{fewer}"
+    pairs = "1 pair" if size == 1 else f"{size} pairs"
+    return f"the label {label!r} has {pairs}, fewer than the {FOLDS} folds; remove its rows{fewer}"
