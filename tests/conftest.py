@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,6 +14,13 @@ from hypothesis import HealthCheck, settings
 # Kernels are loaded or compiled on first use, so a deadline would measure that.
 settings.register_profile("bagpack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("bagpack")
+
+
+BROWSER_ARGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @dataclass
@@ -104,3 +112,18 @@ def run_apart(coroutine):
 
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser, one for all tests."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+        if path is None and not os.path.exists(started.chromium.executable_path):
+            pytest.skip(
+                "no Chromium is installed and none could be brought along (scripts/ensure_test_tools.py)"
+            )
+        launched = started.chromium.launch(executable_path=path, args=BROWSER_ARGS)
+        yield launched
+        launched.close()

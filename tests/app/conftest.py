@@ -1,7 +1,6 @@
 """A real server over a small corpus, and a real browser that visits it."""
 
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -13,11 +12,6 @@ from bagpack.corpus.build.index import index_corpus
 from tests.conftest import bagpack_command
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
-BROWSER_ARGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
 
 
@@ -86,20 +80,6 @@ def server(world):
 def web(server):
     with httpx.Client(base_url=server, timeout=20) as client:
         yield client
-
-
-@pytest.fixture(scope="session")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-        if path is None and not os.path.exists(started.chromium.executable_path):
-            pytest.skip(
-                "no Chromium is installed and none could be brought along (scripts/ensure_test_tools.py)"
-            )
-        launched = started.chromium.launch(executable_path=path, args=BROWSER_ARGS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_solve_shows_what_it_picks(cli, store, questions, tmp_path):
     picks, report = tmp_path / "picks.tsv", tmp_path / "r.html"
     done = cli("solve", store, questions, "-b", 50, "-j", 1, "--picks", picks, "--report", report)
     assert done.code == 0, done.err
-    assert "What was picked" in done.out
+    assert "Picks" in done.out
     assert done.out.count("✓") + done.out.count("✗") + done.out.count("?") >= 30
     assert "10 of 12 questions; bagpack solve --picks FILE.tsv writes them all" in done.out
     header, *rows = (line.split("\t") for line in picks.read_text().splitlines())
@@ -181,7 +181,7 @@ def test_solve_shows_what_it_picks(cli, store, questions, tmp_path):
     for row in rows:
         for pick, right in zip(row[3::2], row[4::2], strict=True):
             assert right == "guess" or (right == "yes") == (pick == row[2])
-    assert "What was picked" in report.read_text()
+    assert "Picks" in report.read_text()
     assert rows[-1][1] in report.read_text()
 
 

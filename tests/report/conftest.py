@@ -137,6 +137,47 @@ RELATIONS = COMMON | {
     },
 }
 
+
+def prediction(w1, w2, label, predicted, probability, of_label, **more):
+    return {
+        "line": 2, "w1": w1, "w2": w2, "label": label, "predicted": predicted, "fold": "1",
+        "probability": probability, "label_probability": of_label, "abstained": False, "together": 12, **more,
+    }  # fmt: skip
+
+
+SENTENCE = {"document": "texts/zoo.txt", "pieces": ["", " the only", " cat", " that is a", " lion", " .", ""]}
+RELATIONS |= {
+    "predictions": [
+        prediction("lion", "cat", "hyper", "coord", 0.93, 0.02, sentences=[SENTENCE]),
+        prediction("wing", "bird", "mero", "random", 0.71, 0.11, together=0),
+        prediction("owl", "bird", "hyper", "hyper", 0.99, 0.99),
+        prediction("xyzzy", "bird", "random", "mero", 0.5, 0.2, together=None, abstained=True),
+    ],
+    "suspicious": [0, 1],
+    "reliability": {
+        "error": 0.03,
+        "bins": [
+            {"n": 40, "probability": 0.35, "accuracy": 0.3},
+            {"n": 400, "probability": 0.75, "accuracy": 0.78},
+            {"n": 900, "probability": 0.96, "accuracy": 0.95},
+        ],
+    },
+    "abstention": {"precision": 0.9, "threshold": 0.62, "coverage": 0.7, "precision_found": 0.91},
+    "learning_curve": {
+        "condition": "v1v2v12",
+        "metric": "f1_macro",
+        "points": [
+            {"rows": 1500, "score": score(0.73, 0.03)},
+            {"rows": 3000, "score": score(0.76, 0.03)},
+            {"rows": 6000, "score": score(0.78, 0.03)},
+        ],
+        "gain": {
+            "a": "all rows", "b": "half", "metric": "f1_macro", "difference": 0.021, "low": 0.008, "high": 0.034,
+        },
+        "next_gain": 0.015,
+    },
+}  # fmt: skip
+
 RATINGS = COMMON | {
     "kind": "ratings",
     "title": "Plausibility of verbs and nouns",

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from bagpack.errors import InputError, UsageError
 from bagpack.report import read_result, render_report, write_report
+from bagpack.report.reliability import abstention_sentence, curve_sentence
 from bagpack.report.terminal import print_result
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -51,7 +52,8 @@ def test_the_page_is_whole_and_needs_nothing_else(result):
     page = Page(text)
     assert text.startswith("<!doctype html>")
     assert not {"link", "img", "iframe", "object"} & set(page.tags)
-    assert not [value for name, value in page.attributes if name in ("src", "href") or name.startswith("on")]
+    assert not [value for name, value in page.attributes if name == "src" or name.startswith("on")]
+    assert all(value.startswith("#") for name, value in page.attributes if name == "href")
     assert "url(" not in text
     assert "@import" not in text
     assert "http:" not in text
@@ -60,6 +62,7 @@ def test_the_page_is_whole_and_needs_nothing_else(result):
     assert ("type", "application/json") in page.attributes
     ids = [value for name, value in page.attributes if name == "id"]
     assert len(ids) == len(set(ids))
+    assert {value[1:] for name, value in page.attributes if name == "href"} <= set(ids)
 
 
 def test_relations(relations):
@@ -82,6 +85,13 @@ def test_relations(relations):
         "By how often the pair was seen together",
         "10–99",
         "2,700",
+        "Confusion matrix",
+        "lion – cat",
+        "Suspicious labels",
+        "Expected calibration error: 3.0 points",
+        "To be right in 90 % of its answers, the model answers 70 % of the pairs (probability at least 0.62); 91.0 %",
+        "Do I need more pairs? Yes, more pairs would help: doubling the training rows from 3,000 to 6,000 changed "
+        "F1 macro by +2.1 points (95 % interval +0.8 to +3.4), and doubling them again would add about 1.5 points.",
     ]:
         assert expected in words, expected
 
@@ -128,6 +138,11 @@ def test_everything_is_escaped(relations):
     relations["groups"] = relations["buckets"] | {"column": evil, "metric": evil}
     relations["comparisons"][0] |= {"a": evil, "test": evil}
     relations["references"] = [{"name": evil, "scores": {evil: {"auc": 0.3}}}]
+    for row in relations["predictions"]:
+        row |= {"w1": evil, "w2": evil, "fold": evil}
+        row["sentences"] = [{"document": evil, "pieces": [evil] * 7}]
+    relations["predictions"][0]["label"] = relations["predictions"][1]["predicted"] = evil
+    relations["learning_curve"] |= {"condition": evil, "metric": evil}
     text = render_report(relations)
     page = Page(text)
     assert page.tags.count("script") == 1
@@ -241,6 +256,11 @@ def test_the_terminal_shows_the_same(relations, ratings, questions):
         "3,904 of 6,629 (58.9 %) pairs never seen together",
         "37 of 4,120 (0.9 %) words unknown to the corpus: unword0",
         "Note: The cap of 5,000",
+        "Surest mistakes (of 3)",
+        "lion – cat",
+        "2 labels are suspicious",
+        "To be right in 90 % of its answers",
+        "Yes, more pairs would help",
     ]:
         assert expected in text, expected
     text = terminal(ratings)
@@ -298,7 +318,7 @@ def test_intervals_of_scores_end_where_scores_do(relations, ratings):
     relations["conditions"][0]["metrics"]["auc"] = {"mean": 0.984, "low": 0.965, "high": 1.003}
     ratings["conditions"][0]["metrics"]["spearman"] = {"mean": 0.105, "low": -1.872, "high": 2.082}
     assert "96.5–100.0" in terminal(relations)
-    assert "96.5 to 100.0" in Page(render_report(relations)).words
+    assert "96.5–100.0" in Page(render_report(relations)).words
     for shown in (terminal(ratings), Page(render_report(ratings)).words):
         assert "−1.000 to 1.000" in shown
 
@@ -321,3 +341,52 @@ def test_scores_without_a_label_are_named_and_in_percent_and_nothing_is_cut(rela
     words = Page(render_report(relations)).words
     assert "F1 weighted without random %" in words
     assert "0.899" not in words
+
+
+def test_pairs_of_a_cell_and_mistakes_are_bounded_and_the_rest_is_reported(relations):
+    row = relations["predictions"][0]
+    relations["predictions"] = [{**row, "w1": f"word{i}"} for i in range(5000)]
+    relations["suspicious"] = list(range(5000))
+    text = render_report(relations)
+    page = Page(text.partition('<script type="application/json"')[0] + "</body></html>")
+    assert page.words.count("word4 – cat") == 3  # in the cell, among the mistakes, among the suspicious
+    assert "word200 – cat" not in page.words
+    for hidden in ("4,960 more", "4,900 more", "4,970 more"):
+        assert f"{hidden}: bagpack evaluate … --predictions FILE writes every pair." in page.words
+
+
+@pytest.mark.parametrize(
+    ("gain", "low", "coming", "answer"),
+    [
+        (0.05, 0.01, 0.03, "Yes, more pairs would help"),
+        (0.02, -0.01, 0.01, "Perhaps; the gain is within chance"),
+        (0.004, 0.001, 0.002, "Probably not"),
+    ],
+)
+def test_whether_more_pairs_help(relations, gain, low, coming, answer):
+    relations["learning_curve"]["gain"] |= {"difference": gain, "low": low}
+    relations["learning_curve"]["next_gain"] = coming
+    assert curve_sentence(relations).startswith(answer)
+
+
+def test_without_a_threshold_nothing_is_answered(relations):
+    relations["abstention"] |= {"threshold": None, "precision_found": None, "coverage": 0.0}
+    assert abstention_sentence(relations).startswith(
+        "No threshold on the probability reaches a precision of 90 %"
+    )
+
+
+def test_questions_show_the_right_answer_next_to_the_pick(questions):
+    questions["answers"] = [
+        {
+            "id": "1", "stem": ["mason", "stone"], "choices": [["carpenter", "wood"], ["poet", "night"]],
+            "answer": 0, "picked": dict.fromkeys(("v1v2", "v12", "v1v2v12"), 1),
+            "complete": dict.fromkeys(("v1v2", "v12", "v1v2v12"), True),
+        }
+    ]  # fmt: skip
+    shown = terminal(questions)
+    assert "right answer" in shown
+    assert shown.index("carpenter:wood") < shown.index("poet:night ✗")
+    assert "mason:stone carpenter:wood poet:night ✗" in Page(render_report(questions)).words.replace(
+        "\xa0", " "
+    )

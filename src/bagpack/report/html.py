@@ -12,9 +12,11 @@ from bagpack._version import __version__
 from bagpack.evaluate.schema import Breakdown, Condition, EvaluationResult, Score, check_result, without_nan
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.report.page import write_page
+from bagpack.report.pairs import cell_pairs, mistakes_part, suspicious_part
 from bagpack.report.questions import MARKS, answered_questions
+from bagpack.report.reliability import curve_part, reliability_part
 from bagpack.report.rendering import environment
-from bagpack.report.result import label_of_metric, main_metric, metric_names
+from bagpack.report.result import between_of, label_of_metric, main_metric, metric_names
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -63,6 +65,10 @@ def render_report(result: EvaluationResult) -> str:
         comparisons=_comparisons(result),
         folds=_folds(result),
         confusion=_confusion(result),
+        mistakes=mistakes_part(result),
+        suspicious=suspicious_part(result),
+        reliability=reliability_part(result),
+        curve=curve_part(result),
         questions=answered_questions(result),
         marks=MARKS,
         buckets=_breakdown(result.get("buckets"), result),
@@ -99,7 +105,7 @@ def _cell(score: Score | None, metric: str) -> dict[str, str]:
     score = score or {"mean": None}
     return {
         "value": wording.show_score(score["mean"], metric),
-        "interval": wording.show_interval(score.get("low"), score.get("high"), metric),
+        "interval": wording.show_interval(score.get("low"), score.get("high"), metric, between_of(metric)),
     }
 
 
@@ -230,6 +236,7 @@ def _confusion(result: EvaluationResult) -> dict[str, Any] | None:
     if not confusion:
         return None
     labels, rows = confusion["labels"], []
+    found = cell_pairs(result.get("predictions", []), labels)
     for at, counts in enumerate(confusion["counts"]):
         total = sum(counts)
         cells = [
@@ -237,13 +244,19 @@ def _confusion(result: EvaluationResult) -> dict[str, Any] | None:
                 "count": count,
                 "share": round(count / total, 3) if total else 0,
                 "right": at == across,
-                "title": f"{labels[at]} taken for {labels[across]}: {count} of {total}",
+                "title": f"{labels[at]} predicted as {labels[across]}: {count} of {total}",
+                "id": found[at, across]["id"] if (at, across) in found else "",
             }
             for across, count in enumerate(counts)
         ]
         recall = wording.show_share(counts[at], total)
         rows.append({"label": labels[at], "cells": cells, "total": total, "recall": recall})
-    return {"condition": confusion["condition"], "labels": labels, "rows": rows}
+    return {
+        "condition": confusion["condition"],
+        "labels": labels,
+        "rows": rows,
+        "cells": list(found.values()),
+    }
 
 
 def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[str, Any] | None:
@@ -286,7 +299,7 @@ def _coverage(result: EvaluationResult) -> list[dict[str, Any]]:
     whole_words, whole_pairs = data.get("words"), data.get("pairs") or data.get("rows")
     rows: list[tuple[str, int | None, int | None, list[str]]] = [
         (
-            "Words the corpus does not know",
+            "Words that the corpus does not have",
             data.get("unknown_words"),
             whole_words,
             data.get("unknown_word_list", []),

@@ -47,3 +47,8 @@ def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) ->
     """A metric as a table of this result names it, with the labels that it leaves out."""
     left_out = result.get("settings", {}).get("left_out") or ()
     return wording.metric_label(metric, [str(label) for label in left_out], unit)
+
+
+def between_of(metric: str) -> str:
+    """What separates the ends of an interval: a dash, or " to " where a minus sign may follow."""
+    return "–" if wording.metric_info(metric).least >= 0 else " to "

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from bagpack import wording
+from bagpack.evaluate.predictions import mistakes
 from bagpack.evaluate.schema import Breakdown, EvaluationResult, Score, check_result, without_nan
+from bagpack.report.pairs import show_pair
 from bagpack.report.questions import GUESSED, MARKS, RIGHT, WRONG, AnsweredQuestion, answered_questions
-from bagpack.report.result import label_of_metric, metric_names
+from bagpack.report.reliability import abstention_sentence, curve_sentence
+from bagpack.report.result import between_of, label_of_metric, metric_names
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -23,6 +26,7 @@ _EDGES, _BETWEEN = (
 )  # columns of a terminal that a table takes at its edges, and before each further column
 _QUESTIONS = 10  # that are shown
 _LISTED = 8  # words or pairs of a list that are shown
+_MISTAKES = 5  # that are shown
 _MANY_ROWS = 40  # of a breakdown, which are left to the report
 
 
@@ -55,6 +59,7 @@ def result_tables(result: EvaluationResult) -> list[RenderableType]:
             parts.append(Text(f"{title}: {len(breakdown['rows'])} rows, shown by --report and --json\n"))
         elif breakdown and breakdown["rows"]:
             parts.append(_breakdown(breakdown, title, result))
+    parts += _single_pairs(result)
     coverage = list(_coverage_lines(result))
     if coverage:
         parts.append(Text("\n".join(coverage)))
@@ -156,8 +161,7 @@ class _ScoreColumn:
     """A metric's scores and intervals as they are written, and how wide they are."""
 
     def __init__(self, result: EvaluationResult, metric: str, rows: list[_ScoreRow]) -> None:
-        # A dash keeps intervals narrow; beside a minus it would be misread.
-        between = "–" if wording.metric_info(metric).least >= 0 else " to "
+        between = between_of(metric)
         scores = [row.scores.get(metric) or Score(mean=None) for row in rows]
         self.head = label_of_metric(result, metric)
         self.cells = [
@@ -174,8 +178,7 @@ def _picks(questions: list[AnsweredQuestion]) -> list[RenderableType]:
     from rich.text import Text
 
     keyed = any(question.answer for question in questions[:_QUESTIONS])
-    names = [*(["answer"] if keyed else []), *questions[0].picks]
-    table = _table("What was picked", names, "question")
+    table = _table("Picks", [*(["right answer"] if keyed else []), *questions[0].picks], "question")
     styles = {RIGHT: "green", WRONG: "red", GUESSED: "yellow"}
     for question in questions[:_QUESTIONS]:
         cells = [
@@ -230,6 +233,44 @@ def _breakdown(breakdown: Breakdown, title: str, result: EvaluationResult) -> Ta
         cells = [wording.show_score(row["scores"].get(name), metric) for name in names]
         table.add_row(Text(row["name"]), wording.show_count(row["n"]), *cells)
     return table
+
+
+def _single_pairs(result: EvaluationResult) -> list[RenderableType]:
+    """The surest mistakes, and what the probabilities and the learning curve say."""
+    from rich.text import Text
+
+    rows = result.get("predictions", [])
+    wrong = mistakes(rows)
+    parts: list[RenderableType] = []
+    if wrong:
+        ratings = result["kind"] == "ratings"
+        title = "Largest errors" if ratings else f"Surest mistakes (of {len(wrong):,})"
+        columns = ["label", "predicted", "error" if ratings else "probability", "seen"]
+        table = _table(title, columns, "pair")
+        for i in wrong[:_MISTAKES]:
+            pair = show_pair(rows[i])
+            cells = (
+                f"{pair['w1']} – {pair['w2']}",
+                pair["label"],
+                pair["predicted"],
+                pair["sure"],
+                pair["count"],
+            )
+            table.add_row(*map(Text, cells))
+        parts.append(table)
+    sentences = [abstention_sentence(result), _suspicious_sentence(result), curve_sentence(result)]
+    said = [sentence for sentence in sentences if sentence]
+    if said:
+        parts.append(Text("\n".join(said)))
+    return parts
+
+
+def _suspicious_sentence(result: EvaluationResult) -> str:
+    found = len(result.get("suspicious", []))
+    if not found:
+        return ""
+    many = "1 label is" if found == 1 else f"{found:,} labels are"
+    return f"{many} suspicious: the model contradicts them with confidence (see --report)."
 
 
 def _coverage_lines(result: EvaluationResult) -> Iterable[str]:

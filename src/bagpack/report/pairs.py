@@ -1,0 +1,116 @@
+"""What a report shows of single pairs: mistakes with their sentences, suspicious labels, the cells of the confusion
+matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bagpack import wording
+from bagpack.evaluate.predictions import mistakes
+from bagpack.evaluate.schema import EvaluationResult, Prediction
+
+MISTAKES = 100
+FIRST = 15  # that are shown at once; the others open
+SUSPICIOUS = 30
+OF_CELL = 40  # pairs of a cell of the confusion matrix
+
+
+def show_pair(row: Prediction) -> dict[str, Any]:
+    """A row of the data with its prediction, as text."""
+    label, predicted = row["label"], row["predicted"]
+    if isinstance(label, float | int):
+        return {
+            **_common(row),
+            "label": f"{label:g}",
+            "predicted": "–" if predicted is None else f"{predicted:.2f}",
+            "sure": "" if predicted is None else f"{float(predicted) - label:+.2f}".replace("-", "−"),
+        }
+    return {
+        **_common(row),
+        "label": label or "no label",
+        "predicted": predicted or "no label",
+        "sure": show_probability(row["probability"]),
+    }
+
+
+def _common(row: Prediction) -> dict[str, Any]:
+    together = row["together"]
+    return {
+        "w1": row["w1"],
+        "w2": row["w2"],
+        "line": row["line"],
+        "together": _seen(together),
+        "count": "unknown word" if together is None else wording.show_count(together),
+        "abstained": row["abstained"],
+        "of_label": show_probability(row["label_probability"]),
+        "sentences": row.get("sentences", []),
+    }
+
+
+def _seen(together: int | None) -> str:
+    if together is None:
+        return "unknown word"
+    return f"seen together {wording.say_times(together)}" if together else "never seen together"
+
+
+def show_probability(value: float | None) -> str:
+    """A probability in whole percent, and no false certainty.
+
+    >>> show_probability(0.9995), show_probability(0.503), show_probability(0.0004)
+    ('>\xa099\xa0%', '50\xa0%', '<\xa01\xa0%')
+    """
+    if value is None:
+        return ""
+    text = "> 99 %" if value > 0.995 else "< 1 %" if value < 0.005 else f"{100 * value:.0f} %"
+    return text.replace(" ", "\xa0")
+
+
+def mistakes_part(result: EvaluationResult) -> dict[str, Any] | None:
+    """The mistakes, the surest (or largest) first."""
+    rows = result.get("predictions", [])
+    wrong = mistakes(rows)
+    tested = sum(row["predicted"] is not None for row in rows)
+    if not wrong:
+        return None
+    shown = [show_pair(rows[i]) for i in wrong[:MISTAKES]]
+    return {
+        "number": len(wrong),
+        "tested": tested,
+        "share": wording.show_share(len(wrong), tested),
+        "first": shown[:FIRST],
+        "more": shown[FIRST:],
+        "hidden": len(wrong) - len(shown),
+    }
+
+
+def suspicious_part(result: EvaluationResult) -> dict[str, Any] | None:
+    """Labels that the model contradicts with confidence."""
+    rows, found = result.get("predictions", []), result.get("suspicious", [])
+    if not found:
+        return None
+    shown = [show_pair(rows[i]) for i in found[:SUSPICIOUS]]
+    return {"number": len(found), "rows": shown, "hidden": len(found) - len(shown)}
+
+
+def cell_pairs(rows: Sequence[Prediction], labels: Sequence[str]) -> dict[tuple[int, int], dict[str, Any]]:
+    """The pairs of each cell of the confusion matrix (true label, predicted label), the surest first."""
+    place = {label: at for at, label in enumerate(labels)}
+    cells: dict[tuple[int, int], list[Prediction]] = {}
+    for row in rows:
+        label, predicted = str(row["label"]), row["predicted"]
+        if label in place and predicted in place:
+            cells.setdefault((place[label], place[str(predicted)]), []).append(row)
+    out = {}
+    for (down, across), inside in sorted(cells.items()):
+        inside.sort(key=lambda row: -(row["probability"] or 0.0))
+        out[down, across] = {
+            "id": f"cell-{down + 1}-{across + 1}",
+            "label": labels[down],
+            "predicted": labels[across],
+            "number": len(inside),
+            "rows": [show_pair(row) for row in inside[:OF_CELL]],
+            "hidden": max(0, len(inside) - OF_CELL),
+        }
+    return out

@@ -1,0 +1,104 @@
+"""The report in a real browser: nothing is loaded, nothing overflows, everything opens."""
+
+import pytest
+
+from bagpack.report import write_report
+
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Open a report; a request other than for the page, or a message of the browser, fails the test."""
+    opened, complaints = [], []
+
+    def go(result, width, scheme="light"):
+        path = tmp_path / f"report-{len(opened)}.html"
+        write_report(result, path)
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on(
+            "request",
+            lambda request: None if request.url == path.as_uri() else complaints.append(request.url),
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield go
+    for context in opened:
+        context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_report_fits_the_window_and_has_no_blank_rows(show, result, width, scheme):
+    if result["kind"] == "relations":
+        test = "paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)"
+        for comparison in result["comparisons"]:
+            comparison["test"] = test
+    page = show(result, width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    blank = page.evaluate(
+        """() => [...document.querySelectorAll("tbody tr")].filter(row => {
+            const texts = [...row.cells].map(cell => {
+                const range = document.createRange();
+                range.selectNodeContents(cell);
+                return range.getBoundingClientRect().height;
+            });
+            return row.getBoundingClientRect().height > 180 || texts.every(height => height === 0);
+        }).map(row => row.innerText)"""
+    )
+    assert blank == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_region_that_scrolls_can_be_reached_and_has_a_name(show, result, width):
+    page = show(result, width)
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("*")].filter(part =>
+            part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX === "auto"
+            && !(part.tabIndex === 0 && part.getAttribute("role") === "region"
+                 && (part.getAttribute("aria-label") || part.getAttribute("aria-labelledby")))
+        ).map(part => part.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+    for region in page.get_by_role("region").all():
+        assert region.evaluate(
+            """part => part.getAttribute("aria-label")
+            || document.getElementById(part.getAttribute("aria-labelledby")).innerText"""
+        )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_mistake_opens_its_sentences(show, relations, width):
+    page = show(relations, width)
+    mistakes = page.locator("section", has=page.get_by_role("heading", name="Mistakes"))
+    assert mistakes.locator(".pair").all_inner_texts() == ["lion – cat", "wing – bird", "xyzzy – bird"]
+    sentence = mistakes.get_by_text("that is a")
+    assert not sentence.is_visible()
+    mistakes.get_by_text("lion – cat").click()
+    assert sentence.is_visible()
+    assert mistakes.locator("summary").count() == 1  # pairs never seen together have nothing to open
+    assert mistakes.get_by_text("never seen together").count() == 1
+    assert mistakes.get_by_text("unknown word, withheld").count() == 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_cell_of_the_confusion_matrix_opens_its_pairs(show, relations, width):
+    page = show(relations, width)
+    section = page.locator("section", has=page.get_by_role("heading", name="Confusion matrix"))
+    inside = section.locator(".cell-pairs", has_text="hyper predicted as coord")
+    assert not inside.is_visible()
+    link = section.get_by_role("link", name="hyper predicted as coord: 60 of 350")
+    link.focus()
+    page.keyboard.press("Enter")
+    assert inside.is_visible()
+    assert "lion – cat 93" in inside.inner_text().replace("\xa0", " ")
+    inside.get_by_role("link", name="close").click()
+    assert not inside.is_visible()
