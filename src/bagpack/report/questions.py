@@ -1,4 +1,4 @@
-"""What was picked in each question, as a report, a terminal and a table show it."""
+"""The picks of each question, as a report, a terminal and a table show it."""
 
 from __future__ import annotations
 
