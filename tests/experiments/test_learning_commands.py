@@ -39,7 +39,7 @@ def test_predictions_are_written_by_the_name_of_the_file(cli, store, relations, 
     for name, delimiter in (("p.tsv", "\t"), ("p.csv", ",")):
         done = cli(*args, "--predictions", tmp_path / name)
         assert done.code == 0, done.err
-        with open(tmp_path / name, newline="") as file:
+        with open(tmp_path / name, newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file, delimiter=delimiter))
         assert len(rows) == 72
         assert (rows[0]["w1"], rows[0]["w2"], rows[0]["label"], rows[0]["line"]) == (
