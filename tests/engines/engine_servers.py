@@ -160,6 +160,7 @@ class Node:
         self.ready = {}
         self.requests = []
         self.misbehave = lambda method, path: None
+        self.refuse_document = lambda number: None
         self.lock = threading.Lock()
 
     def find(self, name):
@@ -203,14 +204,18 @@ class Node:
 
     def bulk(self, body):
         lines = [json.loads(line) for line in body.decode().split("\n") if line]
+        items = []
         for action, source in zip(lines[::2], lines[1::2], strict=True):
             ((kind, meta),) = action.items()
+            if refused := self.refuse_document(int(meta["_id"])):
+                items.append({"index": {"_id": meta["_id"], **refused}})
+                continue
+            items.append({"index": {"_id": meta["_id"], "status": 201}})
             documents = self.indices[meta["_index"]]["documents"]
             check_keys(source, self.indices[meta["_index"]]["mappings"]["properties"], "document")
             documents[int(meta["_id"])] = source
             assert kind in ("index", "create")
-        items = [{"index": {"_id": a[next(iter(a))]["_id"], "status": 201}} for a in lines[::2]]
-        return {"took": 1, "errors": False, "items": items}
+        return {"took": 1, "errors": any("error" in item["index"] for item in items), "items": items}
 
     def search(self, name, held, body):
         check_keys(body, {"size", "track_total_hits", "sort", "_source", "query"}, "search")
@@ -234,8 +239,8 @@ class Node:
 
 
 @contextlib.contextmanager
-def search_node(node):
-    """Serve a node on loopback; yields host:port."""
+def search_node(node, context=None):
+    """Serve a node on loopback, with TLS if there is a context; yields host:port."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -274,6 +279,8 @@ def search_node(node):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

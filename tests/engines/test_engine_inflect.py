@@ -1,11 +1,12 @@
 """Inflected forms of targets."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
-from bagpack.engines.inflect import Inflector, read_forms
+from bagpack.engines.inflect import _ORDER, Inflector, _inflections, read_forms
 from bagpack.engines.queries import target_forms
 from bagpack.errors import BagpackError, UsageError
 
@@ -81,3 +82,34 @@ def test_the_library_itself_is_not_imported():
 def test_no_target():
     with pytest.raises(UsageError, match="nothing that could be found"):
         target_forms("\u200b \x00", Inflector("xx"))
+
+
+PUBLIC = """
+import json, sys
+from lemminflect import getAllInflections
+print(json.dumps({word: getAllInflections(word) for word in json.load(sys.stdin)}))
+"""
+
+
+def test_the_tables_say_what_lemminflect_says():
+    """Its files are read directly: for a sample of lemmas they must give what its public function gives."""
+    table = _inflections()
+    lemmas = [word for word in sorted(table)[:: len(table) // 400] if word.isalpha()]
+    run = subprocess.run(
+        [sys.executable, "-c", PUBLIC], input=json.dumps(lemmas), capture_output=True, text=True, check=True
+    )
+    compared = 0
+    for word, tagged in json.loads(run.stdout).items():
+        expected = {form.casefold() for tag in tagged if tag in _ORDER for form in tagged[tag]} - {word}
+        assert expected <= set(table[word]), word
+        compared += expected == set(table[word])  # names (Polish) are folded into words (polish)
+    assert compared > 0.85 * len(lemmas) > 250
+
+
+def test_a_lemminflect_without_its_tables(monkeypatch, tmp_path):
+    (tmp_path / "lemminflect").mkdir()
+    (tmp_path / "lemminflect" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "lemminflect", raising=False)
+    with pytest.raises(BagpackError, match=r"lacks its table .*infl_lu.csv.gz; install it again"):
+        _inflections.__wrapped__()

@@ -136,30 +136,46 @@ def _lemma(word: str) -> str:
 
 @cache
 def _inflections() -> dict[str, tuple[str, ...]]:
-    """The forms of each lemma but itself, in the order of `_ORDER`."""
-    # Read from its files: importing lemminflect imports spaCy too wherever that is installed.
+    """The forms of each lemma but itself, in the order of `_ORDER`.
+
+    Read from lemminflect's files: importing it imports spaCy too wherever that is installed. The files are its own
+    affair, so the version is pinned, and a test compares them with what its public functions answer.
+    """
     found = importlib.util.find_spec("lemminflect")
     if found is None or found.origin is None:
         raise missing_extra("lemminflect", "all", "inflecting English words")
     resources = Path(found.origin).parent / "resources"
     tagged: dict[str, list[tuple[int, str]]] = {}
-    with gzip.open(resources / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            lemma, category, *cells = line.rstrip("\n").casefold().split(",")
-            for tag, cell in zip(_COLUMNS.get(category, ()), cells, strict=False):
-                entry = tagged.setdefault(lemma, [])
-                entry.extend((_ORDER.index(tag), form) for form in cell.split("/") if form)
-    with open(resources / "infl_overrides.csv", encoding="utf-8") as lines:
-        for line in lines:
-            lemma, tag, spellings = line.strip().split(",")[:3] if line.count(",") >= 2 else ("", "", "")
-            if lemma and tag in _ORDER:
-                entry = tagged.setdefault(lemma.casefold(), [])
-                entry.extend((_ORDER.index(tag), form.casefold()) for form in spellings.split("/") if form)
+    try:
+        with gzip.open(resources / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                _add_line(tagged, line)
+        with open(resources / "infl_overrides.csv", encoding="utf-8") as lines:
+            for line in lines:
+                lemma, tag, spellings = line.strip().split(",")[:3] if line.count(",") >= 2 else ("", "", "")
+                if lemma and tag in _ORDER:
+                    _add(tagged, lemma.casefold(), tag, spellings.casefold())
+    except OSError as error:
+        raise UsageError(
+            f"the installed lemminflect lacks its table {error.filename}; install it again: pip install "
+            f"--force-reinstall 'lemminflect>=0.2.3,<0.3'"
+        ) from None
     for lemma, forms in _AUXILIARIES.items():
-        tagged.setdefault(lemma, []).extend((_ORDER.index("VBZ"), form) for form in forms)
+        _add(tagged, lemma, "VBZ", "/".join(forms))
     return {
         lemma: tuple(
             dict.fromkeys(form for _, form in sorted(entry, key=lambda pair: pair[0]) if form != lemma)
         )
         for lemma, entry in tagged.items()
     }
+
+
+def _add_line(tagged: dict[str, list[tuple[int, str]]], line: str) -> None:
+    lemma, category, *cells = line.rstrip("\n").casefold().split(",")
+    for tag, cell in zip(_COLUMNS.get(category, ()), cells, strict=False):
+        _add(tagged, lemma, tag, cell)
+
+
+def _add(tagged: dict[str, list[tuple[int, str]]], lemma: str, tag: str, spellings: str) -> None:
+    entry = tagged.setdefault(lemma, [])
+    entry.extend((_ORDER.index(tag), form) for form in spellings.split("/") if form)

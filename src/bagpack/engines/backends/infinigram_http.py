@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bagpack.engines.backends.memo import Memo
 from bagpack.engines.backends.transport import Transport, clean_text, parse_json
@@ -26,10 +26,8 @@ from bagpack.engines.base import (
     Sender,
     Snippet,
 )
+from bagpack.engines.queries import Form, Query
 from bagpack.errors import UsageError
-
-if TYPE_CHECKING:
-    from bagpack.engines.queries import Form, Query
 
 TERMS = 4  # strings that the service takes in one clause
 MAX_DIFF_TOKENS = 20  # of the server: six words and their pieces
@@ -126,14 +124,14 @@ class InfiniGramApi:
         Counts of phrases are exact; an estimate is marked as the service marks it.
         """
         if query.kind == "word":
-            phrases = list(query.forms1)
+            phrases = query.forms1
         elif query.gap == 0:
-            phrases = [first + second for first, second in itertools.product(query.forms1, query.forms2)]
+            phrases = tuple(first + second for first, second in itertools.product(query.forms1, query.forms2))
         else:
             raise UsageError(
                 f"{self._address} counts words that touch, or words near each other in either order"
             )
-        return self._total([" ".join(form) for form in phrases], sender)
+        return self._total(clauses(Query("word", phrases)), sender)
 
     def together(self, query: Query, sender: Sender = DIRECT) -> Count:
         """How often the words of a pair occur near each other, in either order."""

@@ -1,0 +1,127 @@
+"""OpenSearch and Elasticsearch: loading, order, certificates."""
+
+import json
+import shutil
+import ssl
+import subprocess
+
+import pytest
+from engine_servers import Node, search_node
+
+from bagpack.engines.backends import opensearch_client
+from bagpack.engines.base import EngineError, connect
+from bagpack.engines.build import build_engine
+from bagpack.engines.queries import Query
+from bagpack.errors import UsageError
+
+CAT = Query("word", (("cat",),))
+CLIENTS = ["opensearch", "elasticsearch"]
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    monkeypatch.setattr(opensearch_client, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture
+def text(tmp_path):
+    (tmp_path / "text.txt").write_text("".join(f"A cat, number {number}.\n" for number in range(50)))
+    return str(tmp_path / "text.txt")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_documents_that_a_busy_node_refused_are_sent_again(client, node, make_url, text):
+    tries = {}
+
+    def refuse(number):
+        tries[number] = tries.get(number, 0) + 1
+        if number % 7 == 0 and tries[number] < 3:
+            return {
+                "status": 429,
+                "error": {"type": "es_rejected_execution_exception", "reason": "queue is full"},
+            }
+        return None
+
+    node.refuse_document = refuse
+    url = make_url(client)
+    build_engine(url, [text], jobs=1)
+    assert len(connect(url).search(CAT, 100)) == 50
+    assert tries[7] == 3
+    assert tries[8] == 1
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_bulk_request_that_a_busy_node_refused_is_sent_again(client, node, make_url, text):
+    answers = iter([(429, "{}"), (503, "{}")])
+    node.misbehave = lambda method, path: next(answers, None) if path.endswith("_bulk") else None
+    url = make_url(client)
+    build_engine(url, [text], jobs=1)
+    assert len(connect(url).search(CAT, 100)) == 50
+
+
+def test_a_document_that_is_refused_for_good(node, make_url, text):
+    node.refuse_document = lambda number: (
+        {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "too long"}}
+        if number == 9
+        else None
+    )
+    with pytest.raises(EngineError, match="could not index a sentence: too long"):
+        build_engine(make_url("opensearch"), [text], jobs=1)
+    assert node.indices == {}, "the unfinished index is removed"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_index_is_loaded_without_copies_and_refreshes(client, node, make_url, text):
+    build_engine(make_url(client), [text], jobs=1)
+    puts = [(path, body) for method, path, body, _ in node.requests if method == "PUT"]
+    made = [json.loads(body) for path, body in puts if not path.endswith("_bulk")]
+    assert made[0]["settings"]["index"] == {"refresh_interval": "-1", "number_of_replicas": 0}
+    assert made[1] == {"index": {"refresh_interval": None, "number_of_replicas": None}}
+    paths = [path.rpartition("/")[2] for _, path, _, _ in node.requests]
+    assert paths.index("_settings") > max(at for at, path in enumerate(paths) if path == "_bulk")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_hits_of_a_foreign_index_are_sorted_with_a_tiebreaker(client, node, make_url):
+    url = make_url(client)
+    properties = {"body": {"type": "text"}, "url": {"type": "keyword"}, "title": {"type": "text"}}
+    node.indices["docs"] = {"mappings": {"properties": properties}, "settings": {}, "documents": {}}
+
+    def order(options):
+        connect(f"{url}?field=body{options}").search(CAT, 10)
+        return json.loads(node.requests[-1][2])["sort"]
+
+    assert order("&id=url") == [{"url": {"order": "asc", "missing": "_last"}}, {"_doc": "asc"}]
+    assert order("&id=title") == [{"_doc": "asc"}], "text cannot be sorted by"
+    assert order("") == [{"_doc": "asc"}]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for 127.0.0.1 that nobody has signed."""
+    if not shutil.which("openssl"):
+        pytest.skip("no openssl")
+    place = tmp_path_factory.mktemp("tls")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+         "subjectAltName=IP:127.0.0.1", "-keyout", place / "key.pem", "-out", place / "cert.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return place
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_certificates(client, certificate, text):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    with search_node(Node(), context) as host:
+        url = f"{client}+https://{host}/docs"
+        with pytest.raises(
+            EngineError,
+            match=r"no certificate that is trusted here .*; name its authority with ca_certs=FILE",
+        ):
+            connect(url, timeout=5)
+        build_engine(f"{url}?ca_certs={certificate / 'cert.pem'}", [text], jobs=1)
+        assert len(connect(f"{url}?ca_certs={certificate / 'cert.pem'}").search(CAT, 100)) == 50
+        with pytest.raises(UsageError, match=r"ca_certs=/nowhere.pem is not a file of certificates"):
+            connect(f"{url}?ca_certs=/nowhere.pem")
