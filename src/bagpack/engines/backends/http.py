@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,21 +80,21 @@ class Declaration:
 def read_declaration(address: Address) -> Declaration:
     """The declaration that a URL names; a sentence with the file and the field if something is wrong with it."""
     name = address.path.partition("?")[0]
+    own = name.endswith(".toml")
     try:
-        if name.endswith(".toml"):
-            text = Path(name).read_text(encoding="utf-8")
-        else:
-            text = (
-                resources.files("bagpack.engines.backends") / "declared" / f"{Path(name).name}.toml"
-            ).read_text(encoding="utf-8")
+        return _read(name, own, os.stat(name).st_mtime_ns if own else 0)
     except (OSError, UnicodeError):
         raise UsageError(
             f"there is no search API {name!r}; name one of {', '.join(declared())}, or a file such as my-api.toml"
         ) from None
-    try:
-        return _declaration(name, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name} is not TOML: {error}; correct it") from None
+
+
+@lru_cache(maxsize=8)
+def _read(name: str, own: bool, changed: int) -> Declaration:
+    file = Path(name) if own else resources.files(__package__) / "declared" / f"{Path(name).name}.toml"
+    return _declaration(name, tomllib.loads(file.read_text(encoding="utf-8")))
 
 
 def declared() -> list[str]:
