@@ -66,10 +66,11 @@ def _compile(function: Callable[..., Any]) -> Any:
 
     if _notices:
         _listen()
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}  # C does not call them
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no directory that a cache could be written to
-        return numba.njit(nogil=True)(function)
+        return numba.njit(**options)(function)
 
 
 @lru_cache(maxsize=1)

@@ -252,7 +252,7 @@ def _partners_task(
         most = int(np.minimum(places.counts * 2 * (between + longest), size).sum())
         partners, counts = np.empty(most, np.int32), np.empty((2, most), np.uint32)
         clock = count_partners(
-            shard.tokens, numbered.ids, numbered.run_positions, numbered.run_ids, vocabulary.lengths,
+            shard.tokens, numbered.ids, numbered.run_positions, numbered.run_ids, vocabulary.lengths, longest,
             shard.postings, places.extra, places.is_extra, places.lows, places.highs, asked, between, every,
             after, before, stamps, clock, touched, partners, counts[0], counts[1], sizes[number],
         )  # fmt: skip

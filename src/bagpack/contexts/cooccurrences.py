@@ -21,7 +21,7 @@ from bagpack.contexts.distribute import (
     open_store,
     task_runs,
 )
-from bagpack.contexts.kernels.cooccurrences import block_bits, find_cooccurrences
+from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, find_cooccurrences
 from bagpack.contexts.sampling import drawn_numbers
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
@@ -169,9 +169,10 @@ class PairSearch:
         self.places = OccurrencesByShard(self.corpus, task.targets)
         self.found = np.zeros((task.size, 2), np.int64)
         self._between = task.settings.windows.between
-        longest = max(shard.tokens.size for shard in self.corpus.shards)
-        bits = block_bits(longest, longest, reach := self._between + int(self.places.keys.lengths.max()))
-        self._blocks = np.zeros(((longest + reach) >> bits) + 1, np.uint32)
+        self._longest = int(self.places.keys.lengths.max())
+        tokens, reach = max(shard.tokens.size for shard in self.corpus.shards), self._between + self._longest
+        self._blocks = np.zeros(((tokens + reach) >> block_bits(tokens, tokens, reach)) + 1, np.uint32)
+        self._waiting, self._near = np.empty((PENDING, 4), np.int64), np.empty((2, SLICE + 1), np.int64)
         self._mark = FIRST_MARK
 
     def batches(self) -> Iterator[InShards]:
@@ -234,8 +235,9 @@ class PairSearch:
             before = counts.copy()
             pair, done, written, self._mark = find_cooccurrences(
                 shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs,
-                places.lengths, task.few, task.many, task.swapped, rooms, self._between, pair, done,
-                MARKS_PER_SEARCH, self._blocks, self._mark, starts, seconds, orders, counts, found,
+                places.lengths, self._longest, task.few, task.many, task.swapped, rooms, self._between, pair, done,
+                MARKS_PER_SEARCH, self._blocks, self._mark, self._waiting, self._near,
+                starts, seconds, orders, counts, found,
             )  # fmt: skip
             yield Cooccurrences(
                 starts[:written].copy(), seconds[:written].copy(), orders[:written].copy(), counts - before

@@ -30,8 +30,8 @@ def add_partner(sums, other, b, touched, count):  # type: ignore[no-untyped-def]
 
 @kernel
 def count_partners(  # type: ignore[no-untyped-def]
-    tokens, ids, run_positions, run_ids, lengths, postings, extra, is_extra, lows, highs, words, between, every,
-    after, before, stamps, clock, touched, partners, n_after, n_before, sizes,
+    tokens, ids, run_positions, run_ids, lengths, longest, postings, extra, is_extra, lows, highs, words, between,
+    every, after, before, stamps, clock, touched, partners, n_after, n_before, sizes,
 ):  # fmt: skip
     """Partners of words[n], whose occurrences are lows[n]..highs[n], how often after it and how often before it.
 
@@ -40,7 +40,6 @@ def count_partners(  # type: ignore[no-untyped-def]
     `after`, `before`, `stamps` and `touched` have a cell for each target; the first two are zero before and after.
     Returns the clock.
     """
-    longest = lengths.max()
     runs = run_positions.size
     at = 0
     for n in range(words.size):

@@ -184,8 +184,8 @@ def find_repetitions(  # type: ignore[no-untyped-def]
 
 @kernel
 def find_cooccurrences(  # type: ignore[no-untyped-def]
-    tokens, postings, extra, is_extra, lows, highs, lengths, ones, twos, swapped, rooms, between, first, done,
-    marks_per_search, blocks, base, starts, seconds, orders, counts, found,
+    tokens, postings, extra, is_extra, lows, highs, lengths, longest, ones, twos, swapped, rooms, between, first, done,
+    marks_per_search, blocks, base, waiting, near, starts, seconds, orders, counts, found,
 ):  # fmt: skip
     """Co-occurrences of the pairs (ones[k], twos[k]), k = first.., one pair after the other, counts[k] of pair k.
 
@@ -198,12 +198,10 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
     At most rooms[k] co-occurrences of a pair are written, but all are counted in found[k]. Stops before a pair whose
     co-occurrences may not fit into the output; a pair that does not fit into all of it is walked in parts. Returns the
     first pair that is not finished and how many occurrences of its rarer word are (pass them as `first` and `done`),
-    the number of co-occurrences written, and the next base.
+    the number of co-occurrences written, and the next base. `waiting` and `near` are room to work in.
     """
-    waiting = np.empty((PENDING, 4), np.int64)
-    near = np.empty((2, SLICE + 1), np.int64)
     written = pending = 0
-    reach = between + lengths.max()
+    reach = between + longest
     looked = -1
     marks = np.int64(0)  # of the word `looked`; 0 if it is searched
     bits = 0

@@ -54,13 +54,12 @@ def first_not_below(sample, wanted):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_words(blob, offsets, sample, step, words, word_offsets, out):  # type: ignore[no-untyped-def]
+def find_words(blob, offsets, sample, step, words, word_offsets, lows, highs, out):  # type: ignore[no-untyped-def]
     """Index of each word among the sorted keys, or -1.
 
     Several words are searched at once, and what each reads next is fetched before any is waited for.
     """
     count = offsets.size - 1
-    lows, highs = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64)
     for first in range(0, word_offsets.size - 1, AT_ONCE):
         last = min(first + AT_ONCE, word_offsets.size - 1)
         for w in range(first, last):
@@ -110,5 +109,6 @@ def find_keys(lexicon: Any, words: Strings) -> I64:
         sample_keys(keys.blob, keys.offsets, STEP, drawn)
         sample = _samples[lexicon] = read_only(drawn)
     out = np.empty(len(words), np.int64)
-    find_words(keys.blob, keys.offsets, sample, STEP, words.blob, words.offsets, out)
+    lows, highs = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64)
+    find_words(keys.blob, keys.offsets, sample, STEP, words.blob, words.offsets, lows, highs, out)
     return out

@@ -19,6 +19,7 @@ from bagpack.jit import kernel
 U8 = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
+PREFIX = 7  # bytes that are compared at once when strings are sorted
 FEW = 32  # queries that are searched without a kernel, which would take longer to load
 
 
@@ -39,49 +40,6 @@ def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untype
         if difference != 0:
             return difference
     return length1 - length2
-
-
-@kernel
-def _prefixes(blob, offsets, order, low, high, depth, out):  # type: ignore[no-untyped-def]
-    """Bytes depth..depth+6 of each string as a big-endian number, and how many of them there are."""
-    for i in range(low, high):
-        start = np.int64(offsets[order[i]]) + depth
-        end = np.int64(offsets[order[i] + 1])
-        value = np.uint64(0)
-        there = 0
-        for k in range(7):
-            value <<= np.uint64(8)
-            if start + k < end:
-                value |= np.uint64(blob[start + k])
-                there += 1
-        out[i - low] = (value << np.uint64(8)) | np.uint64(there)
-
-
-@kernel
-def _sort_order(blob, offsets):  # type: ignore[no-untyped-def]
-    """Argsort by most significant seven bytes, then by the next seven within each run of equals."""
-    count = offsets.size - 1
-    order = np.arange(count)
-    if count == 0:
-        return order
-    stack = [(0, count, 0)]
-    while len(stack) > 0:
-        low, high, depth = stack.pop()
-        prefixes = np.empty(high - low, np.uint64)
-        _prefixes(blob, offsets, order, low, high, depth, prefixes)
-        by_prefix = np.argsort(prefixes, kind="mergesort")
-        order[low:high] = order[low:high][by_prefix]
-        run = 0
-        size = high - low
-        while run < size:
-            value = prefixes[by_prefix[run]]
-            stop = run + 1
-            while stop < size and prefixes[by_prefix[stop]] == value:
-                stop += 1
-            if stop - run > 1 and (value & np.uint64(255)) == np.uint64(7):
-                stack.append((low + run, low + stop, depth + 7))
-            run = stop
-    return order
 
 
 @kernel
@@ -250,7 +208,35 @@ class Strings:
 
     def sort_order(self) -> NDArray[np.int64]:
         """Indices that put the strings into byte order; equal strings keep their order."""
-        return _sort_order(self.blob, self.offsets)  # type: ignore[no-any-return]
+        order = np.arange(len(self))
+        ties = np.zeros(
+            len(self), np.int64
+        )  # where the run starts in which each string of `order` is, so far
+        left, depth = np.arange(len(self)), 0  # places in `order` that are not settled
+        while left.size:
+            prefixes = self._prefixes(order[left], depth)
+            by_prefix = np.lexsort((prefixes, ties[left]))
+            order[left], prefixes = order[left][by_prefix], prefixes[by_prefix]
+            # The last byte of a prefix says how many there are: fewer than seven have nothing to compare after them.
+            same = (prefixes[1:] == prefixes[:-1]) & (ties[left][1:] == ties[left][:-1])
+            starts = np.concatenate([[True], ~same])
+            ties[left] = left[np.maximum.accumulate(np.where(starts, np.arange(left.size), 0))]
+            alone = starts & np.append(starts[1:], True)
+            left = left[~alone & (prefixes & np.uint64(255) == PREFIX)]
+            depth += PREFIX
+        return order
+
+    def _prefixes(self, which: Offsets, depth: int) -> NDArray[np.uint64]:
+        """Bytes depth..depth+6 of strings as a big-endian number, and how many of them there are."""
+        starts = self.offsets[which] + depth
+        there = np.clip(self.offsets[which + 1] - starts, 0, PREFIX)
+        value = np.zeros(which.size, np.uint64)
+        for k in range(PREFIX):
+            inside = there > k
+            byte = self.blob[np.where(inside, starts + k, 0)] if self.blob.size else np.uint8(0)
+            value = value << np.uint64(8) | np.where(inside, byte, 0).astype(np.uint64)
+        prefixes: NDArray[np.uint64] = value << np.uint64(8) | there.astype(np.uint64)
+        return prefixes
 
     def take(self, order: NDArray[np.int64]) -> Strings:
         """The strings at these indices, in this order."""

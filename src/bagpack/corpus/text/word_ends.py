@@ -37,8 +37,14 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
     packed = np.int64(0)
     for i in range(start, stop):
         packed = packed << 8 | lower(data[i])
-    at = np.searchsorted(words, packed)
-    return bool(at < len(words) and words[at] == packed)
+    low, high = 0, len(words)
+    while low < high:  # np.searchsorted takes longer to compile than all of this
+        middle = (low + high) // 2
+        if words[middle] < packed:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < len(words) and words[low] == packed)
 
 
 @kernel
