@@ -8,8 +8,9 @@ import re
 import shutil
 import socket
 import sys
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
@@ -22,13 +23,15 @@ from bagpack.errors import UsageError, missing_extra
 from bagpack.parallel import WorkerError, core_count
 
 BACKENDS = ("loky", "dask", "ray", "spark")
+POLL = 2.0  # seconds between two looks at whether workers are left
 TIMEOUT = 20.0  # seconds that a scheduler and its first worker have to answer
 
 
 @contextmanager
 def open_backend(
-    name: str | None, address: str | None = None, jobs: int = -1, timeout: float = TIMEOUT
-) -> Iterator[None]:
+    name: str | None, address: str | None = None, jobs: int = -1, timeout: float = TIMEOUT,
+    notice: Callable[[str], None] | None = None,
+) -> Iterator[None]:  # fmt: skip
     """Within, joblib works on this engine.
 
     Parameters
@@ -41,6 +44,8 @@ def open_backend(
         How many workers to start where there is no address; -1 for one per core.
     timeout
         Seconds that the scheduler and its first worker have to answer.
+    notice
+        Called with a sentence when all workers are gone while the work goes on; None prints it on standard error.
     """
     if name is not None and name not in BACKENDS:
         raise UsageError(f"--backend {name} is unknown; choose one of {', '.join(BACKENDS)}")
@@ -54,7 +59,11 @@ def open_backend(
         return
     workers = core_count() if jobs < 0 else max(1, jobs)
     engine = {"dask": _dask, "ray": _ray, "spark": _spark}[str(name)]
-    with engine(address, workers, timeout) as options, joblib.parallel_config(name, n_jobs=-1, **options):
+    with (
+        engine(address, workers, timeout) as options,
+        joblib.parallel_config(name, n_jobs=-1, **options),
+        _report_lost_workers(options.get("client"), address, notice or _print_notice),
+    ):
         yield
 
 
@@ -147,6 +156,39 @@ def _check_dask_workers(client: Any, address: str, timeout: float) -> None:
             raise WorkerError(
                 f"the worker {worker} has bagpack {version} and this command {__version__}; install the same version"
             )
+
+
+@contextmanager
+def _report_lost_workers(client: Any, address: str | None, notice: Callable[[str], None]) -> Iterator[None]:
+    """Say when a dask scheduler has no worker left: it waits for new ones, for ever and without a word."""
+    if client is None:
+        yield
+        return
+    stop = threading.Event()
+
+    def watch() -> None:
+        reported = False
+        while not stop.wait(POLL):
+            try:
+                left = bool(client.nthreads())
+            except Exception:  # the client is being closed
+                continue
+            if not left and not reported:
+                notice(
+                    f"all workers of the dask scheduler at {address or 'this machine'} are gone; the work waits until "
+                    f"new ones are started (Ctrl-C ends it)"
+                )
+            reported = not left
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        stop.set()
+
+
+def _print_notice(text: str) -> None:
+    print(f"bagpack: {text}", file=sys.stderr)
 
 
 # Ray ------------------------------------------------------------------------------------------------------------

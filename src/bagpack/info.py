@@ -5,27 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from bagpack.artefacts import damaged_files, read_sealed
 from bagpack.errors import StoreError
 from bagpack.files import read_json, unfinished_or
 
 MODEL = "model"
+ENGINE = "engine"
+ENGINE_DOCUMENT = "bagpack-engine.json"
 BASIS = "basis"
 FIRST_TERMS = 10
 HEAD = 1 << 12  # characters of a file that tell whether it is a basis
 
 
 def kind_of(path: Path) -> str:
-    """corpus, snippets, pair-matrix, model or basis; a sentence for anything else."""
+    """corpus, snippets, pair-matrix, model, basis or engine; a sentence for anything else."""
     if not path.exists():
         raise StoreError(f"there is nothing at {path}; {unfinished_or(path, 'check the name')}")
     if (path / "model.json").exists():
         return MODEL
+    if (path / ENGINE_DOCUMENT).exists():
+        return ENGINE
     if path.is_file() and _is_basis(path):
         return BASIS
     if not (path / "manifest.json").exists():
         lacking = "" if path.is_file() else " (it has no manifest.json)"
         raise StoreError(
-            f"{path} is not a BagPack artefact{lacking}; name a store, snippets, a matrix, a model or a basis"
+            f"{path} is not a BagPack artefact{lacking}; name a store, snippets, a matrix, a model, a basis or a "
+            f"search index"
         )
     manifest = read_json(path / "manifest.json")
     kind = str(manifest.get("kind")) if isinstance(manifest, dict) else "none"
@@ -49,6 +55,13 @@ def describe(path: Path) -> dict[str, Any]:
         return _describe_basis(path)
     if kind == MODEL:
         return _describe_model(path)
+    if kind == ENGINE:
+        facts = read_sealed(path / ENGINE_DOCUMENT)
+        return {
+            "kind": ENGINE,
+            "path": str(path),
+            **{n: v for n, v in facts.items() if n not in ("kind", "checksums")},
+        }
     if kind == "pair-matrix":
         from bagpack.vectors.storage import describe_matrix
 
@@ -74,6 +87,8 @@ def damages(path: Path) -> list[str]:
         from bagpack.learn.model_io import verify_model
 
         return list(verify_model(path))
+    if kind == ENGINE:
+        return damaged_files(path, read_sealed(path / ENGINE_DOCUMENT).get("checksums", {}))
     if kind == "pair-matrix":
         from bagpack.vectors.storage import verify_matrix
 

@@ -5,12 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from corpus_oracle import build, files_of, sentences
 
 from bagpack.artefacts import seal_of
+from bagpack.corpus.store import format
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import StoreError
 
@@ -71,6 +73,14 @@ def test_the_files_hold_these_numbers(store):
     assert manifest["lexicon"]["directory"] == "lexicon-0"
     assert [entry["name"] for entry in manifest["shards"]] == ["000000-000"]
     assert re.fullmatch("[0-9a-f]{32}", manifest["content_hash"])
+
+
+def test_the_documentation_has_every_file_as_it_is_declared():
+    page = (Path(__file__).parents[2] / "docs" / "store.md").read_text()
+    for name, array in [*format.SHARD.items(), *format.LEXICON.items()]:
+        kind, length = array.dtype.lstrip("|"), array.length.replace("+", " + ")
+        values = array.rule.__doc__.rstrip(".")
+        assert f"| `{name}` | `{kind}` | {length} | {values} | {array.about} |" in page
 
 
 def test_looking_things_up(store):

@@ -3,7 +3,9 @@
 import joblib
 import numpy as np
 import pytest
-from scale_cluster import INDEX, PARTS, VECTORS, artefacts
+from scale_cluster import INDEX, PARTS, VECTORS, artefacts, until
+
+from bagpack.backends import open_backend
 
 pytestmark = pytest.mark.usefixtures("small_tasks")
 
@@ -75,6 +77,21 @@ def test_joblib_context_is_enough(cluster, local, place, go):
         assert _tasks_done(client) > before
     assert np.array_equal(alone.toarray(), together.toarray())
     assert sorted(path.name for path in here.iterdir() if not path.is_symlink()) == ["z.bp"]
+
+
+def test_workers_that_are_all_gone_are_reported(cluster):
+    cluster.workers("three")
+    said = []
+    with open_backend("dask", cluster.address, notice=said.append):
+        for process in cluster.processes.values():
+            if process is not cluster.processes["scheduler"]:
+                process.kill()
+                process.wait()
+        until(lambda: said)
+    assert said == [
+        f"all workers of the dask scheduler at {cluster.address} are gone; the work waits until new ones are started "
+        f"(Ctrl-C ends it)"
+    ]
 
 
 def _tasks_done(client):

@@ -46,6 +46,7 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
                 )
         return ""
 
+    rule.__doc__ = f"less than {number}"
     return rule
 
 
@@ -66,6 +67,7 @@ def ascending(last: str, *, exact: bool) -> Rule:
             before = chunk[-1]
         return ""
 
+    rule.__doc__ = f"ascending, 0 to {last}" if exact else f"ascending, at most {last}"
     return rule
 
 
@@ -84,11 +86,12 @@ def counts(total: str) -> Rule:
             else ""
         )
 
+    rule.__doc__ = f"at least 1, at most {total} together"
     return rule
 
 
 def utf8(values: Values, numbers: Numbers) -> str:
-    """Bytes are UTF-8."""
+    """UTF-8."""
     try:
         values.tobytes().decode()
     except UnicodeDecodeError as error:
