@@ -124,7 +124,7 @@ def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path)
     said = []
     again = index_corpus([cats], tmp_path / "s", append=True, notice=said.append, **BUILD)
     assert again.corpus.documents == 2
-    assert "nothing is left to resume" in said[0]
+    assert "holds these sources already, from the append before; nothing was added" in said[0]
 
 
 APPEND = """
@@ -253,5 +253,10 @@ def test_the_summary_of_an_append_is_about_the_append(tmp_path, write, cli):
     facts = json.loads(cli("info", tmp_path / "s", "--json").out)
     assert facts["told"]["skipped_lines"] == 3
     assert [entry["told"]["skipped_lines"] for entry in facts["appended"]] == [0, 2]
-    assert [entry["options"]["bad_lines"] for entry in facts["appended"]] == ["skip", "skip"]
     assert [entry["sources"] for entry in facts["appended"]] == [1, 1]
+    done = cli("index", write("d.vert", "<s>\ne\tN\te\n</s>\n"), *given, "--append", "--bad-lines", "error")
+    assert done.code == 0, done.err
+    facts = json.loads(cli("info", tmp_path / "s", "--json").out)
+    assert [entry["options"] for entry in facts["appended"]] == [{}, {}, {"bad_lines": "error"}]
+    manifest = json.loads((tmp_path / "s" / "manifest.json").read_text())
+    assert [entry["options"]["bad_lines"] for entry in manifest["appended"]] == ["skip", "skip", "error"]

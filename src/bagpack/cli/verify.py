@@ -12,10 +12,12 @@ from bagpack.cli.options import Json
 
 
 def verify(
-    store: Annotated[Path, typer.Argument(help="A store, snippets, a matrix, a model or a basis.")],
+    store: Annotated[
+        Path, typer.Argument(help="A store, snippets, a matrix, a model, a basis or a search index.")
+    ],
     json: Json = False,
 ) -> None:
-    """Check every file of a store or a matrix; exit 1 if one is damaged."""
+    """Check every file of an artefact against its checksum; exit 1 if one is damaged."""
     from bagpack.info import damages
 
     problems = damages(store)

@@ -263,7 +263,8 @@ def _append(
         chosen = _settle_options(options, base, out)
         if _is_in(names, base, chosen, out):
             discard(work)
-            return _nothing_left(out, report)
+            report.notice(f"{out} holds these sources already, from the append before; nothing was added")
+            return _summary(out)
         made = _make_parts(work, names, chosen, jobs, part_bytes, report, fresh)
         manifest = _add_shards(work, out, base, made, chosen)
         write_json(work / FINISHED, manifest["content_hash"])

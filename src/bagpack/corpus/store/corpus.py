@@ -171,6 +171,7 @@ class Corpus:
         on_disk = sum(size for _, size in sizes)
         vocabulary = sum(size for name, size in sizes if name.startswith(VOCABULARY))
         tokens = max(self.tokens, 1)
+        own = self.manifest["options"]
         return {
             "kind": "corpus",
             "path": str(self.path),
@@ -185,10 +186,16 @@ class Corpus:
             "format_version": self.manifest["format_version"],
             "content_hash": self.content_hash,
             "options": self.manifest["options"],
-            "sources": self.manifest["sources"],
+            "sources": [
+                {name: value for name, value in source.items() if name != "modified"}
+                for source in self.manifest["sources"]
+            ],
             "told": self.manifest["told"],
             "left_out": [file._asdict() for file in self.left_out],
-            "appended": self.manifest.get("appended", []),
+            "appended": [
+                {**entry, "options": {k: v for k, v in entry["options"].items() if v != own.get(k)}}
+                for entry in self.manifest.get("appended", [])
+            ],
         }
 
     def __repr__(self) -> str:

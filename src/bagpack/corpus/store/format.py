@@ -221,7 +221,8 @@ def check(directory: Path, declared: Mapping[str, Array], stated: Numbers, cure:
     if mark is not None and mark.exists():
         return
     for problem in damages(directory, declared, stated):
-        raise StoreError(f"{problem}; {cure}")
+        hint = "" if "damaged" in problem else f"; {cure}"
+        raise StoreError(problem + hint)
     if mark is not None:
         with suppress(OSError):  # without a writable cache it is looked at again next time
             mark.parent.mkdir(parents=True, exist_ok=True)
