@@ -41,6 +41,14 @@ def quick_disk():
 
 
 @pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """Tests leave nothing in the user's cache; processes that they start inherit this one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def compiled_kernels(tmp_path_factory):
     """In a fresh clone the first command says that it compiles; tests that read its words want that to be over."""
     from bagpack.corpus.build import warmup as parsing

@@ -139,6 +139,17 @@ def test_values_are_read_once_for_a_file_not_once_for_a_process(store, monkeypat
     assert [directory.name for directory, *_ in read] == ["000000-000"]
 
 
+def test_marks_of_stores_that_are_gone_do_not_pile_up(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(format, "MOST_MARKS", 5)
+    format._forget_old.cache_clear()
+    marks = tmp_path / "cache" / "bagpack" / "checked"
+    marks.mkdir(parents=True)
+    for number in range(10):
+        (marks / str(number)).touch()
+    use_everything(store)
+    assert len(list(marks.iterdir())) < 5
+
+
 def test_without_a_place_for_the_cache_values_are_still_checked(store, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
     use_everything(store)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from bagpack.errors import StoreError
 from bagpack.files import TooManyFilesError, cache_directory, digest, map_array, write_array
 
 FORMAT_VERSION = 1
+MOST_MARKS = 20_000
 CHUNK = 1 << 20  # values looked at together
 
 # A token is the number of its type and two flags.
@@ -227,6 +229,16 @@ def check(directory: Path, declared: Mapping[str, Array], stated: Numbers, cure:
         with suppress(OSError):  # without a writable cache it is looked at again next time
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
+            _forget_old(mark.parent)
+
+
+@lru_cache(maxsize=1)
+def _forget_old(marks: Path) -> None:
+    """Once in a process: of very many marks, most are of stores that are gone; all are made again when needed."""
+    names = os.listdir(marks)
+    for name in names if len(names) > MOST_MARKS else ():
+        with suppress(OSError):
+            (marks / name).unlink()
 
 
 def _mark(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Path | None:
