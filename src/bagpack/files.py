@@ -185,6 +185,8 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; the store is damaged: restore it or index again") from error
     except OSError as error:  # mmap duplicates the descriptor
+        if error.errno == errno.EMFILE and _allow_more_files():
+            return map_array(path, dtype)
         if error.errno in TOO_MANY_FILES:
             raise too_many_files(path) from error
         raise StoreError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
