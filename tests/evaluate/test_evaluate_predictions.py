@@ -104,26 +104,22 @@ def test_the_threshold_is_the_lowest_that_keeps_the_precision():
 
 
 def test_thresholds_are_chosen_on_the_other_folds_and_unknown_words_are_never_answered():
-    probability = np.tile([0.9, 0.8, 0.2], 2)
-    right = np.array([True, True, False, False, False, False])
-    parts = np.repeat([0, 1], 3)
-    known = np.ones(6, bool)
+    probability = np.tile([0.9, 0.8, 0.2], 40)
+    right = np.tile([True, True, False], 40)
+    parts = np.repeat([0, 1], 60)
+    right[parts == 1] = False
+    known = np.ones(120, bool)
     # Fold 1 is wrong everywhere, so nothing of fold 0 is answered; fold 0 is right from 0.8.
-    assert abstentions(probability, right, parts, known, 0.9).tolist() == [
-        True,
-        True,
-        True,
-        False,
-        False,
-        True,
-    ]
-    known[3] = False
-    assert abstentions(probability, right, parts, known, 0.9)[3]
+    withheld = abstentions(probability, right, parts, known, 0.9)
+    assert withheld[parts == 0].all()
+    assert withheld[parts == 1].tolist() == [False, False, True] * 20
+    known[60] = False
+    assert abstentions(probability, right, parts, known, 0.9)[60]
 
 
 def test_every_row_has_its_prediction(data, found):
     _, y = data
-    result = prediction_parts(found, encode_targets(y), facts_of(300, unknown={5}))
+    result = prediction_parts(found, encode_targets(y), facts_of(300, unknown={5}), precision=0.6)
     check({"kind": "relations", "conditions": [], **result})
     rows = result["predictions"]
     assert len(rows) == 300
@@ -137,6 +133,7 @@ def test_every_row_has_its_prediction(data, found):
     assert rows[5]["abstained"] is True
     assert rows[5]["together"] is None
     answered = [row for row in rows if not row["abstained"]]
+    assert 20 < len(answered) < 299
     part = result["abstention"]
     assert part["coverage"] == pytest.approx(len(answered) / 300)
     assert part["precision_found"] == pytest.approx(np.mean([r["label"] == r["predicted"] for r in answered]))

@@ -1,7 +1,7 @@
-"""Calibrated probabilities of out-of-fold predictions, how reliable they are, and when to withhold an answer.
+"""Probabilities of out-of-fold predictions, how reliable they are, and when to withhold an answer.
 
-Decision values are turned into probabilities by Platt's sigmoid, one per label. The sigmoid of a fold is fitted on the
-decision values of the other folds, so that no row calibrates itself.
+The calibration of a fold is fitted on the decision values of the other folds, and its threshold chosen there, so that
+no row calibrates itself.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bagpack.evaluate.schema import Abstention, Reliability
+from bagpack.learn import calibration
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
     from bagpack.learn.types import Bools, Floats, Ints
 
-PARTS = 10  # more folds than this are joined: the sigmoid has two parameters
-BINS = 10
-FEWEST = 10  # rows from which a sigmoid can be fitted
+PARTS = 10  # more folds than this are joined: a calibration curve needs few rows
+FEWEST = 20  # tested rows from which probabilities are calibrated
 
 
 def calibration_parts(fold_of: Ints, seed: int = 0) -> Ints:
@@ -37,72 +37,39 @@ def calibration_parts(fold_of: Ints, seed: int = 0) -> Ints:
 
 def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
     """Probability of every label (rows × classes), each part calibrated on the others; NaN where there is none."""
-    truth = targets.columns
-    found = np.full(truth.shape, np.nan)
-    for part in np.unique(parts[parts >= 0]):
-        fit, use = (parts >= 0) & (parts != part), parts == part
-        if fit.sum() < FEWEST:
-            continue
-        for k in range(truth.shape[1]):
-            found[use, k] = _sigmoid(decisions[fit, k], truth[fit, k], decisions[use, k])
-    if targets.kind == "binary":
-        return np.hstack([1 - found, found])
-    if targets.kind == "multiclass":
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+    found = np.full((len(targets), len(targets.classes)), np.nan)
+    tested = parts >= 0
+    if tested.sum() >= FEWEST and len(np.unique(parts[tested])) > 1:
+        found[tested] = calibration.held_out_probabilities(
+            decisions[tested], targets.columns[tested], targets.kind, parts[tested]
+        )
     return found
 
 
-def _sigmoid(decisions: Floats, positive: Bools, asked: Floats) -> Floats:
-    """Platt's (1999) sigmoid with his smoothed targets, which keep it finite where labels are separable."""
-    from sklearn.linear_model import LogisticRegression
-
-    n_positive = int(positive.sum())
-    n_negative = len(positive) - n_positive
-    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
-    share = np.where(positive, high, low)
-    model = LogisticRegression(C=np.inf, max_iter=1000)
-    rows = np.concatenate([decisions, decisions])[:, None]
-    labels = np.repeat([True, False], len(decisions))
-    model.fit(rows, labels, sample_weight=np.concatenate([share, 1 - share]))
-    return np.asarray(model.predict_proba(asked[:, None])[:, 1])
-
-
 def reliability(probability: Floats, right: Bools) -> Reliability:
-    """Mean probability and accuracy in bins of equal width, and the expected calibration error.
+    """Mean probability and accuracy in ten bins of equal width, and the expected calibration error.
 
     Examples
     --------
     >>> import numpy as np
-    >>> reliability(np.array([0.8, 0.8, 0.8, 0.8]), np.array([True, True, True, False]))["error"]
-    0.05
+    >>> reliability(np.array([0.85, 0.85, 0.85, 0.85]), np.array([True, True, True, False]))["error"]
+    0.1
     """
-    number = np.clip((probability * BINS).astype(int), 0, BINS - 1)
-    bins = []
-    for at in np.unique(number):
-        inside = number == at
-        bins.append((int(inside.sum()), float(probability[inside].mean()), float(right[inside].mean())))
-    error = sum(n * abs(mean - accuracy) for n, mean, accuracy in bins) / max(len(right), 1)
+    curve = calibration.reliability(probability, right)
+    rows = zip(curve.counts.tolist(), curve.predicted.tolist(), curve.observed.tolist(), strict=True)
     return {
-        "bins": [{"n": n, "probability": mean, "accuracy": accuracy} for n, mean, accuracy in bins],
-        "error": round(error, 6),
+        "bins": [{"n": n, "probability": mean, "accuracy": accuracy} for n, mean, accuracy in rows],
+        "error": round(curve.error, 6),
     }
 
 
 def threshold_for(probability: Floats, right: Bools, precision: float) -> float:
-    """The lowest probability from which at least this share of the predictions is right; infinity if there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> threshold_for(np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, True, False, False]), 0.6)
-    0.7
-    """
-    order = np.argsort(-probability, kind="stable")
-    values = probability[order]
-    found = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
-    last_of_ties = np.append(values[1:] != values[:-1], True)
-    enough = np.flatnonzero((found >= precision - 1e-12) & last_of_ties)
-    return float(values[enough[-1]]) if len(enough) else float("inf")
+    """The lowest probability from which at least this share of the predictions is right; infinity if there is none."""
+    if not len(probability):
+        return float("inf")
+    answers = calibration.Answers(probability, right, np.arange(len(right)))
+    value = calibration.choose_threshold(answers, precision).value
+    return float("inf") if value is None else value
 
 
 def abstentions(probability: Floats, right: Bools, parts: Ints, known: Bools, precision: float) -> Bools:
