@@ -386,6 +386,7 @@ def test_questions_show_the_right_answer_next_to_the_pick(questions):
     ]  # fmt: skip
     shown = terminal(questions)
     assert "right answer" in shown
+    assert "…" not in terminal(questions, 60)  # long words continue on the next line
     assert shown.index("carpenter:wood") < shown.index("poet:night ✗")
     assert "mason:stone carpenter:wood poet:night ✗" in Page(render_report(questions)).words.replace(
         "\xa0", " "

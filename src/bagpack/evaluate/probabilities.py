@@ -41,7 +41,7 @@ def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
     tested = parts >= 0
     if tested.sum() >= FEWEST and len(np.unique(parts[tested])) > 1:
         found[tested] = calibration.held_out_probabilities(
-            decisions[tested], targets.columns[tested], targets.kind, parts[tested]
+            decisions[tested], targets.columns[tested], targets.kind, parts[tested].astype(np.intp)
         )
     return found
 

@@ -91,9 +91,9 @@ def _table(title: str, columns: Iterable[str], first: str) -> Table:
     # A title is wrapped to the width of its table, so a table is no narrower than its title.
     heading = Text(title, style="bold") if title else None
     table = Table(title=heading, title_justify="left", box=SIMPLE_HEAD, min_width=len(title))
-    table.add_column(first)
+    table.add_column(first, overflow="fold")  # names are never cut
     for column in columns:
-        table.add_column(Text(column), justify="right")
+        table.add_column(Text(column), justify="right", overflow="fold")
     return table
 
 
