@@ -65,6 +65,8 @@ def test_kernels_agree_with_numpy(seed, dtype):
     close = {"rtol": 1e-5, "atol": 1e-5} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-12}
     np.testing.assert_allclose(design.squares, (X**2).sum(axis=1), **close)
     np.testing.assert_allclose(design.decisions(weights), X @ np.vstack(given_weights), **close)
+    in_order = np.hstack([parts[b] for b in np.argsort(design.places)])
+    np.testing.assert_allclose(design.matrix().toarray(), in_order, **close)
     coef = rng.normal(size=len(X)) * (rng.random(len(X)) < 0.5)
     found = np.vstack(design.split(design.combine(coef)[:, None]))[:, 0]
     np.testing.assert_allclose(found, X.T @ coef, **close)
@@ -227,6 +229,29 @@ def test_pairs_without_features():
     found = fit_classes(design, np.array([[True], [True], [True], [True], [False], [False]]))
     assert found.converged
     assert found.intercept[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.3])
+def test_rows_of_very_different_length_converge(monkeypatch, epsilon):
+    """As the paper's scaling makes them: coordinate descent alone is far from the optimum after many epochs."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 400)) * np.exp(rng.normal(size=(300, 1)) * 2) + 3 * rng.random(400)
+    design = make_design([RowBlock(sparse.csr_array(rows))])
+    y = rng.random(300) < 0.5
+
+    def fit():
+        if epsilon is None:
+            return fit_classes(design, y[:, None], max_epochs=200)
+        return fit_ratings(design, y + rows[:, 0] / 10, epsilon=epsilon, max_epochs=200)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        found = fit()
+    assert abs(found.coef.sum()) < 1e-9
+    monkeypatch.setattr("bagpack.learn.solver.EXACT_ROWS", 0)
+    with pytest.warns(ConvergenceWarning):
+        alone = fit()
+    assert found.objective[0] < alone.objective[0]
 
 
 @pytest.mark.parametrize("C", [1e6, 1e300])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bagpack.errors import UsageError
 
@@ -300,6 +301,29 @@ class Design:
                 by_row = sums.astype(np.float64, copy=False)
                 _row_sums(arrays, self._used(b), by_row, own)
         return out
+
+    def matrix(self) -> Csr:
+        """All features as one sparse matrix, blocks in the order of the arrays."""
+        arrays = self.arrays
+        parts = []
+        for b in range(len(self.places)):
+            part = self._rows(b, arrays.row[b])
+            if _is_product(arrays.other, b):
+                part = sparse.csr_array(part.multiply(self._rows(b, arrays.other[b])))
+            parts.append(part.multiply(arrays.scale[b][:, None]))
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+
+    def _rows(self, block: int, rows: NDArray[np.int32]) -> Csr:
+        """Stored rows as a sparse matrix; a copy."""
+        begins, ends = (self.arrays.indptr.view(np.int64)[rows + step] for step in (0, 1))
+        indptr = np.concatenate([[0], np.cumsum(ends - begins)])
+        place = np.arange(indptr[-1]) + np.repeat(begins - indptr[:-1], ends - begins)
+        entries = (
+            self.arrays.data[place].astype(np.float64),
+            self.arrays.indices[place].view(np.int32),
+            indptr,
+        )
+        return sparse.csr_array(entries, shape=(len(rows), self._width(block)))
 
     def _width(self, block: int) -> int:
         return int(self.arrays.first[block + 1] - self.arrays.first[block])
