@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -165,7 +167,7 @@ def report(start: list[float], grown: list[Growth], pairs: int) -> str:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
+def main(argv: Sequence[str] = ()) -> None:
     """Measure all sizes, print the table and write it into docs/performance.md."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -191,4 +193,4 @@ def main(argv: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

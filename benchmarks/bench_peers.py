@@ -12,6 +12,7 @@ import importlib.util
 import json
 import sqlite3
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -271,7 +272,7 @@ def _seconds(row: Row) -> str:
     return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2g}" if seconds < 0.1 else f"{seconds:,.2f}"
 
 
-def main(argv: list[str] | None = None) -> None:
+def main(argv: Sequence[str] = ()) -> None:
     """Run all rows."""
     jobs = {"index": index_rows, "contexts": context_rows, "windows": window_rows, "learning": learning_rows}
     parser = argparse.ArgumentParser(
@@ -304,4 +305,4 @@ def _bar(row: Row) -> Bar:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
