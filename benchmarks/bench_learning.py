@@ -24,7 +24,7 @@ CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
 def dense_scaled(counts, train):
     """Preset `paper` as one would write it with numpy: the whole matrix, dense."""
-    raw = counts.matrix().toarray().astype(float)
+    raw = counts.tocsr().toarray().astype(float)
     df = (raw[train] > 0).sum(axis=0)
     raw *= np.where(df > 0, np.log(len(train) / np.maximum(df, 1)), 0)
     mean, sigma = raw[train].mean(axis=0), raw[train].std(axis=0)
@@ -37,7 +37,7 @@ def dense_scaled(counts, train):
 
 
 def columns(condition, counts):
-    single = 4 * counts.n_terms
+    single = 4 * TERMS
     return {"v1v2": slice(0, single), "v12": slice(single, None), "v1v2v12": slice(None)}[condition]
 
 
@@ -65,7 +65,7 @@ def compare_speed(dense_folds, n_words):
     counts, y = make_counts(PAIRS, n_words, TERMS, seed=1)
     print(
         f"{PAIRS} pairs × {10 * TERMS:,} features, {len(np.unique(counts.w1))} + {len(np.unique(counts.w2))} "
-        f"distinct words, {counts.matrix().nnz / PAIRS / 10 / TERMS:.0%} non-zero"
+        f"distinct words, {counts.tocsr().nnz / PAIRS / 10 / TERMS:.0%} non-zero"
     )
     splits = random_splits(encode_targets(y), FOLDS)
     warm, warm_y = make_counts(60, 20, 20)
@@ -75,10 +75,10 @@ def compare_speed(dense_folds, n_words):
         times = []
         for _ in range(2):
             begin = time.perf_counter()
-            found = cross_validate(counts, y, splits, baselines=False)
+            found = cross_validate(counts, y, splits, preset="paper", baselines=False)
             times.append(time.perf_counter() - begin)
         ours = min(times)
-        profile.runcall(cross_validate, counts, y, splits, baselines=False)
+        profile.runcall(cross_validate, counts, y, splits, preset="paper", baselines=False)
         worst, equal, dense = 0.0, True, 0.0
         for split in splits[:dense_folds]:
             reference, seconds = dense_fold(counts, y, split)

@@ -10,10 +10,12 @@ from sklearn.svm import SVC, SVR, LinearSVC
 
 from bagpack.errors import UsageError
 from bagpack.learn.design import ProductBlock, RowBlock, make_design
+from bagpack.learn.features import block_of
 from bagpack.learn.fitting import fit_weighting, weight_blocks
 from bagpack.learn.presets import get_preset
 from bagpack.learn.solver import fit_classes, fit_ratings
 from bagpack.learn.synthetic import make_counts
+from bagpack.names import JOINED
 
 
 def random_rows(rng, n, columns, density=0.5, dtype=np.float64):
@@ -96,11 +98,13 @@ def synthetic_blocks(preset, n=400):
     """The blocks of a made-up set as the preset weights them, and its labels."""
     counts, y = make_counts(n_pairs=n, n_words=120, n_terms=120, n_labels=3, seed=7)
     preset = get_preset(preset)
-    names = [name for name in preset.blocks_of("v1v2v12") if not name.startswith(("cos", "v1·"))]
-    blocks = [RowBlock(block.rows, block.index) for block in weight_blocks(counts, names, preset).values()]
+    names = [name for name in preset.blocks_of("v1v2v12") if name not in JOINED]
+    weighted = [one.block for one in weight_blocks(counts, names, preset).values()]
+    blocks = [RowBlock(block.rows, block.index) for block in weighted]
     if preset.name == "modern":
-        words = fit_weighting(counts.block("v1"), preset).apply(counts.block("v1")).rows
-        blocks.append(ProductBlock(words, counts.w1, counts.w2))
+        words = block_of(counts, "v1")
+        rows = fit_weighting(words, preset).apply(words).rows
+        blocks.append(ProductBlock(rows, counts.w1, counts.w2))
     return blocks, y
 
 
