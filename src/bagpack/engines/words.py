@@ -67,8 +67,8 @@ def unmark(marked: str) -> tuple[list[str], list[bool]]:
 def tidy(marked: str) -> str:
     """Marked text as `mark` would have written it, whatever a server made of it.
 
-    >>> tidy("a\tlion ").replace(INNER_SPACE, "_")
-    'a_lion �'
+    >>> tidy("the\\tlion").replace(INNER_SPACE, "_")
+    'the_lion'
     """
     if not _UNTIDY.search(marked):
         return marked
