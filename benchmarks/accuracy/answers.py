@@ -67,7 +67,7 @@ class PresetMethod:
         self.preset = get_preset(preset)
         self.name = self.preset.name
         self.matrix = matrix
-        self.for_analogies = analogies or matrix
+        self.for_analogies = matrix if analogies is None else analogies
         self.condition = "words" if self.name == "words" else "v1v2v12"
         self._ranker: tuple[int, Any] | None = None
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bagpack.evaluate import cross_validate as cross_validate
     from bagpack.learn import RatingRegressor as RatingRegressor
     from bagpack.learn import RelationClassifier as RelationClassifier
+    from bagpack.learn.model_io import load as load
     from bagpack.vectors import BlockMatrix as BlockMatrix
     from bagpack.vectors import PairVectorizer as PairVectorizer
 
@@ -30,6 +31,7 @@ _HOMES = {
     "Windows": "bagpack.contexts.windows",
     "cross_validate": "bagpack.evaluate",
     "index_corpus": "bagpack.corpus.build.index",
+    "load": "bagpack.learn.model_io",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (strings, from the table above)
 

@@ -72,6 +72,7 @@ def test_a_stored_model_has_the_numbers_that_it_was_trained_on(store, relations,
     counting, options = CountOptions(40, None, CountSettings()), EvaluateOptions(preset="modern")
     model, _ = train_file(str(store), str(relations), out, counting, options, evaluate=False)
     rows = load_rows(str(store), str(relations), None, counting, options)
-    _, matrix, _, scores = predict_pairs(out, rows.data.pairs)
+    _, matrix, _, decisions = predict_pairs(out, rows.data.pairs)
+    scores = model.scores_of(decisions)
     assert matrix.basis.unigram_counts == rows.matrix.basis.unigram_counts
     assert scores == pytest.approx(model.label_scores(rows.matrix), abs=1e-12)

@@ -95,7 +95,7 @@ def test_interactions_are_those_of_the_weighted_words(counts_and_labels):
         (PRODUCT, one * two),
         (DIFFERENCE, one - two),
     ):
-        assert blocks[name].block.rows.toarray() == pytest.approx(of_unit_length(wanted)), name
+        assert blocks[name].block.expanded().toarray() == pytest.approx(of_unit_length(wanted)), name
 
 
 def test_statistics_are_zero_for_what_was_never_seen(counts_and_labels):

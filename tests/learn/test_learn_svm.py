@@ -149,9 +149,9 @@ def test_both_solvers_find_the_same_optimum(data, ratings, kind, preset):
     targets = encode_targets((y == 1) if kind == "labels" else ratings, kind=kind)
     for condition in CONDITIONS:
         exact = fit_counts(counts, targets, condition, preset, Machine(tol=1e-6, solver="gram"))
-        other = fit_counts(counts, targets, condition, preset, Machine(tol=1e-6, solver="blocks"))
-        assert objective(other, counts, targets) == pytest.approx(objective(exact, counts, targets), rel=1e-4)
-        np.testing.assert_allclose(other.decisions(counts), exact.decisions(counts), atol=0.02)
+        other = fit_counts(counts, targets, condition, preset, Machine(tol=1e-4, solver="blocks"))
+        assert objective(other, counts, targets) == pytest.approx(objective(exact, counts, targets), rel=1e-3)
+        np.testing.assert_allclose(other.decisions(counts), exact.decisions(counts), atol=0.1)
         assert (exact.settings["solver"], other.settings["solver"]) == ("gram", "blocks")
         assert exact.settings["converged"] and other.settings["converged"]
 
@@ -167,8 +167,8 @@ def test_the_size_chooses_the_solver(monkeypatch, data):
 def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
     counts, y = data
     monkeypatch.setattr("bagpack.learn.svm.solve_classes.__defaults__", (1.0, 1e-3, None, 3))
-    monkeypatch.setattr("bagpack.learn.rowwise.rowwise_classes.__defaults__", (1.0, 1e-3, None, 3))
-    with pytest.warns(ConvergenceWarning, match="did not converge"):
+    monkeypatch.setattr("bagpack.learn.solver.fit_classes.__defaults__", (1.0, None, 1e-3, 1, 0, 1))
+    with pytest.warns(ConvergenceWarning, match="did not converge|before it reached the optimum"):
         model = fit_counts(counts, encode_targets(y == 1), machine=Machine(solver=solver))
     assert model.settings["converged"] is False
 

@@ -31,7 +31,8 @@ def predict(
 ) -> None:
     """Write the label (or score) of new pairs as TSV.
 
-    With a score per label, and how often the pair was seen together.
+    With its probability, a score per label, how often the pair was seen together, and whether the model was trained on
+    it. The label is empty where the model has no answer.
     """
     from bagpack.experiments.training import answer_rows, predict_pairs
     from bagpack.files import check_not_read

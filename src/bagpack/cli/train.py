@@ -44,6 +44,12 @@ def train(
     no_scores: Annotated[
         bool, advanced("--no-scores", help="Do not cross-validate for the model card.")
     ] = False,
+    precision: Annotated[
+        float | None,
+        advanced(
+            "--precision", help="Answer only where this share of the answers is right (default: always)."
+        ),
+    ] = None,
     report: Report = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -66,7 +72,7 @@ def train(
     with parallel.workers(out, store), work_progress(output.silent) as progress:
         model, result = train_file(
             store, data, out, counting.options(parallel.jobs), options, condition=condition,
-            evaluate=not no_scores, overwrite=overwrite, progress=progress,
+            evaluate=not no_scores, precision=precision, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     facts: dict[str, Any] = {
         "path": out,
@@ -77,6 +83,8 @@ def train(
         "features": len(model.feature_names()),
         "scores": model.manifest.get("scores", {}),
     }
+    if model.threshold is not None:
+        facts["threshold"] = model.threshold.to_json()
     if result:
         write_result(result, report)
     if output.json:
@@ -86,5 +94,7 @@ def train(
             print_tables(result)
         what = f"{len(model.classes)} labels" if model.classes else "ratings"
         console.tell_of(out, f"{what}, {model.condition}; its card is {out}/README.md")
+        if model.threshold is not None:
+            console.tell(model.threshold.sentence())
         if report is not None:
             console.tell(f"report: {report}")

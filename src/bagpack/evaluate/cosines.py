@@ -24,7 +24,6 @@ from bagpack.evaluate.questions import (
     unanswered_note,
 )
 from bagpack.learn.fitting import WeightedBlock, weight_blocks
-from bagpack.learn.gram import add_block_gram
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.names import DIFFERENCE
 from bagpack.vectors.matrix import BlockMatrix
@@ -42,7 +41,7 @@ BLOCKS_OF = {
 
 def centred_cosines(block: WeightedBlock, centre_on: Ints) -> Floats:
     """Cosine of every two rows after the mean of the rows ``centre_on`` was taken away; 0 for rows of zeros."""
-    gram = add_block_gram(None, block.gram, block.block.index)
+    gram = block.add_gram()
     filled = np.diag(gram) > 0
     mean = gram[:, centre_on].mean(axis=1)
     gram = gram - mean[:, None] - mean[None, :] + float(mean[centre_on].mean())

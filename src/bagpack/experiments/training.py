@@ -16,19 +16,23 @@ from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts,
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, features_of, load_rows
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
-from bagpack.learn.fitting import Machine
+from bagpack.learn.fitting import Machine, calibrate
 from bagpack.learn.model import pair_hashes
 from bagpack.parallel import Progress
 from bagpack.vectors.matrix import BlockMatrix, Pair
 
-TOGETHER = "together"  # the last column of answers
+TOGETHER, TRAINED = "together", "trained"  # the last columns of answers
 
 
 def train_file(
     source: str, path: str, out: str, counting: CountOptions, options: EvaluateOptions, *,
-    condition: str = "v1v2v12", evaluate: bool = True, overwrite: bool = False, progress: Progress | None = None,
+    condition: str = "v1v2v12", evaluate: bool = True, precision: float | None = None, overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[LinearModel, EvaluationResult | None]:  # fmt: skip
-    """Train on all rows, write the model and its card; returns the model and what the cross-validation found."""
+    """Train on all rows, write the model and its card; returns the model and what the cross-validation found.
+
+    With ``precision``, the model answers only where its probability is high enough that this share is right.
+    """
     check_not_read(Path(out), source, path, counting.basis)
     if Path(out).exists() and not overwrite:
         raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
@@ -48,6 +52,7 @@ def train_file(
     ratings = rows.data.kind == "ratings"
     machine = Machine(options.cost, options.epsilon)
     model = fit_counts(rows.matrix, rows.targets, condition, options.preset, machine)
+    model = calibrate(model, rows.matrix, rows.targets, options.preset, machine, precision)
     model = replace(model, trained=np.unique(pair_hashes(rows.matrix.pairs)))
     if result and options.features:
         result["features"] = features_of(model)
@@ -95,7 +100,7 @@ def predict_pairs(
     model_path: str, pairs: Sequence[Pair], *, store: str | None = None, any_store: bool = False,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> tuple[LinearModel, BlockMatrix, Any, np.ndarray]:  # fmt: skip
-    """Labels (or ratings) and scores of new pairs: model, their matrix, answers, one score column per label."""
+    """Labels (or ratings) of new pairs: model, their matrix, answers, decision values."""
     model = load_model(model_path)
     if store is not None and is_matrix(Path(store)):
         matrix = BlockMatrix.open(store).rows_of(pairs)
@@ -105,24 +110,36 @@ def predict_pairs(
             )
     else:
         matrix = model.count(pairs, model.open_source(store, any_store), n_jobs, progress)
-    return model, matrix, model.predict(matrix), model.label_scores(matrix)
+    decisions = model.decisions(matrix)
+    return model, matrix, model.decode(decisions), decisions
 
 
 def answer_rows(
-    model: LinearModel, matrix: BlockMatrix, pairs: Sequence[Pair], answers: Any, scores: np.ndarray
+    model: LinearModel, matrix: BlockMatrix, pairs: Sequence[Pair], answers: Any, decisions: np.ndarray
 ) -> Iterator[list[str | float | int | None]]:
-    """`w1 w2 label`, a score per label and `together`, or `w1 w2 score together`, with a header."""
+    """`w1 w2 label probability`, a score per label, `together` and `trained`; or `w1 w2 score together trained`.
+
+    A header comes first. The label is empty where the model has no answer: a word is unknown, or the probability is
+    below the model's threshold. ``trained`` says whether the pair was among the training pairs.
+    """
     together = seen_together(matrix, pairs)
+    trained = ["yes" if one else "no" for one in model.trained_on(pairs)]
     if model.kind == "rating":
-        yield ["w1", "w2", "score", TOGETHER]
+        yield ["w1", "w2", "score", TOGETHER, TRAINED]
         ratings = np.asarray(answers, float).tolist()
-        for (w1, w2), score, seen in zip(pairs, ratings, together, strict=True):
-            yield [w1, w2, score, seen]
+        for (w1, w2), score, seen, known in zip(pairs, ratings, together, trained, strict=True):
+            yield [w1, w2, score, seen, known]
         return
-    yield ["w1", "w2", "label", *map(str, model.classes), TOGETHER]
-    for (w1, w2), answer, row, seen in zip(pairs, answers, scores.tolist(), together, strict=True):
+    yield ["w1", "w2", "label", "probability", *map(str, model.classes), TOGETHER, TRAINED]
+    given = model.answered(matrix, decisions)
+    probability: list[float | None] = [None] * len(pairs)
+    if model.calibration is not None:
+        probability = model.probabilities(decisions).max(axis=1).round(6).tolist()
+    scores = model.scores_of(decisions).tolist()
+    columns = zip(pairs, answers, given, probability, scores, together, trained, strict=True)
+    for (w1, w2), answer, has, share, row, seen, known in columns:
         label = ",".join(sorted(map(str, answer))) if isinstance(answer, set | frozenset) else str(answer)
-        yield [w1, w2, label, *row, seen]
+        yield [w1, w2, label if has else "", share, *row, seen, known]
 
 
 def seen_together(matrix: BlockMatrix, pairs: Sequence[Pair]) -> list[int | None]:

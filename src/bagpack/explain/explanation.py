@@ -198,7 +198,7 @@ class ObservedFeatures:
         places: list[str] = []
         parts: list[tuple[Any, ...]] = []
         for weighting, block_weights in zip(model.weightings, model.weights, strict=True):
-            rows = weighting.apply(block_of(one, weighting.name).compact()).rows
+            rows = weighting.apply(block_of(one, weighting.name).compact()).expanded()
             counts = evidence(one, weighting.name, rows.indices)
             segments = SEGMENTS[weighting.name]
             # A block that is not over terms has each column as a place of its own.

@@ -1,6 +1,7 @@
 """Weightings of counts: logarithm, association with the corpus's own frequencies, unit length, trust in what was seen.
 
-How often a term is expected in a segment comes from the basis, which holds the corpus frequencies: it is computed once
+Observed and expected counts are both raised by one, so that one observation of a rare term does not count for much. How
+often a term is expected in a segment comes from the basis, which holds the corpus frequencies: it is computed once
 for all tasks and no task's rows take part. Per row and segment, expected = (all counts there) × (the term's share of
 the basis).
 """
@@ -11,17 +12,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from bagpack.learn.weighting import STEPS, Step, with_values
 from bagpack.vectors.blocks import Block
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Csr, Floats
+    from bagpack.learn.types import Csr, Floats, Ints, Matrix
     from bagpack.vectors.matrix import BlockMatrix
 
-# Added to observed and expected counts, so that one observation of a rare term does not count for much.
-SMOOTHING = 1.0
+LOOKED_UP = 10_000  # counts whose logarithms come from a table
 
 
 def owners(rows: Csr) -> np.ndarray:
@@ -29,12 +30,35 @@ def owners(rows: Csr) -> np.ndarray:
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
+@njit(cache=True, nogil=True)
+def _unit_rows(indptr: Ints, data: Floats, out: Floats) -> None:
+    """Each row divided by its length."""
+    for i in range(len(indptr) - 1):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += data[p] * data[p]
+        scale = 1.0 / np.sqrt(total) if total > 0.0 else 1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            out[p] = data[p] * scale
+
+
+@njit(cache=True, nogil=True)
+def _expected(indptr: Ints, indices: Ints, data: Matrix, share: Floats, segment: Ints, out: Floats) -> None:
+    """(All counts of the row in the column's segment) × (the column's share)."""
+    totals = np.zeros(segment.max() + 1 if len(segment) else 1)
+    for i in range(len(indptr) - 1):
+        totals[:] = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            totals[segment[indices[p]]] += abs(data[p])
+        for p in range(indptr[i], indptr[i + 1]):
+            out[p] = totals[segment[indices[p]]] * share[indices[p]]
+
+
 def unit_length(rows: Csr) -> Csr:
     """Each row divided by its Euclidean length; all-zero rows are unchanged."""
-    owner = owners(rows)
-    lengths = np.sqrt(np.bincount(owner, rows.data.astype(np.float64) ** 2, minlength=rows.shape[0]))
-    lengths[lengths == 0] = 1.0
-    return with_values(rows, rows.data / lengths[owner])
+    out = np.empty(len(rows.data))
+    _unit_rows(rows.indptr, rows.data.astype(np.float64, copy=False), out)
+    return with_values(rows, out)
 
 
 def log_counts(rows: Csr) -> Csr:
@@ -69,6 +93,10 @@ class UnitLength(_Rowwise):
     def _apply(self, rows: Csr) -> Csr:
         return unit_length(rows)
 
+    def on(self, block: Block) -> Block:
+        """The block with rows of unit length; of products, that of the product."""
+        return replace(block, unit=True) if block.product else super().on(block)
+
 
 class Trust(_Rowwise):
     """Each row times n/(n+k), n being how often what it counts was seen: rarely seen pairs get less weight.
@@ -77,6 +105,7 @@ class Trust(_Rowwise):
     """
 
     step_name: ClassVar[str] = "trust"
+    rowwise: ClassVar[bool] = False
 
     def __init__(self, k: float = 1.0) -> None:
         self.k = k
@@ -128,15 +157,16 @@ class Association(Step):
 
     def expected(self, rows: Csr) -> Floats:
         """Expected count at each stored value's place."""
-        segments = int(self.segment_[-1]) + 1 if len(self.segment_) else 1
-        place = owners(rows) * segments + self.segment_.astype(np.int64)[rows.indices]
-        totals = np.bincount(place, np.abs(rows.data), minlength=rows.shape[0] * segments)
-        return np.asarray(totals[place] * self.share_[rows.indices])
+        out = np.empty(len(rows.data))
+        segments = self.segment_.astype(np.int64)
+        _expected(rows.indptr, rows.indices, rows.data, self.share_, segments, out)
+        return out
 
 
 def _ppmi(rows: Csr, expected: Floats) -> Csr:
-    ratio = (np.abs(rows.data) + SMOOTHING) / (expected + SMOOTHING)
-    return with_values(rows, np.sign(rows.data) * np.maximum(np.log(ratio), 0.0))
+    # ln((observed + 1) / (expected + 1)); the sign is that of the count.
+    values = np.maximum(np.log1p(np.abs(rows.data)) - np.log1p(expected), 0.0)
+    return with_values(rows, np.sign(rows.data) * values)
 
 
 class Ppmi(Association):
@@ -148,15 +178,51 @@ class Ppmi(Association):
         return _ppmi(rows, self.expected(rows))
 
 
+@njit(cache=True, nogil=True)
+def _log_ppmi_rows(
+    indptr: Ints, indices: Ints, data: Matrix, share: Floats, segment: Ints, table: Floats, out: Floats
+) -> None:
+    """Per row, log counts of unit length plus PPMI of unit length; ``table`` has ln(1 + n) of small n."""
+    totals = np.zeros(segment.max() + 1 if len(segment) else 1)
+    longest = 0
+    for i in range(len(indptr) - 1):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    scratch = np.empty(longest)
+    for i in range(len(indptr) - 1):
+        first = indptr[i]
+        totals[:] = 0.0
+        for p in range(first, indptr[i + 1]):
+            totals[segment[indices[p]]] += abs(data[p])
+        of_logs, of_ppmi = 0.0, 0.0
+        for p in range(first, indptr[i + 1]):
+            size = abs(data[p])
+            whole = np.int64(size)
+            log = table[whole] if whole < len(table) and whole == size else np.log1p(size)
+            j = indices[p]
+            ppmi = max(log - np.log1p(totals[segment[j]] * share[j]), 0.0)
+            of_logs += log * log
+            of_ppmi += ppmi * ppmi
+            sign = -1.0 if data[p] < 0 else 1.0
+            out[p] = sign * log
+            scratch[p - first] = sign * ppmi
+        of_logs = 1.0 / np.sqrt(of_logs) if of_logs > 0.0 else 1.0
+        of_ppmi = 1.0 / np.sqrt(of_ppmi) if of_ppmi > 0.0 else 1.0
+        for p in range(first, indptr[i + 1]):
+            out[p] = of_logs * out[p] + of_ppmi * scratch[p - first]
+
+
 class LogPpmi(Association):
     """Log counts of unit length plus PPMI of unit length, in equal parts."""
 
     step_name: ClassVar[str] = "log+ppmi"
 
     def _apply(self, rows: Csr) -> Csr:
-        logs = unit_length(log_counts(rows))
-        associated = unit_length(_ppmi(rows, self.expected(rows)))
-        return with_values(rows, logs.data + associated.data)
+        out = np.empty(len(rows.data))
+        table = np.log1p(np.arange(LOOKED_UP))
+        _log_ppmi_rows(
+            rows.indptr, rows.indices, rows.data, self.share_, self.segment_.astype(np.int64), table, out
+        )
+        return with_values(rows, out)
 
 
 class Joining(_Rowwise):
@@ -166,27 +232,26 @@ class Joining(_Rowwise):
     *both* occur, their difference which of them occurs there more often.
     """
 
+    rowwise: ClassVar[bool] = False
+
     def _apply(self, rows: Csr) -> Csr:
         return rows
 
-    def on(self, block: Block) -> Block:
-        """One row per pair."""
-        if block.index is None or block.other is None:
-            raise ValueError(f"the block {block.name} does not hold two words per pair")
-        one, two = (sparse.csr_array(block.rows[index]) for index in (block.index, block.other))
-        return replace(block, rows=sparse.csr_array(self._join(one, two)), index=None, other=None, seen=None)
 
-    def _join(self, one: Csr, two: Csr) -> Csr:
-        raise NotImplementedError
+def _two_rows(block: Block) -> tuple[Csr, Csr]:
+    if block.index is None or block.other is None:
+        raise ValueError(f"the block {block.name} does not hold two words per pair")
+    return sparse.csr_array(block.rows[block.index]), sparse.csr_array(block.rows[block.other])
 
 
 class Product(Joining):
-    """Column by column, the first word's value times the second's."""
+    """Column by column, the first word's value times the second's; formed where it is needed."""
 
     step_name: ClassVar[str] = "product"
 
-    def _join(self, one: Csr, two: Csr) -> Csr:
-        return sparse.csr_array(one.multiply(two))
+    def on(self, block: Block) -> Block:
+        """The block as products of its two rows."""
+        return replace(block, product=True)
 
 
 class Difference(Joining):
@@ -194,8 +259,10 @@ class Difference(Joining):
 
     step_name: ClassVar[str] = "difference"
 
-    def _join(self, one: Csr, two: Csr) -> Csr:
-        return sparse.csr_array(one - two)
+    def on(self, block: Block) -> Block:
+        """One row per pair."""
+        one, two = _two_rows(block)
+        return replace(block, rows=sparse.csr_array(one - two), index=None, other=None, seen=None)
 
 
 STEPS.update({s.step_name: s for s in (LogCounts, UnitLength, Trust, Ppmi, LogPpmi, Product, Difference)})

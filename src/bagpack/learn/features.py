@@ -42,8 +42,28 @@ def check_blocks(matrix: Matrix, names: Sequence[str], what: str) -> None:
         )
 
 
+def blocks_of_matrix(matrix: Matrix, names: Sequence[str]) -> dict[str, Block]:
+    """The blocks called ``names``, over those words alone that the pairs use; v1, v2 and products share their rows."""
+    if not isinstance(matrix, BlockMatrix):
+        return {PLAIN: Block(PLAIN, sparse.csr_array(matrix))}
+    w1, w2 = matrix.w1, matrix.w2
+    words, shared = matrix.word_counts, matrix.tables.frequencies
+    used = np.unique(np.concatenate([w1, w2]))
+    if len(used) < words.shape[0]:
+        words, w1, w2 = words[used], np.searchsorted(used, w1), np.searchsorted(used, w2)
+    found = {}
+    for name in names:
+        if name in ("v1", "v2"):
+            found[name] = Block(name, words, w1 if name == "v1" else w2, frequencies=shared)
+        elif name in JOINED:
+            found[name] = Block(name, words, w1, w2, frequencies=shared)
+        else:
+            found[name] = block_of(matrix, name)
+    return found
+
+
 def block_of(matrix: Matrix, name: str) -> Block:
-    """The block called ``name``."""
+    """The block called ``name``, over all words."""
     if not isinstance(matrix, BlockMatrix):
         return Block(PLAIN, sparse.csr_array(matrix))
     if name in BLOCKS:

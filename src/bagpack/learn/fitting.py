@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bagpack.errors import UsageError
-from bagpack.learn.features import block_of, check_blocks
+from bagpack.learn.calibration import (
+    answers,
+    calibration_folds,
+    fit_calibration,
+    held_out_decisions,
+    held_out_probabilities,
+    held_out_threshold,
+    pair_groups,
+)
+from bagpack.learn.features import blocks_of_matrix, check_blocks
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
-from bagpack.learn.model import BlockWeighting, LinearModel, counted_with
+from bagpack.learn.model import BlockWeighting, LinearModel, counted_with, design_of
 from bagpack.learn.presets import Preset, get_preset
-from bagpack.learn.rowwise import rowwise_classes, rowwise_ratings
-from bagpack.learn.svm import Dual, solve_classes, solve_ratings
+from bagpack.learn.solver import fit_classes, fit_ratings
+from bagpack.learn.svm import Dual, constant_output, solve_classes, solve_ratings
 from bagpack.learn.targets import Targets, check_trainable
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Floats, Matrix
+    from bagpack.learn.types import Floats, Index, Matrix
+    from bagpack.learn.weighting import Step
 
 # A Gram matrix of 4,000 rows takes 128 MB, and one more is held with it.
 GRAM_ROWS = 4_000
@@ -72,15 +84,14 @@ class WeightedBlock:
     weighting: BlockWeighting
     block: Block
 
-    @property
-    def gram(self) -> Floats:
-        """Gram matrix over the distinct rows."""
-        return block_gram(self.block.rows)
+    def add_gram(self, out: Floats | None = None) -> Floats:
+        """Add the Gram matrix of the pairs to ``out`` (None: a new matrix)."""
+        block = self.block.written_out()
+        return add_block_gram(out, block_gram(block.rows), block.index)
 
 
 def fit_weighting(block: Block, preset: Preset, weight: Floats | None = None) -> BlockWeighting:
     """Fit the preset's steps on the pairs of ``block``."""
-    block = block.compact()
     steps = preset.steps(block.name)
     for position, step in enumerate(steps):
         step.fit_block(block, weight)
@@ -94,15 +105,13 @@ def weight_blocks(
     sample_weight: Floats | None = None,
 ) -> dict[str, WeightedBlock]:  # fmt: skip
     """Weight the named blocks of ``matrix``, fitted on those rows or on ``fit_on``."""
+    blocks = blocks_of_matrix(matrix, names)
+    fitted = blocks if fit_on is None else blocks_of_matrix(fit_on, names)
+    memory: list[tuple[Step, Block, Block]] = []
     out = {}
-    for name in names:
-        block = block_of(matrix, name).compact()
-        weighting = (
-            fit_weighting(block, preset, sample_weight)
-            if fit_on is None
-            else fit_weighting(block_of(fit_on, name), preset)
-        )
-        out[name] = WeightedBlock(weighting, weighting.apply(block))
+    for name, block in blocks.items():
+        weighting = fit_weighting(fitted[name], preset, sample_weight if fit_on is None else None)
+        out[name] = WeightedBlock(weighting, weighting.apply(block, memory))
     return out
 
 
@@ -133,7 +142,7 @@ def condition_grams(
                         del done[earlier]
         for name in conditions[condition]:
             if name in missing:
-                total = add_block_gram(total, blocks[name].gram, blocks[name].block.index)
+                total = blocks[name].add_gram(total)
         assert total is not None
         done[condition] = total
         yield condition, total
@@ -173,30 +182,44 @@ def _solve_conditions(
 ) -> dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]]:  # fmt: skip
     """Each condition's weights by block, its intercepts, and what is reported of the solution."""
     solver = machine.solver_for(len(targets))
-    duals = (
-        (
-            (condition, solve_gram(gram, targets, machine, weight))
-            for condition, gram in condition_grams(blocks, wanted)
-        )
-        if solver == "gram"
-        else (
-            (condition, _solve_blocks([blocks[name].block for name in names], targets, machine, weight))
-            for condition, names in wanted.items()
-        )
-    )
     out: dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]] = {}
-    for condition, dual in duals:
-        used = [blocks[name].block for name in wanted[condition]]
+    if solver == "blocks":
+        for condition, names in wanted.items():
+            found = _solve_blocks([blocks[name].block for name in names], targets, machine, weight)
+            out[condition] = (*found[:2], {"solver": solver, "converged": found[2]})
+        return out
+    for condition, gram in condition_grams(blocks, wanted):
+        dual = solve_gram(gram, targets, machine, weight)
+        used = [blocks[name].block.written_out() for name in wanted[condition]]
         weights = tuple(back_project(block.rows, block.index, dual.coef) for block in used)
         out[condition] = weights, dual.intercept, {"solver": solver, "converged": dual.converged}
     return {condition: out[condition] for condition in wanted}
 
 
-def _solve_blocks(blocks: Sequence[Block], targets: Targets, machine: Machine, weight: Floats | None) -> Dual:
-    parts = [(block.rows, block.index) for block in blocks]
+def _solve_blocks(
+    blocks: Sequence[Block], targets: Targets, machine: Machine, weight: Floats | None
+) -> tuple[tuple[Floats, ...], Floats, bool]:
+    """Weights by block, intercepts, and whether the solver converged."""
+    design = design_of(blocks)
     if targets.kind == "rating":
-        return rowwise_ratings(parts, targets.ratings, machine.C, machine.epsilon, machine.tol, weight)
-    return rowwise_classes(parts, targets.columns, machine.C, machine.tol, weight)
+        found = fit_ratings(design, targets.ratings, machine.C, machine.epsilon, weight, machine.tol)
+        return tuple(design.split(found.weights)), found.intercept, found.converged
+    columns = targets.columns
+    kept = np.ones(columns.shape, bool) if weight is None else weight > 0
+    constant = [constant_output(columns[kept[:, k], k]) for k in range(columns.shape[1])]
+    learned = [k for k, value in enumerate(constant) if value is None]
+    weights = np.zeros((design.n_columns, columns.shape[1]))
+    intercept = np.array([0.0 if value is None else value for value in constant])
+    converged = True
+    if learned:
+        cost = None if weight is None else weight[:, learned]
+        solved = fit_classes(design, columns[:, learned], machine.C, cost, machine.tol)
+        weights[:, learned], intercept[learned], converged = (
+            solved.weights,
+            solved.intercept,
+            solved.converged,
+        )
+    return tuple(design.split(weights)), intercept, converged
 
 
 def fit_conditions(
@@ -263,3 +286,45 @@ def fit_counts(
     """One condition's model; see `fit_conditions`."""
     found = fit_conditions(matrix, targets, (condition,), preset, machine, fit_on, weight, sample_weight)
     return found[condition]
+
+
+def calibrate(
+    model: LinearModel, matrix: Matrix, targets: Targets, preset: str | Preset, machine: Machine,
+    precision: float | None = None, weight: Floats | None = None, sample_weight: Floats | None = None,
+) -> LinearModel:  # fmt: skip
+    """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
+
+    A pair and the same pair the other way round are in one fold. Ratings have no probabilities; where the rows cannot
+    be divided into folds, the model is returned as it is.
+    """
+    if targets.kind == "rating":
+        return model
+    groups = pair_groups(matrix.w1, matrix.w2) if isinstance(matrix, BlockMatrix) else None
+    classes = np.unique(targets.columns, axis=0, return_inverse=True)[1].ravel()
+    if (
+        len(np.unique(np.arange(len(targets)) if groups is None else groups)) < 2
+        or np.bincount(classes).max() < 2
+    ):
+        return model
+    fold = calibration_folds(targets.columns, groups)
+
+    def decide(train: Index, test: Index) -> Floats:
+        part = targets[train]
+        if targets.kind != "multilabel" and len(np.unique(part.codes)) < 2:
+            return np.tile(np.where(part.columns.all(axis=0), 1.0, -1.0), (len(test), 1))
+        trained = fit_counts(
+            matrix[train], part, model.condition, preset, machine,
+            weight=None if weight is None else weight[train],
+            sample_weight=None if sample_weight is None else sample_weight[train],
+        )  # fmt: skip
+        return trained.decisions(matrix[test])
+
+    decisions = held_out_decisions(fold, decide)
+    found = fit_calibration(decisions, targets.columns, targets.kind, sample_weight=sample_weight)
+    threshold = None
+    if precision is not None:
+        probabilities = held_out_probabilities(decisions, targets.columns, targets.kind, fold)
+        threshold = held_out_threshold(
+            answers(probabilities, targets.one_hot(), targets.kind), fold, precision
+        )
+    return replace(model, calibration=found, threshold=threshold)

@@ -104,12 +104,6 @@ def add_block_gram(out: Floats | None, gram: Floats, index: Index | None) -> Flo
     return out
 
 
-def project(rows: Csr, index: Index | None, weights: Floats) -> Floats:
-    """Each pair's product with the columns of ``weights``, computed once per distinct row."""
-    products = np.asarray(rows @ weights)
-    return products if index is None else products[index]
-
-
 def back_project(rows: Csr, index: Index | None, coefficients: Floats) -> Floats:
     """Σ_i coefficient_i · row of pair i: primal weights (columns × outputs) from dual coefficients."""
     if index is not None:

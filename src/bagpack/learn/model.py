@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,9 @@ from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
-from bagpack.learn.features import PLAIN, block_of, check_blocks, evidence
-from bagpack.learn.gram import project
+from bagpack.learn.calibration import Calibration, Threshold
+from bagpack.learn.design import Design, ProductBlock, RowBlock, make_design
+from bagpack.learn.features import PLAIN, block_of, blocks_of_matrix, check_blocks, evidence
 from bagpack.learn.targets import Kind, decode_kind
 from bagpack.names import block_features
 from bagpack.sources import find_store, not_found, open_source
@@ -42,17 +43,56 @@ class BlockWeighting:
     steps: tuple[Step, ...]
     factor: float = 1.0
 
-    def apply(self, block: Block) -> Block:
-        """The block's features, shifted so that an all-zero row stays zero."""
+    def apply(self, block: Block, memory: list[tuple[Step, Block, Block]] | None = None) -> Block:
+        """The block's features, shifted so that an all-zero row stays zero.
+
+        What ``memory`` has, the same step on the same rows, is not computed again: v1, v2 and their product share it.
+        """
         for step in self.steps:
-            block = step.on(block)
-        return block if self.factor == 1.0 else replace(block, rows=block.rows * self.factor)
+            block = _remembered(step, block, memory) if memory is not None else step.on(block)
+        if self.factor == 1.0:
+            return block
+        if block.product:
+            return replace(block, factor=self.factor)
+        return replace(block, rows=sparse.csr_array(block.rows * self.factor))
 
     @property
     def zero(self) -> Floats | None:
         """What the shift subtracted: the features of an all-zero row; None where they are zero."""
         image = self.steps[-1].image_of_zero() if self.steps else None
         return None if image is None else image * self.factor
+
+
+def _remembered(step: Step, block: Block, memory: list[tuple[Step, Block, Block]]) -> Block:
+    if not step.rowwise or block.product:
+        return step.on(block)
+    for known, before, after in memory:
+        if before.rows is block.rows and same_step(known, step):
+            return replace(block, rows=after.rows)
+    after = step.on(block)
+    memory.append((step, block, after))
+    return after
+
+
+def same_step(one: Step, two: Step) -> bool:
+    """Whether two fitted steps do the same to every row."""
+    return (
+        type(one) is type(two)
+        and one.get_params() == two.get_params()
+        and all(np.array_equal(getattr(one, name), getattr(two, name)) for name in one.learned)
+    )
+
+
+def design_of(blocks: Sequence[Block]) -> Design:
+    """Weighted blocks of the same pairs as a design matrix; products are formed by its kernels."""
+    return make_design(
+        [
+            ProductBlock(block.rows, block.index, block.other, block.factor, block.unit)
+            if block.product and block.index is not None and block.other is not None
+            else RowBlock(block.rows, block.index)
+            for block in blocks
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -88,6 +128,8 @@ class LinearModel:
         class; otherwise there is one per class; ratings have one.
     basis, counting, source_path, source_hash
         What the pairs are counted over, how, and in which corpus; None and empty for a model of a plain matrix.
+    calibration, threshold
+        Probabilities from decision values, and the probability below which there is no answer; None if not fitted.
     trained
         Hashes of the training pairs, ascending; see `trained_on`.
     place
@@ -108,6 +150,8 @@ class LinearModel:
     settings: Mapping[str, Any] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
     as_sets: bool = False
+    calibration: Calibration | None = None
+    threshold: Threshold | None = None
     trained: NDArray[np.uint64] | None = None
     place: Path | None = None
 
@@ -208,11 +252,12 @@ class LinearModel:
         """Decision values (or predicted ratings), pairs × outputs."""
         matrix = self._matrix(X)
         self._check(matrix)
-        out = np.tile(self.intercept, (matrix.shape[0], 1))
-        for weighting, weights in zip(self.weightings, self.weights, strict=True):
-            features = weighting.apply(block_of(matrix, weighting.name).compact())
-            out += project(features.rows, features.index, weights)
-        return out
+        if not matrix.shape[0]:
+            return np.zeros((0, len(self.intercept)))
+        blocks = blocks_of_matrix(matrix, self.block_names)
+        memory: list[tuple[Step, Block, Block]] = []
+        design = design_of([weighting.apply(blocks[weighting.name], memory) for weighting in self.weightings])
+        return self.intercept + design.decisions(design.join(self.weights))
 
     def predict(self, X: Pairs | BlockMatrix) -> Answers:
         """Labels (an array, or a list of sets for several labels per pair) or ratings."""
@@ -227,9 +272,46 @@ class LinearModel:
             return [{self.classes[k] for k in np.flatnonzero(row)} for row in decoded]
         return np.array(self.classes)[decoded]
 
+    def predict_proba(self, X: Pairs | BlockMatrix) -> Floats:
+        """Calibrated probability of each class, pairs × classes."""
+        return self.probabilities(self.decisions(X))
+
+    def probabilities(self, decisions: Floats) -> Floats:
+        """Calibrated probability of each class from decision values."""
+        if self.kind == "rating":
+            raise UsageError("the model predicts ratings, which have no probabilities")
+        if self.calibration is None:
+            raise UsageError(
+                "the model has no calibrated probabilities; train it with RelationClassifier(probability=True), or "
+                "with bagpack train on at least two rows of a label"
+            )
+        return self.calibration.probabilities(decisions)
+
+    def answers(self, X: Pairs | BlockMatrix) -> list[Any]:
+        """Labels (or sets of labels), or None for *none of these*.
+
+        That is the answer for a pair with a word that the corpus does not have, and, if the model has a threshold,
+        where the label's probability is below it.
+        """
+        matrix = self._matrix(X)
+        decisions = self.decisions(matrix)
+        given = self.answered(matrix, decisions)
+        return [answer if one else None for answer, one in zip(self.decode(decisions), given, strict=True)]
+
+    def answered(self, matrix: Matrix, decisions: Floats) -> Bools:
+        """Whether each pair gets an answer; see `answers`."""
+        known = ~matrix.unknown if isinstance(matrix, BlockMatrix) else np.ones(len(decisions), np.bool_)
+        if self.threshold is None or self.kind == "rating":
+            return known
+        best = self.probabilities(decisions).max(axis=1)
+        return known & self.threshold.accepts(best)
+
     def label_scores(self, X: Pairs | BlockMatrix) -> Floats:
         """One decision value per class, also for two classes (the first class's is the negated one)."""
-        decisions = self.decisions(X)
+        return self.scores_of(self.decisions(X))
+
+    def scores_of(self, decisions: Floats) -> Floats:
+        """One value per class from decision values."""
         return np.hstack([-decisions, decisions]) if self.kind == "binary" else decisions
 
     def explain(self, pair: Pair, label: Label = None) -> Contributions:
@@ -248,7 +330,7 @@ class LinearModel:
         raw: list[Ints] = []
         values: list[Floats] = []
         for weighting, weights in zip(self.weightings, self.weights, strict=True):
-            features = sparse.csr_array(weighting.apply(block_of(one, weighting.name).compact()).rows)
+            features = weighting.apply(block_of(one, weighting.name).compact()).expanded()
             if weighting.name == PLAIN:
                 names += [f"{PLAIN}{j}" for j in features.indices]
                 raw.append(sparse.csr_array(one).toarray()[0, features.indices])

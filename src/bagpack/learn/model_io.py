@@ -24,6 +24,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.files import read_json
 from bagpack.learn.association import Joining
+from bagpack.learn.calibration import Calibration, Threshold
 from bagpack.learn.model import BlockWeighting, LinearModel
 from bagpack.learn.weighting import STEPS, Step
 from bagpack.names import JOINED, SEGMENTS, block_width
@@ -83,6 +84,8 @@ def save_model(
         "outputs": len(model.intercept),
         "counting": model.counting.to_dict(),
         "source": {"path": model.source_path, "content_hash": model.source_hash},
+        "calibration": None if model.calibration is None else model.calibration.to_json(),
+        "threshold": None if model.threshold is None else model.threshold.to_json(),
         "settings": dict(model.settings),
         "manifest": dict(manifest if manifest is not None else model.manifest),
     }
@@ -137,6 +140,8 @@ def load_model(path: str | Path) -> LinearModel:
             settings=dict(document["settings"]),
             manifest=dict(document["manifest"]),
             as_sets=bool(document["label_sets"]),
+            calibration=_read_calibration(document["calibration"], kind, outputs),
+            threshold=None if document["threshold"] is None else Threshold.from_json(document["threshold"]),
             trained=_read_array(path, "trained.npy", None, np.uint64),
             place=path,
         )
@@ -144,6 +149,18 @@ def load_model(path: str | Path) -> LinearModel:
         if isinstance(error, BagpackError):
             raise
         raise StoreError(f"{path}/model.json has wrong entries ({error!r}); {CURE}") from None
+
+
+load = load_model
+
+
+def _read_calibration(stored: Any, kind: str, outputs: int) -> Calibration | None:
+    if stored is None:
+        return None
+    found = Calibration.from_json(stored)
+    if found.kind != kind or len(found.curves) != outputs:
+        raise ValueError(f"{len(found.curves)} calibration curves for {outputs} outputs")
+    return found
 
 
 def read_model_document(path: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bagpack.learn.types import Answers, Bools, Floats, Index
 
+MOST_LABELS = 1_000
 Kind = Literal["binary", "multiclass", "multilabel", "rating"]
 
 
@@ -214,6 +215,7 @@ def _label_sets(values: list[list[Any]], classes: Sequence[Any] | None) -> Targe
     names = tuple(classes) if classes is not None else _sorted_labels(found)
     if not names:
         raise InputError("no pair has a label: nothing can be learned")
+    _check_number(names, len(values))
     position = {label: k for k, label in enumerate(names)}
     columns = np.zeros((len(values), len(names)), dtype=bool)
     for i, labels in enumerate(values):
@@ -222,9 +224,18 @@ def _label_sets(values: list[list[Any]], classes: Sequence[Any] | None) -> Targe
     return _multilabel(columns, names, as_sets=True)
 
 
+def _check_number(names: Sequence[Any], pairs: int) -> None:
+    if len(names) > MOST_LABELS:
+        raise InputError(
+            f"there are {len(names):,} different labels for {pairs:,} pairs, and at most {MOST_LABELS:,} can be "
+            f"learned, one SVM each; check that the right column is the label"
+        )
+
+
 def _single_labels(labels: list[Any], classes: Sequence[Any] | None) -> Targets:
     _check_labels(labels)
     names = tuple(classes) if classes is not None else _sorted_labels(labels)
+    _check_number(names, len(labels))
     if len(names) < 2:
         raise InputError(
             f"all {len(labels)} pairs have the label {names[0]!r} (1 class): at least two labels are needed"

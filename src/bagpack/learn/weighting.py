@@ -83,6 +83,7 @@ class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     step_name: ClassVar[str]
     learned: ClassVar[tuple[str, ...]]
+    rowwise: ClassVar[bool] = True  # whether the result depends on the rows of a block alone
 
     def learns_from(self, matrix: BlockMatrix) -> bool:
         """Whether what it does to a row depends on which other rows it was fitted on."""

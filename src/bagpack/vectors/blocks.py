@@ -25,7 +25,9 @@ class Block:
     Parameters
     ----------
     other
-        A second row for each pair, in blocks of two words until a step joins them to one row.
+        A second row for each pair, in blocks of two words.
+    product, unit, factor
+        Whether a pair's row is the product of its two, column by column; whether that has unit length; a factor on it.
     seen
         How often what a distinct row counts was observed; None where that is unknown.
     frequencies
@@ -38,6 +40,9 @@ class Block:
     other: Index | None = None
     seen: Floats | None = None
     frequencies: Floats | None = None
+    product: bool = False
+    unit: bool = False
+    factor: float = 1.0
 
     def __len__(self) -> int:
         return int(self.rows.shape[0]) if self.index is None else len(self.index)
@@ -79,9 +84,23 @@ class Block:
         other = None if self.other is None else self.other[pairs]
         return replace(self, index=self.index[pairs], other=other)
 
+    def written_out(self) -> Block:
+        """The same with a row per pair where rows are products of two."""
+        if not self.product or self.index is None or self.other is None:
+            return self
+        rows = sparse.csr_array(sparse.csr_array(self.rows[self.index]).multiply(self.rows[self.other]))
+        owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        lengths = np.ones(rows.shape[0])
+        if self.unit:
+            lengths = np.sqrt(np.bincount(owner, rows.data**2, minlength=rows.shape[0]))
+            lengths[lengths == 0] = 1.0
+        rows.data = rows.data * (self.factor / lengths)[owner]
+        return Block(self.name, rows, frequencies=self.frequencies)
+
     def expanded(self) -> Csr:
         """One row per pair."""
-        return self.rows if self.index is None else sparse.csr_array(self.rows[self.index])
+        block = self.written_out()
+        return block.rows if block.index is None else sparse.csr_array(block.rows[block.index])
 
     def row_is_zero(self) -> Bools:
         """Per pair, whether its row holds nothing."""

@@ -1,0 +1,82 @@
+"""Calibrated probabilities, abstention, and a saved model used in Python as on the command line."""
+
+import numpy as np
+import pytest
+from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+
+import bagpack
+from bagpack import RelationClassifier
+from bagpack.errors import UsageError
+from bagpack.experiments.counting import CountOptions
+from bagpack.experiments.evaluation import EvaluateOptions
+from bagpack.experiments.training import answer_rows, predict_pairs, train_file
+from bagpack.learn.synthetic import make_counts
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_counts(n_pairs=400, n_words=80, n_terms=40, n_labels=3, signal=1.5, seed=4)
+    return X, np.array(["kind", "part", "tool"])[y]
+
+
+def test_probabilities_are_calibrated_on_held_out_rows(data):
+    X, y = data
+    classifier = RelationClassifier(probability=True, precision=0.9).fit(X[:300], y[:300])
+    found = classifier.predict_proba(X[300:])
+    assert found.shape == (100, 3) and np.allclose(found.sum(axis=1), 1)
+    best = found.max(axis=1)
+    right = classifier.predict(X[300:]) == y[300:]
+    assert abs(best.mean() - right.mean()) < 0.12  # as sure as it is right, on rows it never saw
+    answers = classifier.answers(X[300:])
+    given = np.array([answer is not None for answer in answers])
+    assert 0 < given.sum() < 100
+    assert right[given].mean() > right[~given].mean()
+    assert (best[given].min() >= classifier.model_.threshold.value) and best[~given].max() < best[given].max()
+
+
+def test_without_calibration_there_are_no_probabilities(data):
+    X, y = data
+    classifier = RelationClassifier().fit(X[:100], y[:100])
+    assert not hasattr(classifier, "predict_proba")
+    with pytest.raises(UsageError, match=r"train it with RelationClassifier\(probability=True\)"):
+        classifier.model_.predict_proba(X)
+    assert None not in classifier.answers(X[:5])
+
+
+@pytest.mark.parametrize("preset", ["modern", "paper"])
+def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_path, preset):  # noqa: F811
+    out = str(tmp_path / "m.model")
+    options = EvaluateOptions(preset=preset)
+    train_file(str(store), str(relations), out, CountOptions(40), options, evaluate=False, precision=0.8)
+    pairs = [(a, b) for a, b, _ in made_up_pairs()][:6]
+    asked = [*pairs, ("kinda00", "nosuchword")]
+    model = bagpack.load(out)
+    header, *rows = answer_rows(*predict_pairs(out, asked)[:2], asked, *predict_pairs(out, asked)[2:])
+    assert header == ["w1", "w2", "label", "probability", "kind", "part", "tool", "together", "trained"]
+    labels = [row[2] or None for row in rows]
+    assert model.answers(asked) == labels and labels[-1] is None
+    assert [row[-1] for row in rows] == ["yes"] * 6 + ["no"]
+    assert list(model.predict(pairs)) == [max(zip(row[4:7], header[4:7], strict=True))[1] for row in rows[:6]]
+    probabilities = model.predict_proba(pairs)
+    assert probabilities.max(axis=1) == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
+    found = model.explain(pairs[0])
+    assert found.label == model.predict(pairs[:1])[0]
+    assert found.decision == pytest.approx(model.label_scores(pairs[:1]).max(), abs=1e-9)
+    # The same as an estimator over the same corpus, and as a pipeline.
+    data_pairs = [(a, b) for a, b, _ in made_up_pairs()]
+    names = [label for *_, label in made_up_pairs()]
+    vectorizer = bagpack.PairVectorizer(str(store), b=40)
+    direct = RelationClassifier(vectorizer, preset=preset).fit(data_pairs, names)
+    np.testing.assert_allclose(
+        direct.decision_function(data_pairs), model.label_scores(data_pairs), atol=1e-9
+    )
+
+
+def test_a_model_finds_its_store_where_it_is_now(store, relations, tmp_path):  # noqa: F811
+    out = str(tmp_path / "m.model")
+    train_file(str(store), str(relations), out, CountOptions(40), EvaluateOptions(), evaluate=False)
+    model = bagpack.load(out)
+    pairs = [made_up_pairs()[0][:2]]
+    assert model.at(store).predict(pairs).tolist() == model.predict(pairs).tolist()
+    with pytest.raises(bagpack.errors.BagpackError, match=r"there is no store|does not exist|is not"):
+        model.at(tmp_path / "none.bp")
