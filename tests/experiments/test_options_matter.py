@@ -1,0 +1,106 @@
+"""Options reach the numbers: what evaluate and train are given changes what they find; defaults are as documented."""
+
+import json
+
+import numpy as np
+import pytest
+
+import bagpack
+from bagpack.contexts.windows import CountSettings
+from bagpack.experiments.evaluation import EvaluateOptions
+from bagpack.experiments.reproduce import PAPER
+
+
+def decisions(cli, *args):
+    done = cli(*args, "--json", "-j", 1)
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+@pytest.mark.parametrize(
+    ("options", "setting"),
+    [
+        (("--transductive",), ("transductive", True)),
+        (("-C", "0.001"), ("C", 0.001)),
+        (("--preset", "paper"), ("preset", "paper")),
+    ],
+)
+def test_evaluate_uses_what_it_is_given(cli, store, relations, tmp_path, options, setting):
+    base = ("evaluate", store, relations, "-b", 40, "--folds", 3, "--condition", "v1v2v12")
+    preset = () if "--preset" in options else ("--preset", "paper")
+    plain_preset = ("--preset", "modern") if "--preset" in options else preset
+    cli(*base, *plain_preset, "-j", 1, "--predictions", tmp_path / "plain.tsv")
+    result = decisions(cli, *base, *preset, *options, "--predictions", tmp_path / "other.tsv")
+    assert result["settings"][setting[0]] == setting[1]
+    plain, other = ((tmp_path / f"{name}.tsv").read_text() for name in ("plain", "other"))
+    assert plain != other
+
+
+def test_epsilon_reaches_the_regressor(cli, store, ratings, tmp_path):
+    for command, more in (("evaluate", ()), ("train", ("--no-scores",))):
+        found = []
+        for epsilon in ("0.2", "3"):
+            args = [command, store, ratings, "-b", 40, "--epsilon", epsilon, *more, "-j", 1]
+            if command == "train":
+                assert cli(*args, "--out", tmp_path / f"{epsilon}.model").code == 0
+                model = bagpack.load(tmp_path / f"{epsilon}.model")
+                assert model.settings["epsilon"] == float(epsilon)
+                found.append(np.abs(model.weight_matrix()).sum())
+            else:
+                found.append(decisions(cli, *args, "--folds", 3)["conditions"][-1]["metrics"]["mae"]["mean"])
+        assert found[0] != found[1], command
+
+
+def test_cost_reaches_the_trained_model(cli, store, relations, tmp_path):
+    sizes = []
+    for C in ("0.001", "10"):
+        out = tmp_path / f"{C}.model"
+        done = cli("train", store, relations, "-b", 40, "-C", C, "--no-scores", "--out", out, "-j", 1)
+        assert done.code == 0, done.err
+        model = bagpack.load(out)
+        assert model.settings["C"] == float(C) and model.preset == "modern"
+        sizes.append(float((model.weight_matrix() ** 2).sum()))
+    assert sizes[0] < sizes[1]
+
+
+@pytest.mark.parametrize("value", ["inf", "1e300", "nan", "0", "-1"])
+def test_costs_with_which_nothing_ends_are_refused(cli, store, relations, value):
+    done = cli("evaluate", store, relations, "-b", 40, "-C", value, "-j", 1)
+    assert done.code == 2 and "C must be above 0" in done.err
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+def test_bands_that_are_no_number_are_refused(cli, store, ratings, value):
+    done = cli("evaluate", store, ratings, "-b", 40, "--epsilon", value, "-j", 1)
+    assert done.code == 2 and "epsilon must be a number from 0 on" in done.err
+
+
+def test_reproduce_relations_takes_the_basis_that_is_asked(cli, store, relations):
+    asked = decisions(cli, "reproduce", "relations", store, "--data", relations, "-b", 20)
+    assert asked["settings"]["b"] == 20 and asked["settings"]["preset"] == "paper"
+
+
+def test_defaults_are_those_of_the_documentation():
+    assert EvaluateOptions().preset == "modern"
+    assert CountSettings().limit == 5000
+    assert bagpack.RelationClassifier().preset == bagpack.RatingRegressor().preset == "modern"
+    assert bagpack.PairVectorizer("c").limit == 5000 and bagpack.PairVectorizer("c").b == 1500
+
+
+def test_the_papers_numbers():
+    """Herdağdelen & Baroni (2009), v12 · v1v2 · v1v2v12."""
+    assert PAPER["analogy"]["paper, Yahoo"]["score"] == (0.425, 0.339, 0.441)
+    assert PAPER["analogy"]["paper, ukWaC"]["score"] == (0.380, 0.382, 0.396)
+    assert PAPER["synonyms"]["paper, Yahoo"]["score"] == (0.800, 0.412, 0.750)
+    assert PAPER["synonyms"]["paper, ukWaC"]["score"] == (0.338, 0.275, 0.425)
+    yahoo, ukwac = (PAPER["plausibility"][f"paper, {name}"] for name in ("Yahoo", "ukWaC"))
+    assert set(yahoo.values()) == {(0.60, 0.36, 0.55), (0.45, 0.26, 0.42)}
+    assert set(ukwac.values()) == {(0.58, 0.33, 0.60), (0.48, 0.22, 0.52)}
+
+
+def test_a_label_for_every_pair_is_refused_at_once(cli, store, write):
+    rows = "".join(f"w{i}\tv{i}\tlabel{i}\n" for i in range(1500))
+    done = cli(
+        "train", store, write("many.tsv", "w1\tw2\tlabel\n" + rows), "-b", 20, "--out", "m.model", "-j", 1
+    )
+    assert done.code != 0 and "1,500 different labels for 1,500 pairs" in done.err
