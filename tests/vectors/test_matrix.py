@@ -323,6 +323,17 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
         file.write_bytes(whole)
 
 
+def test_a_matrix_of_an_earlier_version_opens(matrix, tmp_path):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    (path / "pairs.gaps").write_bytes(bytes(96))  # which 0.9 wrote
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["checksums"]["pairs.gaps"] = digest_file(path / "pairs.gaps")
+    (path / "manifest.json").write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
+    assert BlockMatrix.open(path).equals(matrix)
+    assert list(verify_matrix(path)) == []
+
+
 def test_saving_leaves_the_users_own_files_alone(matrix, tmp_path):
     (tmp_path / "m.bpm.new").mkdir()
     (tmp_path / "m.bpm.new" / "thesis.txt").write_text("mine")

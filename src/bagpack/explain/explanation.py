@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -177,7 +177,7 @@ def explain_matrix(
             "n_plus": int(matrix.n_plus[0]), "n_minus": int(matrix.n_minus[0]),
         },
         tuple(word for word in (w1, w2) if matrix.resolved[word] is None),
-        _notes(matrix),
+        (*_model_notes(model, matrix), *_notes(matrix)),
     )  # fmt: skip
 
 
@@ -208,6 +208,19 @@ class ObservedFeatures:
             parts.append((place, term, counts, rows.data, block_weights[rows.indices]))
             places += [f"{weighting.name}:{segment}" for segment in segments]
         return cls(places, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _model_notes(model: LinearModel, matrix: BlockMatrix) -> Iterator[str]:
+    """What a reader must know of the answer: whether the pair was trained on, and whether there is an answer at all."""
+    if model.trained_on(matrix.pairs)[0]:
+        yield "the model was trained on this pair"
+    if not model.answered(matrix, model.decisions(matrix))[0]:
+        reason = (
+            "the corpus does not have a word"
+            if matrix.unknown[0]
+            else "its probability is below the threshold"
+        )
+        yield f"the model answers none of these: {reason}"
 
 
 def _notes(matrix: BlockMatrix) -> tuple[str, ...]:
