@@ -214,15 +214,16 @@ def test_train_then_predict(cli, store, relations, write, tmp_path):
     new = write("new.tsv", "w1\tw2\nkinda01\tkindb01\ntoola03\ttoolb03\nnosuchword\tkindb01\n")
     done = cli("predict", model, new, "-j", 1)
     header, first, second, third = (line.split("\t") for line in done.out.splitlines())
-    assert header == ["w1", "w2", "label", "kind", "part", "tool", "together"]
+    assert header == ["w1", "w2", "label", "probability", "kind", "part", "tool", "together", "trained"]
     assert first[:3] == ["kinda01", "kindb01", "kind"] and second[2] == "tool"
-    assert float(first[3]) == max(map(float, first[3:6]))
+    assert float(first[4]) == max(map(float, first[4:7])) and 1 / 3 < float(first[3]) <= 1
     assert third[0] == "nosuchword" and "nosuchword" in done.err
-    assert third[2] and third[6] == "", "it has a label, and says that it rests on nothing seen together"
+    assert third[2] == third[7] == "", "an unknown word: no answer, and nothing seen together"
+    assert [row[8] for row in (first, second, third)] == ["yes", "yes", "no"]
     together = cli("contexts", store, "kinda01", "kindb01", "--json").out
-    assert int(first[6]) == json.loads(together)["total"] > 0
+    assert int(first[7]) == json.loads(together)["total"] > 0
     rows = json.loads(cli("predict", model, new, "-j", 1, "--json").out)
-    assert [row["together"] for row in rows] == [int(first[6]), int(second[6]), None]
+    assert [row["together"] for row in rows] == [int(first[7]), int(second[7]), None]
     facts = json.loads(cli("info", model, "--json").out)
     assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
 
@@ -325,11 +326,13 @@ def test_predictions_as_json_are_numbers_and_a_model_has_one_condition(cli, stor
     assert refused.code == 2 and "a model has one condition" in refused.err
     assert cli("train", store, relations, "-b", 40, "--no-scores", "--out", out).code == 0
     rows = json.loads(cli("predict", out, relations, "--json").out)
-    labels = [name for name in rows[0] if name not in ("w1", "w2", "label", "together")]
+    labels = [
+        name for name in rows[0] if name not in ("w1", "w2", "label", "probability", "together", "trained")
+    ]
     assert labels and all(isinstance(row[name], float) for row in rows for name in labels)
     assert all(row["label"] == max(labels, key=lambda name: row[name]) for row in rows)
     table = [line.split("\t") for line in cli("predict", out, relations).out.splitlines()]
-    assert table[0] == list(rows[0]) and table[1][3] == f"{rows[0][labels[0]]:.6g}"
+    assert table[0] == list(rows[0]) and table[1][4] == f"{rows[0][labels[0]]:.6g}"
 
 
 def test_picks_are_written_over_picks_alone(cli, store, questions, relations, tmp_path):
