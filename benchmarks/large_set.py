@@ -65,14 +65,24 @@ def weigh(counts):
     return sparse.csr_array((data / length[owner], counts.indices, counts.indptr), shape=counts.shape)
 
 
-def blocks(place: Path):
+def read_set(place: Path):
+    """Counts of words and pairs, the words of each pair, and a column per label."""
+    rest = np.load(place / "rest.npz")
+    counts = (
+        sparse.load_npz(place / "words.npz"),
+        sparse.load_npz(place / "pairs.npz"),
+        rest["w1"],
+        rest["w2"],
+    )
+    return counts, rest["labels"][:, None] == np.arange(int(rest["n_labels"]))
+
+
+def blocks(words, pairs, w1, w2):
+    """Features like those of preset modern: v1, v2, their product, v12."""
     from bagpack.learn.design import ProductBlock, RowBlock
 
-    rest = np.load(place / "rest.npz")
-    words, pairs = weigh(sparse.load_npz(place / "words.npz")), weigh(sparse.load_npz(place / "pairs.npz"))
-    w1, w2 = rest["w1"], rest["w2"]
-    columns = rest["labels"][:, None] == np.arange(int(rest["n_labels"]))
-    return [RowBlock(words, w1), RowBlock(words, w2), ProductBlock(words, w1, w2), RowBlock(pairs)], columns
+    words, pairs = weigh(words), weigh(pairs)
+    return [RowBlock(words, w1), RowBlock(words, w2), ProductBlock(words, w1, w2), RowBlock(pairs)]
 
 
 def run_solver(place: Path):
@@ -81,14 +91,12 @@ def run_solver(place: Path):
 
     tiny = make_design([RowBlock(sparse.csr_array(np.eye(4)))])
     fit_classes(tiny, np.array([[True], [False], [True], [False]]))  # compiled, or read from numba's cache
+    counts, columns = read_set(place)
     begin = time.process_time()
-    given, columns = blocks(place)
-    design = make_design(given)
-    found = fit_classes(design, columns)
+    found = fit_classes(make_design(blocks(*counts)), columns)
     cpu = time.process_time() - begin
-    del given, design
     begin = time.process_time()
-    given, _ = blocks(place)
+    given = blocks(*counts)
     weighted = time.process_time()
     decisions = make_design(given).decisions(found.weights) + found.intercept
     end = time.process_time()
@@ -108,7 +116,8 @@ def run_liblinear(place: Path, labels: int):
     from bagpack.learn.design import make_design
     from bagpack.learn.solver import _Problem
 
-    given, columns = blocks(place)
+    counts, columns = read_set(place)
+    given = blocks(*counts)
     words, pairs = given[0].rows, given[3].rows
     one, two = words[given[0].index], words[given[1].index]
     product = sparse.csr_array(one.multiply(two))
