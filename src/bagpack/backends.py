@@ -1,4 +1,4 @@
-"""Opening an engine for parallel work by its name and address, and closing it again."""
+"""Opening a joblib backend (loky, dask, ray, spark) by its name and address, and closing it again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def open_backend(
     if name in (None, "loky"):
         if address is not None:
             raise UsageError(
-                f"--address {address} names a scheduler, so --backend dask, ray or spark is needed beside it"
+                f"--address {address} names a scheduler, so --backend dask, ray or spark is needed too"
             )
         with joblib.parallel_config("loky") if name else nullcontext():
             yield
@@ -87,7 +87,7 @@ def _knock(address: str, engine: str, example: str, timeout: float) -> None:
 
 def _silent(engine: str, address: str, timeout: float, reason: str) -> WorkerError:
     return WorkerError(
-        f"no {engine} answers at {address} within {timeout:g} s ({reason}); start it, or mend --address"
+        f"no {engine} answers at {address} within {timeout:g} s ({reason}); start it, or correct --address"
     )
 
 
@@ -134,7 +134,7 @@ def _dask_client(distributed: Any, address: str, timeout: float) -> Any:
 
 
 def worker_version() -> str:
-    """What a worker says of itself."""
+    """The version of BagPack that a worker runs."""
     return __version__
 
 
@@ -258,7 +258,7 @@ def _spark(address: str | None, workers: int, timeout: float) -> Iterator[dict[s
 
 
 def has_java() -> bool:
-    """Whether a Java stands where Spark looks for one."""
+    """Whether there is a Java where Spark looks for one."""
     home = os.environ.get("JAVA_HOME")
     return bool(home and (Path(home) / "bin" / "java").exists()) or shutil.which("java") is not None
 

@@ -35,12 +35,10 @@ UNWRITABLE = frozenset(
 
 
 def unfinished_or(path: Path, otherwise: str) -> str:
-    """The cure where nothing is at a path: going on with an unfinished build of it, or something else."""
+    """What to do where nothing is at a path: resume an unfinished build of it, or something else."""
     unfinished = path.with_name(path.name + PARTIAL)
     return (
-        f"an unfinished build is at {unfinished}: --resume goes on with it"
-        if unfinished.exists()
-        else otherwise
+        f"an unfinished build is at {unfinished}: --resume continues it" if unfinished.exists() else otherwise
     )
 
 

@@ -1,4 +1,4 @@
-"""The one door to parallel work: joblib, on whichever engine the user opened.
+"""Parallel work through joblib, on the backend that the user chose.
 
 Tasks carry paths, words and row numbers. What is large goes through files in a directory that all workers share: arrays
 that tasks need are put there once, arrays that they make are left there and read back one task at a time.
@@ -30,7 +30,7 @@ Arrays = tuple[NDArray[Any], ...]
 SCRATCH = "BAGPACK_SCRATCH"
 ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 
-# What is done, how many more of it are done now, how many there are (0: nobody knows).
+# What is done, how many more of it are done now, how many there are (0: unknown).
 Progress = Callable[[str, int, int], None]
 
 delayed = joblib.delayed  # makes the calls that `run` takes
@@ -53,7 +53,7 @@ def on_one_machine() -> bool:
 def worker_count(n_jobs: int | None) -> int:
     """How many tasks run at once."""
     if n_jobs == 0:
-        raise UsageError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for one per core")
+        raise UsageError("--jobs must be at least 1, or -1 for one worker per core")
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 
@@ -87,7 +87,7 @@ def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
 
 
 def counter(progress: Progress | None, what: str, total: int) -> Callable[[int], None] | None:
-    """What is told how many more are done, of one thing."""
+    """A function that reports how many more of one thing are done."""
     return None if progress is None else lambda done: progress(what, done, total)
 
 
@@ -117,8 +117,8 @@ def _lost(error: Exception) -> str | None:
         )
     if name in ("CancelledError", "FutureCancelledError", "CommClosedError", "FuturesCancelledError"):
         return (
-            "the scheduler went away in the middle of the work; start it and its workers, and run the command again "
-            "(index: with --resume)"
+            "the connection to the scheduler was lost during the work; start it and its workers, and run the command "
+            "again (index: with --resume)"
         )
     if name in ("RayActorError", "ActorDiedError", "WorkerCrashedError", "OutOfMemoryError"):
         return "a Ray worker died, probably because memory ran out; give each more of it, and run the command again"
@@ -130,7 +130,7 @@ def _lost(error: Exception) -> str | None:
 
 @contextmanager
 def beside(path: str | Path) -> Iterator[None]:
-    """Within, what workers hand over lies beside this path (an output, on the file system that they share)."""
+    """Within, results of workers are stored next to this path (an output, on the file system that they share)."""
     token = _beside.set(Path(os.path.abspath(path)))
     try:
         yield
@@ -140,10 +140,10 @@ def beside(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def scratch(near: str | Path | None = None) -> Iterator[Path]:
-    """A directory for what workers hand over, removed at the end.
+    """A directory for results of workers, removed at the end.
 
-    It lies where BAGPACK_SCRATCH says; else beside the output; else, for workers of this machine, among its temporary
-    files; else beside `near`, the store that is read; else in the working directory.
+    It is in BAGPACK_SCRATCH; else next to the output; else, for workers of this machine, among its temporary files;
+    else next to `near`, the store that is read; else in the working directory.
     """
     place = Path(tempfile.mkdtemp(prefix=".bagpack-", dir=_shared_place(near)))
     try:
@@ -169,7 +169,7 @@ def _shared_place(near: str | Path | None) -> Path:
         if place is not None and place.is_dir() and os.access(place, os.W_OK):
             return place
     raise StoreError(
-        f"there is no place that workers could share: {Path.cwd()} cannot be written; set {SCRATCH} to a directory "
+        f"there is no directory that workers can share: {Path.cwd()} cannot be written; set {SCRATCH} to a directory "
         f"that all of them reach"
     )
 
@@ -212,7 +212,7 @@ def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = 
 
 @dataclass(frozen=True)
 class Left:
-    """What a task returned: some small facts, and arrays, which lie in a file until they are taken."""
+    """What a task returned: some small facts, and arrays, which stay in a file until they are taken."""
 
     facts: Any
     path: str = ""
@@ -283,9 +283,9 @@ def _stays_here(n_jobs: int | None, tasks: int) -> bool:
 
 
 def check_reached(path: str) -> None:
-    """Refuse to go on where a worker does not see what it needs."""
+    """Raise where a worker does not see a file that it needs."""
     if not os.path.exists(path):
         raise WorkerError(
-            f"{path} is not there on {os.uname().nodename}; the command and all workers must see the same files under "
-            f"the same names (what workers hand over can be put elsewhere with {SCRATCH})"
+            f"{path} does not exist on {os.uname().nodename}; the command and all workers must see the same files "
+            f"under the same names (results of workers can be put elsewhere with {SCRATCH})"
         )

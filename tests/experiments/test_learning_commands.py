@@ -317,7 +317,7 @@ def test_no_worker_at_all_is_told(cli, store, relations, tmp_path, command):
     out = ["--out", tmp_path / "m.bpm"] if name == "vectors" else []
     done = cli(name, store, *(relations for _ in rest), *out, "-j", 0)
     assert done.code == 2
-    assert "--jobs 0 leaves nobody to work" in done.err
+    assert "--jobs must be at least 1" in done.err
 
 
 def test_predictions_as_json_are_numbers_and_a_model_has_one_condition(cli, store, relations, tmp_path):

@@ -107,7 +107,7 @@ def test_place_that_workers_share(tmp_path, monkeypatch):
 
 
 def test_what_a_worker_does_not_see(tmp_path):
-    with pytest.raises(parallel.WorkerError, match=r"gone is not there on .*; the command and all workers"):
+    with pytest.raises(parallel.WorkerError, match=r"gone does not exist on .*; the command and all workers"):
         parallel.Shared(1, str(tmp_path / "gone")).get()
 
 

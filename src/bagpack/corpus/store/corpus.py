@@ -123,7 +123,7 @@ class Corpus:
         return Lexicon(self.path / self.manifest["lexicon"]["directory"], self.tokens, self.types)
 
     def resolve(self, words: Iterable[str]) -> list[str | None]:
-        """The key that stands for each word: itself as a key, or its form's most frequent key; None if unknown."""
+        """The key of each word: itself, or the most frequent key of its form; None if unknown."""
         found = self.lexicon.find(map(folding(self.options), words)).tolist()
         return [self.lexicon.keys[index] if index >= 0 else None for index in found]
 
@@ -162,7 +162,7 @@ class Corpus:
 
     @property
     def left_out(self) -> list[LeftOut]:
-        """Files of the indexed directories that hold no text; stores of the first BagPacks do not say."""
+        """What was not read of the indexed directories, with the reason; the first versions did not record it."""
         return [LeftOut(**entry) for entry in self.manifest.get("left_out", ())]
 
     def info(self) -> dict[str, Any]:

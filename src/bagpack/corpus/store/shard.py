@@ -220,7 +220,7 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
 
 
 def _ranks(order: I64) -> I64:
-    """Where each index stands in an order."""
+    """The place of each index in an order."""
     ranks = np.empty_like(order)
     ranks[order] = np.arange(order.size)
     return ranks
@@ -323,7 +323,7 @@ class Shard:
         return Strings(self._map("documents.blob"), self._map("documents.offsets"))
 
     def key_positions(self, key: int) -> U32:
-        """Where a key stands, ascending."""
+        """Positions of a key, ascending."""
         return self.postings[int(self.posting_bounds[key]) : int(self.posting_bounds[key + 1])]
 
     def document_at(self, position: int) -> str:

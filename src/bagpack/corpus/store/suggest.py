@@ -1,4 +1,4 @@
-"""Words of a corpus that begin like one that it does not know, or are a slip of the keyboard away from it."""
+"""Suggestions for unknown words: words of the corpus with a similar spelling or the same beginning."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import fold
 from bagpack.jit import kernel
 
-BEGINNING = 4  # characters that words share which are said to begin alike
-SHORT = 6  # bytes; a shorter word with two slips in it could be any word
-LONGEST = 60  # bytes of a word whose slips are looked for
-WORTH_A_SLIP = 20  # a word with one slip more must be so many times as frequent
+BEGINNING = 4  # characters that words with the same beginning share
+SHORT = 6  # bytes; within two edits of a shorter word there are too many words
+LONGEST = 60  # bytes of a word that is compared
+WORTH_A_SLIP = 20  # a word with one more edit must be this many times as frequent
 
 
 @dataclass(frozen=True)
 class KnownWord:
-    """A key and how often it stands."""
+    """A key and its count."""
 
     word: str
     count: int
@@ -28,7 +28,7 @@ class KnownWord:
 
 @kernel
 def slips(blob, offsets, word, most, out):  # type: ignore[no-untyped-def]
-    """How many bytes must be changed, left out, put in or exchanged with the next; most + 1 stands for more."""
+    """Edit distance (with transpositions) of each string to a word, in bytes; most + 1 means more than `most`."""
     size = word.size
     before = np.empty(size + 1, np.int64)
     last = np.empty(size + 1, np.int64)
@@ -58,7 +58,7 @@ def slips(blob, offsets, word, most, out):  # type: ignore[no-untyped-def]
 
 
 def complete(corpus: Corpus, start: str, most: int = 12) -> list[KnownWord]:
-    """The most frequent words that begin so."""
+    """The most frequent words with this beginning."""
     wanted = fold(start, corpus.options).encode()
     if not wanted:
         return []
@@ -67,9 +67,9 @@ def complete(corpus: Corpus, start: str, most: int = 12) -> list[KnownWord]:
 
 
 def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
-    """Words that are written like one that the corpus does not know: with few slips, then of the same beginning.
+    """Words similar to one that the corpus does not contain: first by spelling, then by beginning.
 
-    Of several words the first that is unknown is looked at.
+    Of several words, the first unknown one is replaced.
     """
     pieces = word.replace("_", " ").split()
     unknown = [at for at, key in enumerate(corpus.resolve(pieces)) if key is None]
