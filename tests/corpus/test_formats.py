@@ -17,8 +17,8 @@ from corpus_oracle import build, sentences, words
 
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import recognise
 from bagpack.corpus.readers.io import open_plain, zstd
+from bagpack.corpus.readers.registry import recognise
 from bagpack.corpus.readers.sources import Named, expand, inspect
 from bagpack.corpus.readers.text import is_wrapped
 from bagpack.errors import InputError, UsageError
@@ -239,7 +239,7 @@ def test_two_sources_may_use_the_same_document_ids(tmp_path, write):
 
 
 PLUGIN = """
-from bagpack.corpus.readers.base import Slice
+from bagpack.corpus.readers.base import Slice, TextBatch
 from bagpack.corpus.readers.io import blocks
 
 class Shouting:
@@ -247,16 +247,17 @@ class Shouting:
     suffixes = (".shout",)
     def recognises(self, head): return head.startswith(b"!SHOUT")
     def slices(self, source, target, options): return [Slice(source)]
-    def feed(self, part, sink, options):
+    def read(self, part, options):
         for offset, block in blocks(part):
+            batch = TextBatch(part.source, offset, len(block))
             for line in block.decode().splitlines()[1:]:
                 name, _, text = line.partition(": ")
-                sink.open_document(name)
+                batch.add_document(name)
                 if text.startswith("="):
-                    sink.sentence([(word, word.lower() + "!", False) for word in text[1:].split()])
+                    batch.add_sentence([(word, word.lower() + "!", False) for word in text[1:].split()])
                 else:
-                    sink.paragraph(text)
-            sink.block_done(len(block))
+                    batch.add_paragraph(text)
+            yield batch
 
 READER = Shouting()
 """

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import recognise
 from bagpack.corpus.readers.io import zstd
 from bagpack.corpus.readers.mediawiki import READER, find_pages
+from bagpack.corpus.readers.registry import recognise
 from bagpack.corpus.readers.sources import inspect
 from bagpack.corpus.readers.wikitext import paragraphs, unescape_xml
 from bagpack.errors import InputError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bagpack.corpus.text.tokenizer import GLUED, SENTENCE_START, tokenize, tokenize_into
+from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, tokenize, tokenize_into
 
 ABBREVIATIONS = re.compile(
     "mr|mrs|ms|messrs|mme|dr|drs|prof|st|ste|jr|sr|rev|hon|gov|gen|col|sgt|capt|cpt|cmdr|lt|maj|adm|brig|pres|"
@@ -144,7 +144,7 @@ def kernel(text, lang="en", sentence_ends=None):
     ends = np.array([len(data)] if sentence_ends is None else sentence_ends)
     tokens = tokenize(data, ends, lang)
     return [
-        (data[start:stop].decode(), bool(flag & GLUED))
+        (data[start:stop].decode(), bool(flag & NO_SPACE_BEFORE))
         for start, stop, flag in zip(tokens.starts, tokens.stops, tokens.flags, strict=True)
     ]
 
@@ -190,10 +190,10 @@ def test_tokens_cover_everything_but_white_space(text, cuts):
         assert position <= start < stop
         between = data[position:start].decode()
         assert all(shape_of(char) == " " for char in between)
-        assert bool(flag & GLUED) == (start == position and start > 0)
+        assert bool(flag & NO_SPACE_BEFORE) == (start == position and start > 0)
         sentence = sum(end <= start for end in ends)
         assert sentence == sum(end < stop for end in ends)
-        assert bool(flag & SENTENCE_START) == (sentence not in sentences)
+        assert bool(flag & OPENS_SENTENCE) == (sentence not in sentences)
         sentences.add(sentence)
         position = stop
     assert all(shape_of(char) == " " for char in data[position:].decode())
@@ -236,7 +236,7 @@ def test_a_million_tokens_in_one_sentence_and_read_only_input():
     data = np.frombuffer(b"a " * 1_000_000, dtype=np.uint8)
     tokens = tokenize(data, np.array([len(data)]), "en")
     assert len(tokens.starts) == 1_000_000
-    assert int((tokens.flags & SENTENCE_START > 0).sum()) == 1
+    assert int((tokens.flags & OPENS_SENTENCE > 0).sum()) == 1
 
 
 def test_output_arrays_too_short_are_refused():

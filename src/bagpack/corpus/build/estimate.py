@@ -9,7 +9,7 @@ import math
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -18,11 +18,10 @@ import numpy as np
 
 from bagpack.corpus.build.index import WORKER_BASE, WORKER_TOKEN, workers_within
 from bagpack.corpus.build.plan import PARQUET_EXPANSION, Part, make_plan, slice_weight
-from bagpack.corpus.build.shard_builder import SHARD_TOKENS, ShardSink
 from bagpack.corpus.build.warmup import warm_up
+from bagpack.corpus.build.worker import SHARD_TOKENS, Worker
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import reader_for
-from bagpack.corpus.readers.base import EXPANSION, Slice, Source
+from bagpack.corpus.readers.base import EXPANSION, Batch, Slice, Source
 from bagpack.corpus.store.corpus import VOCABULARY
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.lexicon import write_lexicon
@@ -61,24 +60,32 @@ class Sampled:
         return float(min(tokens, self.types * (tokens / self.tokens) ** growth))
 
 
-class _Enough(Exception):  # noqa: N818 (no error: the sample is complete)
-    pass
+class _SampleWorker(Worker):
+    """Reads one piece of each slice, into one shard."""
 
+    feed_seconds = 0.0
+    write_seconds = 0.0
 
-class _SampleSink(ShardSink):
-    """Stops a reader after one piece of each slice."""
+    def read(self, part: Slice) -> Iterator[Batch]:
+        """Batches of the first bytes."""
+        taken = 0
+        for batch in super().read(part):
+            yield batch
+            taken += batch.consumed
+            if taken >= PIECE:
+                return
 
-    taken = 0
+    def run(self, slices: Sequence[Slice]) -> None:
+        """Read, and take the time."""
+        begun = time.perf_counter()
+        super().run(slices)
+        self.feed_seconds = time.perf_counter() - begun - self.write_seconds
 
-    def begin(self, part: Slice) -> None:
-        super().begin(part)
-        self.taken = 0
-
-    def block_done(self, size: int) -> None:
-        super().block_done(size)
-        self.taken += size
-        if self.taken >= PIECE:
-            raise _Enough
+    def write(self) -> None:
+        """Write, and take the time."""
+        begun = time.perf_counter()
+        super().write()
+        self.write_seconds += time.perf_counter() - begun
 
 
 def estimate(sources: Iterable[str], options: TextOptions, jobs: int | None, memory: int) -> dict[str, Any]:
@@ -134,30 +141,12 @@ def _rounded(value: float) -> int:
 
 def _sample(parts: list[Part], options: TextOptions, part_bytes: int) -> Sampled:
     pieces = _pieces([piece for part in parts for piece in part.slices])
-    reader = reader_for(parts[0].format)
-
-    def feed(sink: _SampleSink, some: list[Slice]) -> float:
-        begun = time.perf_counter()
-        for piece in some:
-            sink.begin(piece)
-            try:
-                reader.feed(piece, sink, options)
-            except _Enough:
-                continue
-        sink.flush_text()
-        return time.perf_counter() - begun
-
     with tempfile.TemporaryDirectory() as place:
         # Once for nothing: loading kernels and lemma tables is part of the start-up, not of the rate.
-        first = _SampleSink(Path(place), 0, options, part_bytes)
-        feed(first, pieces[:1])
-        first.finish()
-        sink = _SampleSink(Path(place), 1, options, part_bytes)
-        feed_seconds = feed(sink, pieces)
+        _SampleWorker(Path(place), 0, options, part_bytes).run(pieces[:1])
+        sink = _SampleWorker(Path(place), 1, options, max(part_bytes, 2 * PLACES * PIECE))
+        sink.run(pieces)
         size = sink.consumed
-        begun = time.perf_counter()
-        sink.finish()
-        write_seconds = time.perf_counter() - begun
         if not sink.shards:
             named = ", ".join(piece.source.name for piece in pieces[:3])
             raise InputError(
@@ -178,8 +167,8 @@ def _sample(parts: list[Part], options: TextOptions, part_bytes: int) -> Sampled
             other=sum(
                 n for name, n in bytes_of.items() if name.startswith(("tokens", "postings", "documents."))
             ),
-            feed_seconds=feed_seconds,
-            write_seconds=write_seconds,
+            feed_seconds=sink.feed_seconds,
+            write_seconds=sink.write_seconds,
         )
 
 

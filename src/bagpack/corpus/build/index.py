@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from typing import Any
 
 from bagpack.artefacts import LOCK, seal_of
 from bagpack.corpus.build.plan import Part, Plan, is_left_out, make_plan
-from bagpack.corpus.build.shard_builder import SHARD_TOKENS, ShardSink, Tally
 from bagpack.corpus.build.warmup import warm_up
 from bagpack.corpus.build.workdir import (
     APPENDED,
@@ -28,7 +26,6 @@ from bagpack.corpus.build.workdir import (
     SPOOLED,
     WORKERS,
     FinishedParts,
-    at_work,
     begun_otherwise,
     check_finished,
     check_free,
@@ -43,8 +40,8 @@ from bagpack.corpus.build.workdir import (
     sweep,
     take_back,
 )
+from bagpack.corpus.build.worker import SHARD_TOKENS, Tally, build_part
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import reader_for
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.sniff import LeftOut
 from bagpack.corpus.readers.sources import expand
@@ -64,7 +61,7 @@ from bagpack.files import (
     sync_directory,
     write_json,
 )
-from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run
+from bagpack.parallel import core_count, delayed, on_one_machine, run
 
 DEFAULT_MEMORY = 2 << 30
 WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
@@ -97,35 +94,6 @@ class IndexSummary:
     def encodings(self) -> dict[str, str]:
         """Files that were read as something else than UTF-8."""
         return {entry["path"]: entry["encoding"] for entry in self.sources if "encoding" in entry}
-
-
-def build_part(
-    part: Part, directory: str, options: TextOptions, part_bytes: int, commander: int = 0, report: str = ""
-) -> None:
-    """Read one part and write its shards, then its report; what a worker does, wherever it runs.
-
-    On one machine, `commander` is the process that is worked for: if it ends, so does the worker.
-    """
-    shards = Path(directory)
-    for path in (directory, *dict.fromkeys(piece.source.path for piece in part.slices)):
-        check_reached(path)
-    with at_work(shards.parent):
-        sink = ShardSink(shards, part.number, options, part_bytes, commander)
-        reader = reader_for(part.format)
-        for piece in part.slices:
-            sink.begin(piece)
-            reader.feed(piece, sink, options)
-        sink.finish()
-        done = {
-            "shards": sink.shards,
-            "tokens": sink.total_tokens,
-            "told": sink.tally.counts(),
-            "repaired": sink.tally.repaired,
-            "options": options.to_dict(),
-        }
-        own = shards / "parts" / uuid.uuid4().hex
-        write_json(own, done)
-        os.replace(own, shards / "parts" / (report or f"{part.number:06d}.json"))
 
 
 def _for_workers(part: Part) -> Part:
@@ -433,7 +401,7 @@ def _run_parts(
     }
     if jobs is not None and jobs > 0:
         jobs = max(1, min(jobs, len(waiting)))
-    commander = os.getpid() if on_one_machine() else 0
+    parent = os.getpid() if on_one_machine() else 0
     place = str(shards.absolute())
     with disk_errors(work):
         (shards / "progress").mkdir(parents=True, exist_ok=True)
@@ -443,7 +411,7 @@ def _run_parts(
             place,
             plan.options,
             plan.part_bytes,
-            commander,
+            parent,
             finished.path(plan.parts[number]).name,
         )
         for number, part in waiting.items()

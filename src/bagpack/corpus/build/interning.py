@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.readers.base import TokenBatch
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.jit import kernel
 
@@ -115,6 +116,91 @@ def intern_spans(  # type: ignore[no-untyped-def]
 
 
 @kernel
+def hash_tokens(buffer, starts, stops, lemma_starts, lemma_stops, out):  # type: ignore[no-untyped-def]
+    """Hashes of FORM TAB LEMMA, or of FORM alone where there are no lemmas; the same as `intern_two` has."""
+    for i in range(starts.size):
+        h = FNV_OFFSET
+        at, end = np.uint64(starts[i]), np.uint64(stops[i])
+        while at < end:
+            h = (h ^ np.uint64(buffer[at])) * FNV_PRIME
+            at += ONE
+        if lemma_starts.size > 0:
+            h = (h ^ np.uint64(9)) * FNV_PRIME
+            at, end = np.uint64(lemma_starts[i]), np.uint64(lemma_stops[i])
+            while at < end:
+                h = (h ^ np.uint64(buffer[at])) * FNV_PRIME
+                at += ONE
+        out[i] = mix(h)
+
+
+@kernel
+def _same_bytes(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
+    """Whether buffer[start:end] is at `at` in the blob."""
+    i, stop, k = np.uint64(start), np.uint64(end), np.uint64(at)
+    while i < stop and buffer[i] == blob[k]:
+        i += ONE
+        k += ONE
+    return i == stop
+
+
+@kernel
+def intern_hashed(  # type: ignore[no-untyped-def]
+    buffer, starts, stops, lemma_starts, lemma_stops, flags, hashed, first,
+    slots, hashes, offsets, blob, used, tokens,
+):  # fmt: skip
+    """Ids of tokens with their flags into `tokens`; returns how far it got (not to the end when a table is full).
+
+    With the hashes at hand, the processor looks several tokens ahead: twice as fast as hashing each in turn.
+    """
+    mask = np.uint64(slots.size - 1)
+    has_lemmas = lemma_starts.size > 0
+    for i in range(first, starts.size):
+        form = stops[i] - starts[i]
+        lemma = lemma_stops[i] - lemma_starts[i] if has_lemmas else -1
+        length = form + 1 + lemma
+        found = -1
+        slot = hashed[i] & mask
+        while slots[slot] >= 0:
+            candidate = np.uint64(slots[slot])
+            at = offsets[candidate]
+            if (
+                hashes[candidate] == hashed[i]
+                and offsets[candidate + ONE] - at == length
+                and _same_bytes(buffer, starts[i], stops[i], blob, at)
+                and (
+                    not has_lemmas
+                    or (
+                        blob[at + form] == 9
+                        and _same_bytes(buffer, lemma_starts[i], lemma_stops[i], blob, at + form + 1)
+                    )
+                )
+            ):
+                found = slots[slot]
+                break
+            slot = (slot + ONE) & mask
+        if found < 0:
+            found = used[0]
+            end = offsets[found]
+            if found + 1 >= hashes.size or 2 * (found + 1) > slots.size or end + length > blob.size:
+                return i
+            for k in range(starts[i], stops[i]):
+                blob[end] = buffer[k]
+                end += 1
+            if has_lemmas:
+                blob[end] = 9
+                end += 1
+                for k in range(lemma_starts[i], lemma_stops[i]):
+                    blob[end] = buffer[k]
+                    end += 1
+            hashes[found] = hashed[i]
+            offsets[found + 1] = end
+            slots[slot] = found
+            used[0] = found + 1
+        tokens[i] = np.uint32(found) | flags[i]
+    return starts.size
+
+
+@kernel
 def refill_slots(slots, hashes, count):  # type: ignore[no-untyped-def]
     """Enter ids 0..count-1 into an empty, larger slot table."""
     mask = np.int64(slots.size - 1)
@@ -168,6 +254,26 @@ class InternTable:
             if done == starts.size:
                 return out
             self.grow(int(ends[done] - starts[done]))
+
+    def add_tokens(self, batch: TokenBatch, tokens: NDArray[np.uint32]) -> None:
+        """The tokens of a batch: ids of FORM TAB LEMMA, or of FORM alone, with their flags."""
+        none = np.empty(0, np.int32)
+        lemma_starts = batch.lemma_starts if batch.lemma_starts is not None else none
+        lemma_stops = batch.lemma_stops if batch.lemma_stops is not None else none
+        data, starts, stops = read_only(batch.data), read_only(batch.starts), read_only(batch.stops)
+        lemmas = read_only(lemma_starts), read_only(lemma_stops)
+        flags = read_only(batch.flags)
+        hashed = np.empty(starts.size, np.uint64)
+        hash_tokens(data, starts, stops, *lemmas, hashed)
+        done = 0
+        while True:
+            done = intern_hashed(data, starts, stops, *lemmas, flags, hashed, done, *self.arrays, tokens)
+            if done == batch.starts.size:
+                return
+            longest = int(batch.stops[done] - batch.starts[done])
+            if lemma_starts.size:
+                longest += 1 + int(lemma_stops[done] - lemma_starts[done])
+            self.grow(longest)
 
     def add(self, strings: Strings) -> I64:
         """Ids of these strings."""

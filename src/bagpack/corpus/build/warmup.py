@@ -43,8 +43,7 @@ def warm_up(
     if notice:
         notice("compiling the reading kernels for the first run here, half a minute or so ...")
     from bagpack.corpus.build.plan import make_plan
-    from bagpack.corpus.build.shard_builder import ShardSink
-    from bagpack.corpus.readers import reader_for
+    from bagpack.corpus.build.worker import Worker
     from bagpack.corpus.store.lexicon import write_lexicon
 
     with tempfile.TemporaryDirectory() as place:
@@ -53,8 +52,6 @@ def warm_up(
             sample.write_text(_SAMPLES[format])
             plain = TextOptions(format=format, lang=options.lang, annotator="none", level="form")
             (part,) = make_plan([str(sample)], plain).parts
-            sink = ShardSink(Path(place), 0, plain, 1 << 20)
-            sink.begin(part.slices[0])
-            reader_for(format).feed(part.slices[0], sink, plain)
-            sink.finish()
-            write_lexicon([Path(place) / name for name in sink.shards], Path(place) / "lexicon")
+            worker = Worker(Path(place), 0, plain, 1 << 20)
+            worker.run(part.slices)
+            write_lexicon([Path(place) / name for name in worker.shards], Path(place) / "lexicon")

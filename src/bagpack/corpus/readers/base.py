@@ -1,12 +1,26 @@
-"""What is read: a `Source` is one file, a `Slice` the part of it that one worker reads by itself."""
+"""What readers work with: a `Source` is a file, a `Slice` the part of it that a worker reads, a `Batch` its content.
+
+A reader turns a slice into batches, one after the other: `TextBatch` with paragraphs of raw text (or sentences that
+are annotated already), `TokenBatch` with tokens as spans of bytes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from bagpack.corpus.options import TextOptions
 
 COMPRESSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
+
+Sentence = Sequence[tuple[str, str, bool]]  # form, lemma, whether no white space is before it
 
 
 @dataclass(frozen=True)
@@ -44,3 +58,83 @@ class Slice:
     end: int = -1
     document: str | None = None  # the document that is open at `start`
     first_line: int = 0  # lines before `start`, where the reader names documents by line
+
+
+class DocumentStart(NamedTuple):
+    """A document begins before this paragraph or token of its batch.
+
+    A file's own name is provisional: it gives way to a document that the reader finds at the same place. A document
+    that began in an earlier slice or shard is continued.
+    """
+
+    position: int
+    name: str
+    provisional: bool = False
+    continued: bool = False
+
+
+@dataclass
+class Batch:
+    """What a reader found in some bytes of its slice."""
+
+    source: Source
+    offset: int = 0  # of the bytes in the uncompressed source
+    consumed: int = 0  # how many bytes of it, for the progress
+    documents: list[DocumentStart] = field(default_factory=list)
+    skipped: int = 0  # lines that do not fit the format
+    ignored: int = 0  # lines of unknown markup
+    repaired: int = 0  # places with bytes that are not the encoding
+
+
+@dataclass
+class TextBatch(Batch):
+    """Paragraphs of raw text, or sentences that are annotated already, in order."""
+
+    paragraphs: list[str | Sentence] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)  # of each paragraph, counted from the line at `offset`
+    where: str = ""  # the place that errors name, where it is no line of the source
+
+    def add_document(self, name: str) -> None:
+        """What follows belongs to this document."""
+        self.documents.append(DocumentStart(len(self.paragraphs), name))
+
+    def add_paragraph(self, text: str, line: int = 0) -> None:
+        """A paragraph of raw text; it is split into sentences, tokenised and lemmatised later."""
+        self.paragraphs.append(text)
+        self.lines.append(line)
+
+    def add_sentence(self, tokens: Sentence, line: int = 0) -> None:
+        """A sentence whose tokens and lemmas are known."""
+        self.paragraphs.append(tokens)
+        self.lines.append(line)
+
+
+@dataclass
+class TokenBatch(Batch):
+    """Tokens as spans of `data`, sentence by sentence."""
+
+    data: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    starts: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    stops: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    lemma_starts: NDArray[np.int32] | None = None  # without them, lemmas are made from the forms
+    lemma_stops: NDArray[np.int32] | None = None
+    flags: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
+    encoding: str = "utf-8"
+    entities: bool = False  # whether `&amp;` stands for `&`
+    closed: bool = True  # whether a sentence ends with the last token
+
+
+class Reader(Protocol):
+    """One input format."""
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether a file that begins like this is in this format."""
+
+    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
+        """Cut a source into slices of about `target` bytes; one slice if it cannot be cut."""
+
+    def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
+        """The content of a slice, in batches that take little memory each."""

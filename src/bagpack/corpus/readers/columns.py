@@ -1,8 +1,7 @@
 """Kernels that read tab-separated token lines (vertical and CoNLL-U) straight from bytes.
 
-Both take a buffer of whole lines and append to `tokens`: the id of the string FORM TAB LEMMA in the intern table,
-with two flag bits. They stop early with a code when Python has to act: grow a table, empty the token buffer, or
-tell the user about a line.
+Both take a buffer of whole lines and write, for each token, the spans of its form and lemma and its two flag bits.
+They return DONE, or the code of what is wrong with the line at the state's POSITION.
 """
 
 from __future__ import annotations
@@ -10,16 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.interning import FULL, ONE, intern_two
-from bagpack.corpus.store.format import GLUED as GLUED
-from bagpack.corpus.store.format import SENTENCE_START as SENTENCE_START
+from bagpack.corpus.store.format import GLUED, SENTENCE_START
 from bagpack.corpus.store.strings import Strings
 from bagpack.jit import kernel
 
 # Why a kernel stopped.
-DONE, GROW, FULL_TOKENS, FULL_EVENTS, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(9)
+DONE, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(6)
 
-# state[...]: what lives on from one buffer to the next.
+# state[...]: what is carried over from one buffer to the next.
 STATE_SIZE = 12
 (
     POSITION,
@@ -35,6 +32,8 @@ STATE_SIZE = 12
     SKIPPED,
     GAP,  # the line before was skipped, so that the next id need not follow the last one
 ) = range(STATE_SIZE)
+
+ONE = np.uint64(1)
 
 # Kinds of structural tags.
 TAG_UNKNOWN, TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE = range(4)
@@ -100,9 +99,16 @@ def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ig
 
 
 @kernel
-def _push_token(tokens, state, found, max_sentence):  # type: ignore[no-untyped-def]
+def _push_token(  # type: ignore[no-untyped-def]
+    start1, end1, start2, end2, starts, stops, lemma_starts, lemma_stops, flags, state, max_sentence
+):
     """Append one token with its flags; True if its sentence is too long."""
-    value = np.uint32(found)
+    at = state[TOKENS]
+    starts[at] = start1
+    stops[at] = end1
+    lemma_starts[at] = start2
+    lemma_stops[at] = end2
+    value = np.uint32(0)
     if state[AT_START]:
         value |= SENTENCE_START
         state[AT_START] = 0
@@ -110,33 +116,29 @@ def _push_token(tokens, state, found, max_sentence):  # type: ignore[no-untyped-
     if state[GLUE]:
         value |= GLUED
         state[GLUE] = 0
-    tokens[state[TOKENS]] = value
-    state[TOKENS] += 1
+    flags[at] = value
+    state[TOKENS] = at + 1
     state[SENTENCE_LENGTH] += 1
     return state[SENTENCE_LENGTH] > max_sentence
 
 
 @kernel
 def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
-    """Note that a document begins with this line; False if there is no room for it."""
-    if state[EVENTS] == events.shape[0]:
-        return False
+    """Note that a document begins with this line."""
     events[state[EVENTS], 0] = state[TOKENS]
     events[state[EVENTS], 1] = line
     events[state[EVENTS], 2] = end
     state[EVENTS] += 1
-    return True
 
 
 @kernel
 def read_vertical(  # type: ignore[no-untyped-def]
     buffer, form_column, lemma_column, skip_bad, max_sentence,
-    tag_blob, tag_offsets, tag_kinds, slots, hashes, offsets, blob, used, tokens, events, state,
+    tag_blob, tag_offsets, tag_kinds, starts, stops, lemma_starts, lemma_stops, flags, events, state,
 ):  # fmt: skip
     """Token lines FORM TAB … LEMMA … with structural tags on lines of their own.
 
-    `events` gets (token position, line start, line end) of each document tag. Returns a stop code; the state's
-    POSITION is the start of the first line not yet consumed (for the error codes: of the offending line).
+    `events` gets (token position, line start, line end) of each document tag.
     """
     size = buffer.size
     stop = np.uint64(size)
@@ -187,8 +189,8 @@ def read_vertical(  # type: ignore[no-untyped-def]
                 continue
             if kind != TAG_UNKNOWN:
                 opens = kind == TAG_DOCUMENT and buffer[line + 1] != SLASH
-                if opens and not _push_document(events, state, line, end):
-                    return FULL_EVENTS
+                if opens:
+                    _push_document(events, state, line, end)
                 state[AT_START] = 1
                 state[GLUE] = 0
                 line = following
@@ -201,12 +203,9 @@ def read_vertical(  # type: ignore[no-untyped-def]
             return FEW_COLUMNS if column < needed else EMPTY_FORM
         if start2 == end2:
             start2, end2 = start1, end1
-        if state[TOKENS] == tokens.size:
-            return FULL_TOKENS
-        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used)
-        if found == FULL:
-            return GROW
-        if _push_token(tokens, state, found, max_sentence):
+        if _push_token(
+            start1, end1, start2, end2, starts, stops, lemma_starts, lemma_stops, flags, state, max_sentence
+        ):
             return LONG_SENTENCE
         line = following
     state[POSITION] = line
@@ -238,7 +237,7 @@ def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def read_conllu(  # type: ignore[no-untyped-def]
-    buffer, skip_bad, max_sentence, slots, hashes, offsets, blob, used, tokens, events, state
+    buffer, skip_bad, max_sentence, starts, stops, lemma_starts, lemma_stops, flags, events, state
 ):
     """CoNLL-U: ten columns, `#` comments, a blank line after each sentence; ranges and empty nodes are no tokens.
 
@@ -269,8 +268,8 @@ def read_conllu(  # type: ignore[no-untyped-def]
             continue
         if buffer[line] == HASH:
             opens = end - line >= NEWDOC.size and _same(buffer, line, NEWDOC, 0, NEWDOC.size)
-            if opens and not _push_document(events, state, line, end):
-                return FULL_EVENTS
+            if opens:
+                _push_document(events, state, line, end)
             line = following
             continue
         number = -1
@@ -312,14 +311,11 @@ def read_conllu(  # type: ignore[no-untyped-def]
         start2, end2 = fields[2], fields[3] - 1
         if start2 == end2 or (end2 - start2 == 1 and buffer[start2] == UNDERSCORE):  # "unspecified"
             start2, end2 = start1, end1
-        if state[TOKENS] == tokens.size:
-            return FULL_TOKENS
-        found = intern_two(buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used)
-        if found == FULL:
-            return GROW
         state[LAST_ID] = number
         state[GAP] = 0
-        if _push_token(tokens, state, found, max_sentence):
+        if _push_token(
+            start1, end1, start2, end2, starts, stops, lemma_starts, lemma_stops, flags, state, max_sentence
+        ):
             return LONG_SENTENCE
         if number < state[RANGE_END]:
             state[GLUE] = state[RANGE_GLUE] & 1

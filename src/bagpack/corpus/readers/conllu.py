@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
-from bagpack.corpus.readers import whole_sentences
-from bagpack.corpus.readers.base import Slice, Source
-from bagpack.corpus.readers.io import blocks
+from bagpack.corpus.readers.base import Slice, Source, TokenBatch
 from bagpack.corpus.readers.slicing import cut_points, slices_at
+from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.decoding import decode
-
-if TYPE_CHECKING:
-    from bagpack.corpus.build.shard_builder import ShardSink
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")
@@ -59,12 +55,10 @@ class ConlluReader:
             lambda line: document_name(decode(line, source.encoding, "replace")),
         )
 
-    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
-        """Hand whole sentences of lines to the kernel."""
+    def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
+        """A batch for each block of sentences."""
         settings = (options.bad_lines == "skip", options.max_sentence)
-        pieces = blocks(part, options.max_line)
-        for offset, block, closed in whole_sentences(pieces, _last_boundary, options.max_line):
-            sink.lines(block, offset, col.read_conllu, settings, document_name, closed)
+        return TokenLines(part, options, col.read_conllu, settings, document_name).batches(_last_boundary)
 
 
 READER = ConlluReader()

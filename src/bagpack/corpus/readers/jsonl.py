@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Slice, Source
-from bagpack.corpus.readers.io import blocks
+from bagpack.corpus.readers.base import Slice, Source, TextBatch
 from bagpack.corpus.readers.slicing import cut_points
-from bagpack.corpus.readers.text import decode_block, lines_of, push_paragraphs
+from bagpack.corpus.readers.text import add_lines, decoded_blocks
 from bagpack.errors import InputError
-
-if TYPE_CHECKING:
-    from bagpack.corpus.build.shard_builder import ShardSink
 
 COUNT_BLOCK = 1 << 24
 
@@ -51,41 +48,42 @@ class JsonLinesReader:
                     left -= len(chunk)
         return found
 
-    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
-        """Push each object's paragraphs."""
-        number = part.first_line
-        for offset, block in blocks(part, options.max_line):
-            text = decode_block(block, offset, part, sink, options)
+    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+        """A batch for each block of lines."""
+        before = part.first_line
+        for batch, text in decoded_blocks(part, options):
             lines = text.split("\n")
             if lines[-1] == "":
                 lines.pop()
-            for line in lines:
-                number += 1
+            for index, line in enumerate(lines):
                 if line and not line.isspace():
-                    self._feed_line(line, number, part, sink, options)
-            sink.block_done(len(block))
+                    _add_object(batch, line, index, before + index + 1, options)
+            before += len(lines)
+            yield batch
 
-    def _feed_line(self, line: str, number: int, part: Slice, sink: ShardSink, options: TextOptions) -> None:
-        place = f"{part.source.name}:{number:,}"
-        value, problem = _parsed(line, options.text_field)
-        if problem:
-            if options.bad_lines == "error":
-                raise InputError(f"{place} {problem}; --bad-lines skip leaves such lines out and counts them")
-            sink.tally.skipped_lines += 1
-            return
-        text = value[options.text_field]
-        if not _encodable(text):  # "\\ud83d" alone: half a character, which only JSON can write down
-            if options.encoding_errors == "strict":
-                raise InputError(
-                    f"{place} has half of a surrogate pair in {options.text_field!r}; let --encoding-errors "
-                    f"replace|skip deal with it and count"
-                )
-            sink.tally.repair(part.source, 1)
-            by = "replace" if options.encoding_errors == "replace" else "ignore"
-            text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
-        name = value.get(options.id_field)
-        sink.open_document(f"{part.source.name}:{number}" if name is None else _plain(str(name)))
-        push_paragraphs(lines_of(text), sink)
+
+def _add_object(batch: TextBatch, line: str, index: int, number: int, options: TextOptions) -> None:
+    """Add the document of a line to the batch."""
+    place = f"{batch.source.name}:{number:,}"
+    value, problem = _parsed(line, options.text_field)
+    if problem:
+        if options.bad_lines == "error":
+            raise InputError(f"{place} {problem}; --bad-lines skip ignores such lines and counts them")
+        batch.skipped += 1
+        return
+    text = value[options.text_field]
+    if not _encodable(text):  # "\\ud83d" alone: half a character, which only JSON can write down
+        if options.encoding_errors == "strict":
+            raise InputError(
+                f"{place} has half of a surrogate pair in {options.text_field!r}; let --encoding-errors "
+                f"replace|skip deal with it and count"
+            )
+        batch.repaired += 1
+        by = "replace" if options.encoding_errors == "replace" else "ignore"
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
+    name = value.get(options.id_field)
+    batch.add_document(f"{batch.source.name}:{number}" if name is None else _plain(str(name)))
+    add_lines(batch, text, index)
 
 
 def _parsed(line: str, field: str) -> tuple[dict[str, Any], str]:

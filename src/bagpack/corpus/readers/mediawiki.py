@@ -12,24 +12,20 @@ import mmap
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import EXPANSION, Slice, Source
+from bagpack.corpus.readers.base import EXPANSION, Slice, Source, TextBatch
 from bagpack.corpus.readers.io import BLOCK, blocks, place_at, read_head
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
 from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError
 
-if TYPE_CHECKING:
-    from bagpack.corpus.build.shard_builder import ShardSink
-
 OPENING, CLOSING = b"<page>", b"</page>"
 PAGE_MARKS = (b"\n  <page>", b"\n<page>", b"\n\t<page>", b"\n <page>", b"\n    <page>")
 MAX_PAGE = 64 << 20  # a page with its whole history may have any size
 MAX_ARTICLE = 16 << 20  # MediaWiki's own limit is 2 MiB, before characters are escaped
-REPORT_BYTES = 1 << 20
 BZ2_READ = 1 << 18
 BZ2_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # 80 bits, so that compressed data never look like it
 
@@ -81,53 +77,51 @@ class MediaWikiReader:
             return [Slice(source)]
         return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
 
-    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
-        """Push each article."""
+    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+        """A batch for each page."""
         namespaces = read_namespaces(decode(read_head(part.source), part.source.encoding, "replace"))
         if part.source.compression and part.end >= 0:
             pieces = stream_pieces(part)
-            # Messages look for their place by reading slices again, a compressed one from its start.
-            sink.slices[-1] = Slice(part.source)
         else:
             pieces = ((offset, block, True) for offset, block in blocks(part, options.max_line))
-        reported = part.start if not part.source.compression else 0
-        end = reported
+        end = part.start if not part.source.compression else 0
         for page in find_pages(pieces):
+            batch = TextBatch(part.source, page.offset, page.offset + len(page.data) - end)
             end = page.offset + len(page.data)
-            self._feed_page(page, part, sink, options, namespaces)
-            if end - reported >= REPORT_BYTES:
-                sink.block_done(end - reported)
-                reported = end
-        sink.block_done(end - reported)
+            if part.source.compression and part.start:
+                batch.where = _place(part, page.offset)
+            _add_page(batch, page, part, options, namespaces)
+            yield batch
 
-    def _feed_page(
-        self, page: Page, part: Slice, sink: ShardSink, options: TextOptions, namespaces: Namespaces
-    ) -> None:
-        if not page.whole and len(page.data) <= MAX_PAGE:
-            sink.tally.skipped_lines += 1  # the text merely ends, as an excerpt does
+
+def _add_page(
+    batch: TextBatch, page: Page, part: Slice, options: TextOptions, namespaces: Namespaces
+) -> None:
+    """Add an article to the batch; pages of other kinds are not text."""
+    if not page.whole and len(page.data) <= MAX_PAGE:
+        batch.skipped += 1  # the text merely ends, as an excerpt does
+        return
+    try:
+        if not page.whole:
+            raise MalformedPageError(
+                f"of more than {MAX_PAGE >> 20} MiB; take a dump without its history (pages-articles)"
+            )
+        found = read_page(page.data, namespaces)
+    except MalformedPageError as error:
+        if options.bad_lines == "skip":
+            batch.skipped += 1
             return
-        try:
-            if not page.whole:
-                raise MalformedPageError(
-                    f"of more than {MAX_PAGE >> 20} MiB; take a dump without its history (pages-articles)"
-                )
-            found = read_page(page.data, namespaces)
-        except MalformedPageError as error:
-            if options.bad_lines == "skip":
-                sink.tally.skipped_lines += 1
-                return
-            raise InputError(
-                f"{_place(part, page.offset)} has a page {error}, or let --bad-lines skip leave such pages out and "
-                f"count them"
-            ) from error
-        if found is None:
-            return
-        title, text = found
-        lines = paragraphs(unescape_xml(_decoded(text, page, part, sink, options)), namespaces)
-        if lines:
-            sink.open_document(unescape_xml(decode(title, part.source.encoding, "replace")).strip())
-            for line in lines:
-                sink.paragraph(line)
+        raise InputError(
+            f"{_place(part, page.offset)} has a page {error}, or let --bad-lines skip ignore such pages and count them"
+        ) from error
+    if found is None:
+        return
+    title, text = found
+    lines = paragraphs(unescape_xml(_decoded(text, page, part, batch, options)), namespaces)
+    if lines:
+        batch.add_document(unescape_xml(decode(title, part.source.encoding, "replace")).strip())
+        for line in lines:
+            batch.add_paragraph(line)
 
 
 def read_namespaces(head: str) -> Namespaces:
@@ -268,14 +262,14 @@ def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
                     yield plain, b"", own
 
 
-def _decoded(text: bytes, page: Page, part: Slice, sink: ShardSink, options: TextOptions) -> str:
+def _decoded(text: bytes, page: Page, part: Slice, batch: TextBatch, options: TextOptions) -> str:
     try:
         return decode(text, part.source.encoding)
     except UnicodeDecodeError as error:
         if options.encoding_errors == "strict":
             at = page.offset + page.data.find(text) + error.start
             raise encoding_error(_place(part, at), error, part.source.encoding) from error
-        sink.tally.repair(part.source, 1)
+        batch.repaired += 1
         return decode(text, part.source.encoding, options.encoding_errors)
 
 

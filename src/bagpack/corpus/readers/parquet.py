@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Slice, Source
-from bagpack.corpus.readers.text import lines_of, push_paragraphs
+from bagpack.corpus.readers.base import Slice, Source, TextBatch
+from bagpack.corpus.readers.text import add_lines
 from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError, missing_extra
-
-if TYPE_CHECKING:
-    from bagpack.corpus.build.shard_builder import ShardSink
 
 ROWS = 256
 PAGE_ROWS = 1024
 MAX_PAGE = 512 << 20
-REPORT_BYTES = 1 << 20
 
 
 class ParquetReader:
@@ -55,32 +51,30 @@ class ParquetReader:
                     start, size, first_row = group + 1, 0, rows
         return found or [Slice(source, 0, 0)]
 
-    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
-        """Push each row's paragraphs."""
-        number = part.first_line
-        unreported = 0
-        for text, name in _rows(part, options):
-            number += 1
-            place = f"{part.source.name} row {number:,}"
+    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+        """A batch for each row."""
+        for number, (text, name) in enumerate(_rows(part, options), part.first_line + 1):
+            batch = TextBatch(part.source, where=f"{part.source.name} row {number:,}")
             if text is None:
-                sink.tally.skipped_lines += 1
-                continue
-            if len(text) > options.max_line:
-                raise InputError(f"{place} has a text of more than {options.max_line >> 20} MiB; split it")
-            try:
-                words = decode(text, "utf-8")
-            except UnicodeDecodeError as error:
-                if options.encoding_errors == "strict":
-                    raise encoding_error(place, error, "utf-8") from error
-                sink.tally.repair(part.source, 1)
-                words = decode(text, "utf-8", options.encoding_errors)
-            sink.open_document(f"{part.source.name}:{number}" if name is None else name)
-            push_paragraphs(lines_of(words), sink)
-            unreported += len(text)
-            if unreported >= REPORT_BYTES:
-                sink.block_done(unreported)
-                unreported = 0
-        sink.block_done(unreported)
+                batch.skipped = 1
+            else:
+                batch.consumed = len(text)
+                words = _decoded(text, batch, options)
+                batch.add_document(f"{part.source.name}:{number}" if name is None else name)
+                add_lines(batch, words)
+            yield batch
+
+
+def _decoded(text: bytes, batch: TextBatch, options: TextOptions) -> str:
+    if len(text) > options.max_line:
+        raise InputError(f"{batch.where} has a text of more than {options.max_line >> 20} MiB; split it")
+    try:
+        return decode(text, "utf-8")
+    except UnicodeDecodeError as error:
+        if options.encoding_errors == "strict":
+            raise encoding_error(batch.where, error, "utf-8") from error
+        batch.repaired = 1
+        return decode(text, "utf-8", options.encoding_errors)
 
 
 @contextmanager

@@ -1,59 +1,57 @@
 """Plain text: paragraphs of raw text, one document per file.
 
-A paragraph is a line, or, where lines are hard-wrapped and blank lines stand between (as in e-books), a block of
-lines. `--paragraphs auto` looks at the beginning of each file to tell which.
+A paragraph is a line, or, where lines are hard-wrapped and paragraphs divided by blank lines (as in e-books), a block
+of lines. `--paragraphs auto` decides from the beginning of each file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.base import Slice, Source, TextBatch
 from bagpack.corpus.readers.io import blocks, place_at, read_head, without_mark
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.text.decoding import decode, encoding_error
-
-if TYPE_CHECKING:
-    from bagpack.corpus.build.shard_builder import ShardSink
 
 WRAPPED_WIDTH = 120
 MAX_PARAGRAPH = 1 << 20  # characters, where paragraphs are divided by blank lines
 
 
-def decode_block(block: bytes, offset: int, part: Slice, sink: ShardSink, options: TextOptions) -> str:
-    """Text of a block; bytes that are not the encoding are an error, or repaired and counted."""
-    offset, block = without_mark(offset, block)
-    encoding = part.source.encoding
-    try:
-        return decode(block, encoding)
-    except UnicodeDecodeError as error:
-        if options.encoding_errors == "strict":
-            raise encoding_error(place_at(part.source, offset + error.start), error, encoding) from error
-        sink.tally.repair(part.source, _count_bad(block, encoding))
-        return decode(block, encoding, options.encoding_errors)
+def decoded_blocks(part: Slice, options: TextOptions) -> Iterator[tuple[TextBatch, str]]:
+    """Blocks of whole lines as text, each with the batch that it is to fill.
+
+    Bytes that are not the encoding are an error, or repaired and counted.
+    """
+    source = part.source
+    for start, block in blocks(part, options.max_line):
+        offset, data = without_mark(start, block)
+        batch = TextBatch(source, offset, len(block))
+        try:
+            text = decode(data, source.encoding)
+        except UnicodeDecodeError as error:
+            if options.encoding_errors == "strict":
+                place = place_at(source, offset + error.start)
+                raise encoding_error(place, error, source.encoding) from error
+            batch.repaired = _count_bad(data, source.encoding)
+            text = decode(data, source.encoding, options.encoding_errors)
+        yield batch, text
 
 
-def _count_bad(block: bytes, encoding: str) -> int:
-    replaced = block.decode(encoding, "replace").count("\N{REPLACEMENT CHARACTER}")
-    return replaced - block.decode(encoding, "ignore").count("\N{REPLACEMENT CHARACTER}")
+def _count_bad(data: bytes, encoding: str) -> int:
+    replaced = data.decode(encoding, "replace").count("\N{REPLACEMENT CHARACTER}")
+    return replaced - data.decode(encoding, "ignore").count("\N{REPLACEMENT CHARACTER}")
 
 
-def push_paragraphs(lines: Iterable[str], sink: ShardSink) -> None:
-    """Each line is a paragraph, but for blank ones."""
-    for line in lines:
-        if line and not line.isspace():
-            sink.paragraph(line)
-
-
-def lines_of(text: str) -> Iterator[str]:
-    """Like `str.splitlines`, without a list of all lines of a long text."""
+def add_lines(batch: TextBatch, text: str, line: int = 0) -> None:
+    """Each line of a document's text is a paragraph, but for blank ones; `line` is where the document is."""
     start = 0
-    while start < len(text):
+    while start < len(text):  # a piece at a time: a long text may have millions of lines
         end = text.find("\n", start + MAX_PARAGRAPH) + 1 or len(text)
-        yield from text[start:end].splitlines()
+        for paragraph in text[start:end].splitlines():
+            if paragraph and not paragraph.isspace():
+                batch.add_paragraph(paragraph, line)
         start = end
 
 
@@ -96,37 +94,39 @@ class TextReader:
             return is_wrapped(read_head(source))
         return options.paragraphs == "blank"
 
-    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
-        """Push each paragraph."""
-        wrapped = self._wrapped(part.source, options)
-        held: list[str] = []
-        for offset, block in blocks(part, options.max_line):
-            text = decode_block(block, offset, part, sink, options)
-            if wrapped:
-                for paragraph in _unwrapped(text, held):
-                    sink.paragraph(paragraph)
-            else:
-                push_paragraphs(text.split("\n"), sink)
-            sink.block_done(len(block))
+    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+        """A batch for each block of lines."""
+        if self._wrapped(part.source, options):
+            yield from self._read_wrapped(part, options)
+            return
+        for batch, text in decoded_blocks(part, options):
+            for number, line in enumerate(text.split("\n")):
+                if line and not line.isspace():
+                    batch.add_paragraph(line, number)
+            yield batch
+
+    def _read_wrapped(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+        held: list[str] = []  # lines of a paragraph that is not over
+        size = 0
+        batch = TextBatch(part.source)
+        for batch, text in decoded_blocks(part, options):
+            lines = text.split("\n")
+            if lines[-1] == "":
+                lines.pop()
+            for number, line in enumerate(lines):
+                stripped = line.strip()
+                if stripped:
+                    held.append(stripped)
+                    size += len(stripped)
+                if held and (not stripped or size > MAX_PARAGRAPH):
+                    batch.add_paragraph(" ".join(held), max(0, number - len(held)))
+                    held = []
+                    size = 0
+            yield batch
         if held:
-            sink.paragraph(" ".join(held))
-
-
-def _unwrapped(text: str, held: list[str]) -> Iterator[str]:
-    """Paragraphs of hard-wrapped text; `held` carries the open one from block to block."""
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    size = sum(map(len, held))
-    for line in lines:
-        stripped = line.strip()
-        if stripped:
-            held.append(stripped)
-            size += len(stripped)
-        if held and (not stripped or size > MAX_PARAGRAPH):
-            yield " ".join(held)
-            held.clear()
-            size = 0
+            last = TextBatch(part.source, batch.offset)
+            last.add_paragraph(" ".join(held))
+            yield last
 
 
 READER = TextReader()

@@ -8,22 +8,19 @@ looks at the beginning of the file, since PukWaC has lemma and tag the other way
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
-from bagpack.corpus.readers import whole_sentences
-from bagpack.corpus.readers.base import Slice, Source
-from bagpack.corpus.readers.io import blocks, read_head
+from bagpack.corpus.readers.base import Slice, Source, TokenBatch
+from bagpack.corpus.readers.io import read_head
 from bagpack.corpus.readers.slicing import cut_points, slices_at
+from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.decoding import decode, unescape
 from bagpack.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from bagpack.corpus.build.shard_builder import ShardSink
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
 BOUNDARY_TAGS = ("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--")
@@ -90,13 +87,10 @@ def document_name(line: str) -> str:
 
 def _last_boundary(block: bytes) -> int:
     """Where the last line begins that ends the sentence before it: a known tag or a blank line; 0 if there is none."""
-    blank = block.rfind(b"\n\n") + 1
     at = block.rfind(b"\n<")
-    while at >= blank:
-        if _TAG_LINE.match(block, at + 1):
-            return at + 1
+    while at >= 0 and not _TAG_LINE.match(block, at + 1):
         at = block.rfind(b"\n<", 0, at)
-    return blank
+    return max(at, block.rfind(b"\n\n", max(at, 0))) + 1
 
 
 @lru_cache(64)
@@ -142,15 +136,12 @@ class VerticalReader:
             )
         return form, lemma if lemma >= 0 else form, names
 
-    def feed(self, part: Slice, sink: ShardSink, options: TextOptions) -> None:
-        """Hand whole sentences of lines to the kernel."""
+    def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
+        """A batch for each block of sentences."""
         form, lemma, names = self._columns(part.source, options)
         settings = (form, lemma, options.bad_lines == "skip", options.max_sentence, *TAGS)
-        pieces = blocks(part, options.max_line)
-        for offset, block, closed in whole_sentences(pieces, _last_boundary, options.max_line):
-            sink.lines(
-                block, offset, col.read_vertical, settings, document_name, closed, names, entities=True
-            )
+        lines = TokenLines(part, options, col.read_vertical, settings, document_name, names, entities=True)
+        return lines.batches(_last_boundary)
 
 
 READER = VerticalReader()

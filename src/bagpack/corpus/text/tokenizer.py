@@ -50,9 +50,9 @@ from bagpack.corpus.text.word_ends import (
 )
 from bagpack.jit import kernel
 
-GLUED = 1
-"""Flag: no white space stands before the token."""
-SENTENCE_START = 2
+NO_SPACE_BEFORE = 1
+"""Flag: no white space is before the token."""
+OPENS_SENTENCE = 2
 """Flag: the token is the first of its sentence."""
 
 _PLAIN, _ENGLISH, _ELIDING = range(3)
@@ -150,7 +150,7 @@ def _tokenize(
         stop = len(data)
         if sentence < len(sentence_ends):
             stop = min(stop, sentence_ends[sentence])
-        opening = SENTENCE_START
+        opening = OPENS_SENTENCE
         while i < stop:
             kind, width = read(data, i, stop, classes)
             if kind == SPACE:
@@ -174,7 +174,7 @@ def _tokenize(
                     count += 1
                     start = end
                     opening = 0
-                    glued = GLUED
+                    glued = NO_SPACE_BEFORE
     return count
 
 

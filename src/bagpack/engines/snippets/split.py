@@ -8,7 +8,7 @@ import numpy as np
 
 from bagpack.corpus.text.casefold import fold_case
 from bagpack.corpus.text.sentences import join_paragraphs
-from bagpack.corpus.text.tokenizer import GLUED, SENTENCE_START, tokenize
+from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, tokenize
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import Query
 from bagpack.engines.snippets.assemble import occurrences
@@ -29,8 +29,8 @@ def marked_sentences(text: str, lang: str) -> Iterator[str]:
     forms = [
         block.data[a:b].decode() for a, b in zip(tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
     ]
-    glued = ((tokens.flags & GLUED) != 0).tolist()
-    opens = np.flatnonzero(tokens.flags & SENTENCE_START).tolist()
+    glued = ((tokens.flags & NO_SPACE_BEFORE) != 0).tolist()
+    opens = np.flatnonzero(tokens.flags & OPENS_SENTENCE).tolist()
     for start, end in zip(opens, [*opens[1:], len(forms)], strict=True):
         yield mark(zip(forms[start:end], [False, *glued[start + 1 : end]], strict=True))
 

@@ -1,0 +1,191 @@
+"""What a worker does with a part: read it, make shards, report the progress, stop when nobody waits for it.
+
+The memory bound is kept here: a shard is written when it holds enough tokens, documents or bytes of input.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bagpack.corpus.build.plan import Part
+from bagpack.corpus.build.shard_builder import ShardBuilder
+from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
+from bagpack.corpus.build.workdir import at_work
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
+from bagpack.corpus.readers.registry import BUILT_IN, reader_for
+from bagpack.corpus.store.shard import write_shard
+from bagpack.errors import BagpackError, InputError, StoreError
+from bagpack.files import disk_errors, remove_tree, sync_directory, write_json
+from bagpack.parallel import check_reached
+
+SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
+SHARD_DOCUMENTS = 1 << 20  # about 200 bytes each
+
+
+@dataclass
+class Tally:
+    """What was skipped or repaired, reported in the summary."""
+
+    skipped_lines: int = 0
+    ignored_markup: int = 0
+    repaired: Counter[str] = field(
+        default_factory=Counter
+    )  # places with bytes that are not the encoding, by file
+
+    def see(self, batch: Batch) -> None:
+        """Count what a reader reports with a batch."""
+        self.skipped_lines += batch.skipped
+        self.ignored_markup += batch.ignored
+        if batch.repaired:
+            self.repaired[batch.source.name] += batch.repaired
+
+    def add(self, counts: dict[str, int], repaired: dict[str, int]) -> None:
+        """Add the numbers of another part."""
+        self.skipped_lines += counts["skipped_lines"]
+        self.ignored_markup += counts["ignored_markup"]
+        self.repaired.update(repaired)
+
+    def counts(self) -> dict[str, int]:
+        """The totals, for the manifest."""
+        return {
+            "skipped_lines": self.skipped_lines,
+            "ignored_markup": self.ignored_markup,
+            "undecodable": self.repaired.total(),
+        }
+
+
+def build_part(
+    part: Part, directory: str, options: TextOptions, part_bytes: int, parent: int = 0, report: str = ""
+) -> None:
+    """Read one part and write its shards, then its report, wherever this runs.
+
+    On one machine, `parent` is the process that is worked for: when it exits, so does the worker.
+    """
+    shards = Path(directory)
+    for path in (directory, *dict.fromkeys(piece.source.path for piece in part.slices)):
+        check_reached(path)
+    with at_work(shards.parent):
+        worker = Worker(shards, part.number, options, part_bytes, parent)
+        worker.run(part.slices)
+        done = {
+            "shards": worker.shards,
+            "tokens": worker.written,
+            "told": worker.tally.counts(),
+            "repaired": worker.tally.repaired,
+            "options": options.to_dict(),
+        }
+        own = shards / "parts" / uuid.uuid4().hex
+        write_json(own, done)
+        os.replace(own, shards / "parts" / (report or f"{part.number:06d}.json"))
+
+
+class Worker:
+    """Writes the shards `NNNNNN-SSS` of one part into a directory."""
+
+    def __init__(
+        self, directory: Path, number: int, options: TextOptions, part_bytes: int, parent: int = 0
+    ) -> None:
+        self.directory = directory
+        self.number = number
+        self.options = options
+        self.part_bytes = part_bytes
+        self.parent = parent
+        self.shards: list[str] = []
+        self.written = 0  # tokens
+        self.consumed = 0  # bytes of input
+        self.tally = Tally()
+        self.builder = ShardBuilder(options)
+
+    def run(self, slices: Sequence[Slice]) -> None:
+        """Read slices, which are of one format, and write their shards."""
+        size = 0  # bytes of input in the current shard
+        step = min(TEXT_BATCH, self.part_bytes)
+        for batch in token_batches(self._seen(slices), self.options, self.options.lang, step):
+            self.builder.add(batch)
+            if not batch.consumed:
+                continue
+            size += batch.consumed
+            self.consumed += batch.consumed
+            self._check_parent()
+            full = self.builder.count >= SHARD_TOKENS or len(self.builder.documents) >= SHARD_DOCUMENTS
+            # A shard ends with a sentence.
+            if self.builder.closed and (full or size >= self.part_bytes + self.part_bytes // 2):
+                self.write()
+                size = 0
+            self._report()
+        if self.builder.count:
+            self.write()
+
+    def _seen(self, slices: Sequence[Slice]) -> Iterator[Batch]:
+        """What the reader finds in each slice, behind the document that the slice begins in."""
+        for index, part in enumerate(slices):
+            if part.document is None:
+                start = DocumentStart(0, part.source.name, provisional=True)
+                yield Batch(part.source, documents=[start])
+            elif index == 0:  # else the slice before it was of the same document
+                start = DocumentStart(0, part.document, continued=True)
+                yield Batch(part.source, documents=[start])
+            for batch in self.read(part):
+                self.tally.see(batch)
+                yield batch
+
+    def read(self, part: Slice) -> Iterator[Batch]:
+        """The batches of a slice; an exception in another package's reader becomes a sentence."""
+        reader = reader_for(part.source.format)
+        try:
+            yield from reader.read(part, self.options)
+        except BagpackError:
+            raise
+        except Exception as error:
+            if reader.name in BUILT_IN:
+                raise
+            raise InputError(
+                f"the reader {reader.name!r} failed on {part.source.name} ({type(error).__name__}: {error}); report it "
+                f"to the authors of that reader, or choose another --format"
+            ) from error
+
+    def _check_parent(self) -> None:
+        if self.parent and self.parent not in (os.getpid(), os.getppid()):
+            raise StoreError("the parent process exited; worker aborted")
+
+    def write(self) -> None:
+        """Write the current shard and begin the next one."""
+        types = self.builder.types()
+        self.tally.repaired.update(self.builder.repaired(types))
+        if not types.dropped.all():
+            name = f"{self.number:06d}-{len(self.shards):03d}"
+            new = self.directory / f"{name}.{uuid.uuid4().hex}.new"
+            with disk_errors(new):
+                new.mkdir()
+            self.written += write_shard(self.builder.draft(types), new)["tokens"]
+            self._install(new, self.directory / name)
+            self.shards.append(name)
+        self.builder.next_shard()
+
+    def _install(self, new: Path, final: Path) -> None:
+        """Give a shard its name, unless the same one has it already.
+
+        It may be left from an interrupted build, or from another worker: an engine that takes a slow worker for a dead
+        one has a part done twice, and a shard that is being read must not disappear.
+        """
+        facts = final / "shard.json"
+        if facts.exists() and facts.read_bytes() == (new / "shard.json").read_bytes():
+            remove_tree(new)
+            return
+        with disk_errors(final):
+            remove_tree(final)
+            os.replace(new, final)
+            sync_directory(self.directory)
+
+    def _report(self) -> None:
+        """Write the progress to a file, which whoever started the work may read if they share a file system."""
+        path = self.directory / "progress" / f"{self.number:06d}"
+        if path.parent.is_dir():
+            with disk_errors(path):
+                path.write_text(f"{self.written + self.builder.count} {self.consumed}")

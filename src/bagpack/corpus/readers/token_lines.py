@@ -1,0 +1,130 @@
+"""Token lines (vertical text, CoNLL-U) as batches: blocks of whole sentences go through a column kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import columns as col
+from bagpack.corpus.readers.base import DocumentStart, Slice, TokenBatch
+from bagpack.corpus.readers.io import blocks, place_at, without_mark
+from bagpack.corpus.store.strings import read_only
+from bagpack.corpus.text.decoding import decode, encoding_error
+from bagpack.errors import InputError
+
+SHOWN_BYTES = 60  # of a bad line
+
+Kernel = Callable[..., int]
+
+
+class TokenLines:
+    """A column kernel with its settings, and what it has to know about the lines before."""
+
+    def __init__(
+        self,
+        part: Slice,
+        options: TextOptions,
+        kernel: Kernel,
+        settings: tuple[Any, ...],
+        document_name: Callable[[str], str],
+        columns: str = "",
+        entities: bool = False,
+    ) -> None:
+        self.source = part.source
+        self.part = part
+        self.options = options
+        self.kernel = kernel
+        self.settings = settings
+        self.document_name = document_name
+        self.columns = columns  # what they were taken for
+        self.entities = entities
+        self.state = col.new_state()
+
+    def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[TokenBatch]:
+        """The slice, in blocks that end with a sentence wherever `last_boundary` finds one."""
+        pieces = blocks(self.part, self.options.max_line)
+        for offset, block, closed in whole_sentences(pieces, last_boundary, self.options.max_line):
+            yield self.parse(block, offset, closed)
+
+    def parse(self, block: bytes, offset: int, closed: bool) -> TokenBatch:
+        """The tokens of a block of whole lines; `closed` says that a sentence ends with it."""
+        consumed = len(block)
+        offset, block = without_mark(offset, block)
+        state = self.state
+        state[[col.POSITION, col.TOKENS, col.EVENTS, col.SKIPPED, col.MARKUP_IGNORED]] = 0
+        data = read_only(np.frombuffer(block, np.uint8))
+        # A token line has two bytes at least, a document line five. Pages that are not written to cost nothing.
+        spans = np.empty((4, len(block) // 2 + 1), np.int32)
+        flags = np.empty(len(block) // 2 + 1, np.uint32)
+        documents = np.empty((len(block) // 5 + 1, 3), np.int32)
+        code = self.kernel(data, *self.settings, *spans, flags, documents, state)
+        if code != col.DONE:
+            raise self._bad_line(code, block, offset)
+        if closed:
+            col.close_sentence(state)
+        count = int(state[col.TOKENS])
+        batch = TokenBatch(
+            self.source, offset, consumed, skipped=int(state[col.SKIPPED]), ignored=int(state[col.MARKUP_IGNORED]),
+            data=data, starts=spans[0, :count], stops=spans[1, :count], lemma_starts=spans[2, :count],
+            lemma_stops=spans[3, :count], flags=flags[:count], encoding=self.source.encoding, entities=self.entities,
+            closed=bool(state[col.AT_START]),
+        )  # fmt: skip
+        for position, start, end in documents[: state[col.EVENTS]].tolist():
+            line = block[start:end]
+            try:
+                name = decode(line, self.source.encoding)
+            except UnicodeDecodeError as error:
+                if self.options.encoding_errors == "strict":
+                    place = place_at(self.source, offset + start)
+                    raise encoding_error(place, error, self.source.encoding) from error
+                batch.repaired += 1
+                name = decode(line, self.source.encoding, self.options.encoding_errors)
+            batch.documents.append(DocumentStart(position, self.document_name(name)))
+        return batch
+
+    def _bad_line(self, code: int, block: bytes, offset: int) -> InputError:
+        start = int(self.state[col.POSITION])
+        end = block.find(b"\n", start)
+        line = block[start : end if end >= 0 else len(block)]
+        shown = decode(line[:SHOWN_BYTES], self.source.encoding, "replace").rstrip("\r")
+        count = line.count(b"\t") + 1
+        skip = "; --bad-lines skip ignores such lines and counts them"
+        problems = {
+            col.FEW_COLUMNS: f"has too few columns ({count}, where {self.columns} are expected): {shown!r}; name what "
+            f"is there with --columns, or let --bad-lines skip ignore such lines and count them",
+            col.EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
+            col.WRONG_COLUMNS: f"has {count} columns where CoNLL-U has 10: {shown!r}{skip}",
+            col.BAD_ID: f"has a word id out of sequence: {shown!r}{skip}",
+            col.LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence; the sentence boundaries "
+            f"seem to be missing: mark them, or raise --max-sentence",
+        }
+        return InputError(f"{place_at(self.source, offset + start)} {problems[code]}")
+
+
+def whole_sentences(
+    pieces: Iterator[tuple[int, bytes]], last_boundary: Callable[[bytes], int], reach: int
+) -> Iterator[tuple[int, bytes, bool]]:
+    """Re-cut blocks at the last line that ends a sentence, if there is one within reach.
+
+    Each comes with whether a sentence is known to end with it.
+    """
+    held: list[bytes] = []
+    length = start = 0
+    for offset, block in pieces:
+        if not length:
+            start = offset
+        cut = last_boundary(block)
+        if cut == 0 and length + len(block) < reach:
+            held.append(block)
+            length += len(block)
+            continue
+        stop = cut or len(block)
+        yield start, b"".join((*held, block[:stop])), cut > 0
+        start += length + stop
+        held = [block[stop:]]
+        length = len(block) - stop
+    if length:
+        yield start, b"".join(held), True

@@ -1,0 +1,97 @@
+"""Readers by themselves: what `list` of their batches holds, without a store."""
+
+import gzip
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from bagpack.corpus.build.shard_builder import ShardBuilder
+from bagpack.corpus.build.tokens import token_batches
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import io
+from bagpack.corpus.readers.base import Slice, TextBatch, TokenBatch
+from bagpack.corpus.readers.registry import reader_for, recognise
+from bagpack.corpus.readers.sources import inspect
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+from bagpack.errors import InputError
+
+
+def read(path, **options):
+    chosen = TextOptions(**options)
+    source = recognise(inspect(str(path)), chosen)
+    return list(reader_for(source.format).read(Slice(source), chosen))
+
+
+def forms(batch):
+    return [bytes(batch.data[a:b]).decode() for a, b in zip(batch.starts, batch.stops, strict=True)]
+
+
+def test_text(write):
+    (batch,) = read(write("a.txt", "Lions sleep.\n\nCats don't.\n"))
+    assert isinstance(batch, TextBatch)
+    assert (batch.paragraphs, batch.lines) == (["Lions sleep.", "Cats don't."], [0, 2])
+    assert (batch.offset, batch.consumed, batch.documents) == (0, 26, [])
+    (tokens,) = token_batches([batch], TextOptions(), "en")
+    assert forms(tokens) == ["Lions", "sleep", ".", "Cats", "do", "n't", "."]
+    assert ((tokens.flags & SENTENCE_START) != 0).tolist() == [True, False, False, True, False, False, False]
+    assert tokens.consumed == 26
+
+
+def test_vertical(write):
+    (batch,) = read(write("a.vert", "<text id='x'>\n<s>\nLions\tN\tlion\n<odd>\nsleep\tV\tsleep\n</s>\n"))
+    assert isinstance(batch, TokenBatch)
+    assert forms(batch) == ["Lions", "sleep"]
+    assert [document[:2] for document in batch.documents] == [(0, "x")]
+    assert (batch.ignored, batch.skipped, batch.closed) == (1, 0, True)
+
+
+def test_skips_and_repairs_are_reported_with_the_batch(write):
+    (batch,) = read(write("a.jsonl", '{"text": "One."}\n[]\n'), bad_lines="skip", format="jsonl")
+    assert (batch.skipped, batch.paragraphs) == (1, ["One."])
+    (batch,) = read(write("a.txt", b"Caf\xe9 \xe9.\n"), encoding_errors="replace")
+    assert batch.repaired == 2
+
+
+def test_a_sample_takes_only_what_it_needs(write, monkeypatch):
+    monkeypatch.setattr(io, "BLOCK", 1000)
+    source = inspect(str(write("a.txt.gz", gzip.compress(b"Lions sleep.\n" * 10_000))))
+    batches = list(islice(reader_for("text").read(Slice(source), TextOptions()), 3))
+    assert sum(batch.consumed for batch in batches) <= 3000
+
+
+def test_the_builder_adds_batches(write):
+    text = "<s>\nsaw\tN\tsaw\nsaw\tV\tsee\nsaw\tN\tsaw\n</s>\n"
+    builder = ShardBuilder(TextOptions())
+    for batch in read(write("a.vert", text)) * 2:
+        builder.add(batch)
+    assert (builder.tokens[: builder.count] & TYPE_MASK).tolist() == [0, 1, 0, 0, 1, 0]
+    assert list(builder.table) == [b"saw\tsaw", b"saw\tsee"]
+    assert np.flatnonzero(builder.tokens[: builder.count] & SENTENCE_START).tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.txt", "One.\n" * 9 + "word " * 30 + "\n", "a.txt:10 has a sentence of 30 tokens"),
+        ("a.jsonl", '{"text": "One."}\n{"text": "' + "word " * 30 + '"}\n', "a.jsonl:2 has a sentence of 30"),
+        ("a.vert", "<s>\n" + "x\tN\tx\n" * 30 + "</s>\n", "a.vert:22 is past 20 tokens of one sentence"),
+        ("a.vert", b"<s>\nx\tN\tx\ny\tN\ty\n\xff\tN\tx\n</s>\n", r"a.vert:4 is not utf-8 \(byte 0xff\)"),
+        (
+            "a.conllu",
+            "# newdoc id = \xff\n1\tx\tx".encode("latin-1") + b"\t_" * 7 + b"\n\n",
+            "a.conllu:1 is not utf-8",
+        ),
+    ],
+)
+def test_errors_carry_their_place(name, text, place, write):
+    """Also those that are found when the tokens are added to a shard."""
+    options = TextOptions(max_sentence=20)
+    source = inspect(str(write(name, text)))
+    format = {"txt": "text", "jsonl": "jsonl", "vert": "vertical", "conllu": "conllu"}[
+        name.rpartition(".")[2]
+    ]
+    builder = ShardBuilder(options)
+    with pytest.raises(InputError, match=place):
+        for batch in token_batches(reader_for(format).read(Slice(source), options), options, "en"):
+            builder.add(batch)
