@@ -39,7 +39,7 @@ def test_text(write):
 
 
 def test_vertical(write):
-    (batch,) = read(write("a.vert", "<text id='x'>\n<s>\nLions\tN\tlion\n<odd>\nsleep\tV\tsleep\n</s>\n"))
+    batch, _ = read(write("a.vert", "<text id='x'>\n<s>\nLions\tN\tlion\n<odd>\nsleep\tV\tsleep\n</s>\n"))
     assert isinstance(batch, TokenBatch)
     assert forms(batch) == ["Lions", "sleep"]
     assert [document[:2] for document in batch.documents] == [(0, "x")]
