@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bagpack.corpus.build.index import index_corpus as index_corpus
     from bagpack.corpus.options import TextOptions as TextOptions
-    from bagpack.corpus.readers import Reader as Reader
+    from bagpack.corpus.readers.base import Reader as Reader
     from bagpack.corpus.store.corpus import Corpus as Corpus
 
 _MODULES = {
     "Corpus": "bagpack.corpus.store.corpus",
-    "Reader": "bagpack.corpus.readers",
+    "Reader": "bagpack.corpus.readers.base",
     "TextOptions": "bagpack.corpus.options",
     "index_corpus": "bagpack.corpus.build.index",
 }
