@@ -41,7 +41,7 @@ def test_none_leaves_forms_alone_in_any_language():
 
 @pytest.mark.parametrize("spec", ["spacy", "spacy:", "treetagger", "", "none:x", "simplemma:en"])
 def test_unknown_annotator(spec):
-    with pytest.raises(UsageError, match="simplemma, none or spacy:MODEL"):
+    with pytest.raises(UsageError, match="choose auto, simplemma, jieba, fugashi, none or spacy:MODEL"):
         get_annotator(spec, "en")
 
 

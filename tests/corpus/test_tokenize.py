@@ -8,8 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bagpack.corpus.text.languages import LANGUAGES
 from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, tokenize, tokenize_into
 
+OTHER_ABBREVIATIONS = {
+    code: f"{LANGUAGES[code].abbreviations} {LANGUAGES[code].titles}".split() for code in ("fr", "de")
+}
 ABBREVIATIONS = re.compile(
     "mr|mrs|ms|messrs|mme|dr|drs|prof|st|ste|jr|sr|rev|hon|gov|gen|col|sgt|capt|cpt|cmdr|lt|maj|adm|brig|pres|"
     "sen|rep|supt|vs|etc|inc|ltd|co|corp|bros|dept|univ|assn|est|approx|figs?|vols?|pp|eds?|al|cf|ca|viz|ibid|"
@@ -126,6 +130,7 @@ def word_pieces(text, shape, i, lang):
             re.fullmatch(r"[Aa]{,2}(?:\.[Aa]{1,2})+", bare)
             or (re.fullmatch("[Aa]", bare) and goes_on)
             or (lang == "en" and ABBREVIATIONS.fullmatch(form))
+            or (lang != "en" and form.isascii() and form.lower() in OTHER_ABBREVIATIONS[lang])
         ):
             return [form + "."]
     if lang != "en":
@@ -228,7 +233,7 @@ def test_english(text, expected):
 
 def test_elisions_and_no_english_clitics_elsewhere():
     assert forms("l'eau d’Italie", "fr") == ["l'", "eau", "d’", "Italie"]
-    assert forms("Peter's Dr. x", "de") == ["Peter's", "Dr", ".", "x"]
+    assert forms("Peter's Mr. x", "de") == ["Peter's", "Mr", ".", "x"]
     assert forms("Peter's", "en-GB") == ["Peter", "'s"]
 
 

@@ -62,6 +62,11 @@ def index(
         _summarise(facts, summary.seconds, summary.read_tokens)
         tell_skipped(summary.told, summary.left_out, f"bagpack info {out} --json")
         _tell_files("files with repaired bytes, and the number of places", summary.repaired)
+        _tell_files("files by detected language", summary.languages)
+        lang = summary.corpus.options.lang
+        _tell_files(
+            f"files that do not look like --lang {lang}, and what they look like", summary.other_languages
+        )
         if "auto" in summary.corpus.options.encoding:
             _tell_files("files that are not UTF-8, and what they were read as", summary.encodings)
 

@@ -353,7 +353,10 @@ class ReadingOptions:
         str,
         common("--format", help="auto, text, vertical, conllu, jsonl, …", values=_formats, only=False),
     ] = "auto"
-    lang: Annotated[str, common("--lang", help="Language of raw text, as a code such as en.")] = "en"
+    lang: Annotated[
+        str,
+        common("--lang", help="Language of raw text, as a code such as en; auto: detected for each file."),
+    ] = "en"
     encoding: Annotated[
         str,
         common(
@@ -393,17 +396,22 @@ class LevelOptions:
         str, common("--level", help="Count lemmas or forms: lemma, form.", values=("lemma", "form"))
     ] = "lemma"
     case: Annotated[
-        str, common("--case", help="Case of what is counted: fold, keep.", values=("fold", "keep"))
+        str,
+        common(
+            "--case",
+            help="Case of what is counted: fold, keep; auto: keep in German.",
+            values=("auto", "fold", "keep"),
+        ),
     ] = "fold"
     annotator: Annotated[
         str,
         advanced(
             "--annotator",
-            help="Lemmas of raw text: simplemma, none, spacy:MODEL.",
-            values=("simplemma", "none", "spacy:"),
+            help="Lemmas of raw text: auto, simplemma, jieba, fugashi, none, spacy:MODEL.",
+            values=("auto", "simplemma", "jieba", "fugashi", "none", "spacy:"),
             only=False,
         ),
-    ] = "simplemma"
+    ] = "auto"
 
 
 @dataclass(frozen=True)

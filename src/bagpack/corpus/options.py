@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from bagpack.corpus.text.languages import language
 from bagpack.errors import UsageError
 
 MAX_LINE = 32 << 20
 CHOICES = {
     "level": ("lemma", "form"),
-    "case": ("fold", "keep"),
+    "case": ("auto", "fold", "keep"),
     "punctuation": ("keep", "drop"),
     "encoding_errors": ("strict", "replace", "skip"),
     "bad_lines": ("error", "skip"),
@@ -24,9 +25,9 @@ class TextOptions:
 
     format: str = "auto"
     level: str = "lemma"
-    case: str = "fold"
+    case: str = "auto"  # becomes what is usual in the language, keep or fold
     punctuation: str = "keep"
-    annotator: str = "simplemma"
+    annotator: str = "auto"  # likewise; with --lang auto, chosen for each file
     lang: str = "en"
     encoding: str = "utf-8"
     encoding_errors: str = "strict"
@@ -44,6 +45,11 @@ class TextOptions:
             if value not in allowed:
                 option = name.replace("_", "-")
                 raise UsageError(f"--{option} {value} is unknown; choose one of {', '.join(allowed)}")
+        profile = language(self.lang)
+        if self.case == "auto":
+            object.__setattr__(self, "case", profile.case)
+        if self.annotator == "auto" and self.lang != "auto":
+            object.__setattr__(self, "annotator", profile.annotator)
         if self.annotator == "none" and self.level == "lemma":
             raise UsageError(
                 "--annotator none gives no lemmas; add --level form, or choose another annotator"

@@ -91,6 +91,16 @@ class IndexSummary:
         return {entry["path"]: entry["repaired"] for entry in self.sources if "repaired" in entry}
 
     @property
+    def languages(self) -> dict[str, str]:
+        """Files whose language was detected."""
+        return {entry["path"]: entry["lang"] for entry in self.sources if "lang" in entry}
+
+    @property
+    def other_languages(self) -> dict[str, str]:
+        """Files that are clearly not in the language that was named, and the one that they look like."""
+        return {entry["path"]: entry["looks_like"] for entry in self.sources if "looks_like" in entry}
+
+    @property
     def encodings(self) -> dict[str, str]:
         """Files that were read as something else than UTF-8."""
         return {entry["path"]: entry["encoding"] for entry in self.sources if "encoding" in entry}
@@ -309,6 +319,8 @@ def _summary(out: Path, made: _Made | None = None, base: dict[str, Any] | None =
 def _settle_options(
     options: TextOptions | Mapping[str, Any] | None, base: dict[str, Any] | None, out: Path
 ) -> TextOptions:
+    if base is None and not isinstance(options, TextOptions):
+        return TextOptions(**(options or {}))
     recorded = TextOptions.from_dict(base["options"]) if base else TextOptions()
     if options is None:
         return recorded
@@ -471,6 +483,8 @@ def _sources(made: _Made) -> list[dict[str, Any]]:
     return [
         {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
         | ({"encoding": source.encoding} if source.encoding != "utf-8" else {})
+        | ({"lang": source.lang} if source.lang else {})
+        | ({"looks_like": source.looks_like} if source.looks_like else {})
         | ({"repaired": made.repaired[source.name]} if made.repaired.get(source.name) else {})
         for source in made.plan.sources
     ]

@@ -80,9 +80,9 @@ def slice_weight(part: Slice, shared_by: int = 1) -> int:
     return (part.end if part.end >= 0 else source.size) - part.start
 
 
-def _kind(source: Source) -> tuple[str, str]:
+def _kind(source: Source) -> tuple[str, str, str]:
     """What all sources of one part share."""
-    return source.format, source.encoding
+    return source.format, source.encoding, source.lang
 
 
 def part_size(total: int) -> int:

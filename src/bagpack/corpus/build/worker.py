@@ -106,7 +106,9 @@ class Worker:
         """Read slices, which are of one format, and write their shards."""
         size = 0  # bytes of input in the current shard
         step = min(TEXT_BATCH, self.part_bytes)
-        for batch in token_batches(self._seen(slices), self.options, self.options.lang, step):
+        lang = slices[0].source.lang or self.options.lang
+        self.builder.lang = lang
+        for batch in token_batches(self._seen(slices), self.options, lang, step):
             self.builder.add(batch)
             if not batch.consumed:
                 continue

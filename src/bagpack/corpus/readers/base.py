@@ -34,6 +34,8 @@ class Source:
     format: str = ""
     label: str = ""  # its name where the path must not or cannot be shown
     encoding: str = "utf-8"
+    lang: str = ""  # of its raw text, where that was detected
+    looks_like: str = ""  # another language than the one that was named
 
     @property
     def name(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from itertools import islice
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Reader, Source
+from bagpack.corpus.readers.base import Reader, Source, TextBatch
 from bagpack.corpus.readers.io import place_at, read_head, sample
 from bagpack.corpus.readers.sniff import check_text, nothing_uncompressed
 from bagpack.corpus.text.decoding import (
@@ -20,8 +22,14 @@ from bagpack.corpus.text.decoding import (
     encoding_error,
     encoding_of,
 )
-from bagpack.errors import UsageError
+from bagpack.corpus.text.identify import CERTAIN, identify
+from bagpack.corpus.text.languages import is_plausible, language
+from bagpack.errors import InputError, UsageError
 
+TOKENISED = ("vertical", "conllu")
+SAMPLE_BATCHES = 50
+SAMPLE_CHARACTERS = 1 << 13
+ENOUGH_CHARACTERS = 200  # less says too little about the language
 BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "mediawiki", "text")  # text takes whatever is left
 
 
@@ -65,13 +73,44 @@ def reader_for(name: str) -> Reader:
 def recognise(source: Source, options: TextOptions) -> Source:
     """Settle a source's format and encoding, from the options, its name, or its content."""
     source = replace(source, format=_format_of(source, options))
-    if source.format == "parquet":
+    source = replace(source, encoding=settle_encoding(source, options))
+    if source.format in TOKENISED:
         return source
-    return replace(source, encoding=settle_encoding(source, options))
+    if options.lang == AUTO:
+        return replace(source, lang=identify(sample_text(source, options))[0])
+    return replace(source, looks_like=_other_language(source, options))
+
+
+def sample_text(source: Source, options: TextOptions) -> str:
+    """Some paragraphs from the beginning of a source."""
+    reader = reader_for(source.format)
+    size = 0
+    texts: list[str] = []
+    part = reader.slices(source, max(source.size, 1), options)[0]
+    with suppress(InputError):  # a line that cannot be read is reported when it is its turn
+        for batch in islice(reader.read(part, options), SAMPLE_BATCHES):
+            for paragraph in batch.paragraphs if isinstance(batch, TextBatch) else ():
+                if isinstance(paragraph, str) and size < SAMPLE_CHARACTERS:
+                    texts.append(paragraph[:SAMPLE_CHARACTERS])
+                    size += len(paragraph)
+            if size >= SAMPLE_CHARACTERS:
+                break
+    return "\n".join(texts)
+
+
+def _other_language(source: Source, options: TextOptions) -> str:
+    """The language that a text clearly is in, if it is not the one that was named; an empty string otherwise."""
+    text = sample_text(source, options)
+    if len(text) < ENOUGH_CHARACTERS or is_plausible(text, options.lang):
+        return ""
+    found, probability = identify(text)
+    return found if found != language(options.lang).code and probability > CERTAIN else ""
 
 
 def settle_encoding(source: Source, options: TextOptions) -> str:
     """The encoding of a source; a sample of it is decoded, so that a wrong one is reported before long work."""
+    if source.format == "parquet":
+        return "utf-8"
     encoding = encoding_of(source.name, options.encoding)
     if encoding == AUTO:
         return detect_encoding(piece for _, piece in sample(source))

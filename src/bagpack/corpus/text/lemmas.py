@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from bagpack.corpus.text.casefold import has_dotted_i, small_i
+from bagpack.corpus.text.languages import language
 from bagpack.errors import UsageError, missing_extra
 
 Search = Callable[[str, str], "str | None"]
@@ -60,6 +61,13 @@ def get_annotator(spec: str, lang: str) -> FormAnnotator | TextAnnotator:
     name, _, model = spec.partition(":")
     if spec == "none":
         return FormsThemselves()
+    if spec == "auto":
+        usual = language(lang).annotator
+        return get_annotator(usual if usual != "simplemma" or lang in simplemma_languages() else "none", lang)
+    if spec in ("jieba", "fugashi"):
+        from bagpack.corpus.text import segmenters
+
+        return segmenters.chinese() if spec == "jieba" else segmenters.japanese()
     if spec == "simplemma":
         known = simplemma_languages()
         if lang not in known:
@@ -70,7 +78,9 @@ def get_annotator(spec: str, lang: str) -> FormAnnotator | TextAnnotator:
         return EnglishLemmatizer() if lang == "en" else SimplemmaLemmatizer(lang)
     if name == "spacy" and model:
         return SpacyAnnotator(model)
-    raise UsageError(f"--annotator {spec} is unknown; choose simplemma, none or spacy:MODEL")
+    raise UsageError(
+        f"--annotator {spec} is unknown; choose auto, simplemma, jieba, fugashi, none or spacy:MODEL"
+    )
 
 
 def simplemma_languages() -> list[str]:
@@ -108,6 +118,7 @@ class SimplemmaLemmatizer:
 
         self.lang = lang
         self._has_dotted_i = has_dotted_i(lang)
+        self._decided = _DECIDED_IN.get(lang, {})
         self._look_up: Search = DefaultStrategy().get_lemma
         self._known: dict[str, str] = {}
 
@@ -124,6 +135,11 @@ class SimplemmaLemmatizer:
         return cast(list[str], lemmas)
 
     def _lemma(self, form: str) -> str:
+        word = form.lower().replace("’", "'")
+        if word in self._decided:
+            return self._decided[word]
+        if word[0] == "-" and word.lstrip("-t") and self.lang == "fr":  # -tu, -t-elle
+            return word.removeprefix("-t").lstrip("-") if word.startswith("-t-") else word[1:]
         # simplemma makes capitals small as in English.
         asked = small_i(form).lower() if self._has_dotted_i else form
         lemma: str = (_INFLECTED.fullmatch(form) and self._look_up(asked, self.lang)) or form
@@ -194,6 +210,18 @@ _DECIDED = {
     "following": "follow", "living": "live", "finding": "find", "means": "mean", "meeting": "meeting",
     "lives": "life", "media": "media", "least": "least", "best": "good", "better": "good",
     "worse": "bad", "worst": "bad",
+}  # fmt: skip
+
+_DECIDED_IN = {
+    "fr": {
+        "l'": "le", "d'": "de", "qu'": "que", "j'": "je", "n'": "ne", "s'": "se", "c'": "ce", "m'": "me", "t'": "te",
+        "je": "je", "tu": "tu", "jusqu'": "jusque", "lorsqu'": "lorsque", "puisqu'": "puisque",
+        "aujourd'hui": "aujourd'hui", "quelqu'un": "quelqu'un", "c'est-à-dire": "c'est-à-dire",
+    },
+    "it": {
+        "l'": "il", "d'": "di", "c'": "ci", "un'": "un", "dell'": "del", "all'": "al", "nell'": "nel", "sull'": "sul",
+        "dall'": "dal", "quest'": "questo", "quell'": "quello",
+    },
 }  # fmt: skip
 
 _SIMPLEMMA_IS_RIGHT = frozenset(

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.text.languages import never_final
+
 # sentencex slows down with the length of its argument (85 MB/s at 1 kB, 12 MB/s at 256 kB), so a long
 # paragraph is shown to it through a window of this many characters.
 _WINDOW = 4096
@@ -32,6 +34,16 @@ def sentence_ends(text: str, lang: str) -> NDArray[np.int64]:
     array([16, 21, 25])
     """
     return np.cumsum(np.array(_sentence_lengths(text, lang), dtype=np.int64))
+
+
+def split_sentences(text: str, lang: str) -> list[str]:
+    """The sentences of a paragraph, each with the white space after it."""
+    sentences = []
+    start = 0
+    for length in _character_lengths(_WIDE_SPACE.sub(" ", text), lang):
+        sentences.append(text[start : start + length])
+        start += length
+    return sentences
 
 
 class Block(NamedTuple):
@@ -114,4 +126,18 @@ def _segment(piece: str, lang: str) -> list[str]:
     if sum(map(len, parts)) != len(piece):
         cuts = [0, *(match.end() for match in _PLAIN_END.finditer(piece)), len(piece)]
         parts = [piece[a:b] for a, b in itertools.pairwise(cuts)]
-    return [part for part in parts if part]
+    return _joined([part for part in parts if part], lang)
+
+
+def _joined(parts: list[str], lang: str) -> list[str]:
+    """Sentences without the ends that abbreviations of the language only seem to be (M. Dupont)."""
+    never = never_final(lang)
+    if never is None:
+        return parts
+    joined: list[str] = []
+    for part in parts:
+        if joined and (never.search(joined[-1]) or (part[0] == "-" and joined[-1].endswith("."))):  # J.-C.
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined

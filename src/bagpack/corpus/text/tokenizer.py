@@ -9,10 +9,12 @@ The rules, close to those of the Penn Treebank and of TreeTagger:
   (``e.g``, ``example.com``), unless a capital follows three letters or more (``end.Next`` is three tokens).
 - A period after a word belongs to it when the word is made of pieces of one or two letters with periods
   between (``U.S.``, ``Ph.D.``), when it is a single letter and not the last word of its sentence
-  (``J. Smith``), or, in English, when it is on a closed list of abbreviations (``Mr.``, ``etc.``).
+  (``J. Smith``), or when it is on the language's list of abbreviations (``Mr.``, ``etc.``).
 - English clitics are split off: ``'s 'm 'd 're 've 'll 'em n't`` (``lion|'s``, ``do|n't``, ``I|'d|'ve``),
   at most two, with either apostrophe; ``cannot`` stays. Standing alone they are one token.
-- French, Italian, Catalan and Occitan elisions are split off: ``l'|eau``, ``dell'|acqua``.
+- French, Italian, Catalan and Occitan elisions are split off: ``l'|eau``, ``dell'|acqua``; in French not from
+  ``aujourd'hui``, ``quelqu'un`` or ``c'est-à-dire``, but pronouns behind a verb are: ``vas|-tu``, ``dit|-elle``,
+  ``demanda|-t-elle``.
 - What begins with ``letters://`` or ``www.`` is one token up to white space, a quotation mark, an angle
   bracket or a symbol beyond ASCII, less the punctuation at its end; so is an e-mail address.
 - Ideographs and kana are one token each. (Thai, Lao, Khmer and Burmese are cut where they have spaces.)
@@ -40,12 +42,15 @@ from bagpack.corpus.text.characters import (
     lower,
     read,
 )
+from bagpack.corpus.text.languages import ELIDING, ENGLISH, FRENCH, PLAIN, language
 from bagpack.corpus.text.word_ends import (
-    ABBREVIATIONS,
+    abbreviations,
     clitic_letters,
     clitic_start,
     domain_stop,
     is_listed,
+    pronoun_start,
+    undivided_stop,
     url_stop,
 )
 from bagpack.jit import kernel
@@ -55,8 +60,8 @@ NO_SPACE_BEFORE = 1
 OPENS_SENTENCE = 2
 """Flag: the token is the first of its sentence."""
 
-_PLAIN, _ENGLISH, _ELIDING = range(3)
-_STYLES = {"en": _ENGLISH, "fr": _ELIDING, "it": _ELIDING, "ca": _ELIDING, "oc": _ELIDING}
+_PLAIN, _ENGLISH, _ELIDING, _FRENCH = range(4)
+_STYLES = {PLAIN: _PLAIN, ENGLISH: _ENGLISH, ELIDING: _ELIDING, FRENCH: _FRENCH}
 
 _JOINS_ALL = byte_set("-'_")
 _JOINS_DIGITS = byte_set(".,:/")
@@ -122,13 +127,13 @@ def tokenize_into(
     """Like `tokenize`, into arrays of the caller's, each at least as long as ``data``; return the count."""
     if min(len(starts), len(stops), len(flags)) < len(data):
         raise ValueError(f"the output arrays must hold {len(data)} tokens, one per byte of text")
-    style = _STYLES.get(lang.lower().partition("-")[0], _PLAIN)
+    style = _STYLES[language(lang).style]
     data = data.view()
     data.flags.writeable = False  # one compiled kernel serves bytes, memory maps and arrays
     sentence_ends = np.asarray(sentence_ends, dtype=np.int64).view()
     sentence_ends.flags.writeable = False
     return int(
-        _tokenize(data, sentence_ends, character_classes(), ABBREVIATIONS, style, starts, stops, flags)
+        _tokenize(data, sentence_ends, character_classes(), abbreviations(lang), style, starts, stops, flags)
     )
 
 
@@ -164,8 +169,14 @@ def _tokenize(
             else:
                 i = _symbol(data, start, start + width, stop, classes, style)
             # At most two clitics: I'd've.
-            last = clitic_start(data, start, i) if divisible and style == _ENGLISH else i
-            first = clitic_start(data, start, last) if last < i else i
+            last = i
+            if style == _FRENCH:
+                last = pronoun_start(data, start, i)
+            elif divisible and style == _ENGLISH:
+                last = clitic_start(data, start, i)
+            first = last
+            if last < i and style == _ENGLISH:
+                first = clitic_start(data, start, last)
             for end in (first, last, i):
                 if end > start:
                     starts[count] = start
@@ -222,8 +233,14 @@ def _word(
             initials = False
             if apostrophe(data, i, stop) > 0:
                 divisible = True
-                if style == _ELIDING and only_letters and periods == 0:
-                    return i + width, False
+                if style >= _ELIDING and only_letters and periods == 0:
+                    if style == _ELIDING:
+                        return i + width, False
+                    onwards = undivided_stop(data, start, i, width, stop)
+                    if onwards < 0:
+                        return i + width, False
+                    if onwards > i + width:
+                        return onwards, False
             only_letters = False
         piece = 0
         i += width
@@ -240,7 +257,7 @@ def _word(
             return (i + 1, False) if initials else (i, False)
         if piece == 1 and not _ends_sentence(data, i + 1, stop, classes):
             return i + 1, False
-        if style == _ENGLISH and is_listed(data, start, i, abbreviations):
+        if is_listed(data, start, i, abbreviations):
             return i + 1, False
     return i, divisible
 

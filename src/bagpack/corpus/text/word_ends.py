@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.text.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
+from bagpack.corpus.text.languages import language
 from bagpack.jit import kernel
 
 
-def _packed(words: str) -> NDArray[np.int64]:
-    """Pack words of up to seven ASCII letters into one number each, sorted for a binary search."""
-    return np.array(sorted(int.from_bytes(word.encode("ascii"), "big") for word in words.split()), np.int64)
+def packed(words: str) -> NDArray[np.int64]:
+    """Pack words of up to seven bytes into one number each, sorted for a binary search."""
+    return np.array(sorted(int.from_bytes(word.encode(), "big") for word in words.split()), np.int64)
 
 
-ABBREVIATIONS = _packed(
-    "mr mrs ms messrs mme dr drs prof st ste jr sr rev hon gov gen col sgt capt cpt cmdr lt maj adm brig "
-    "pres sen rep supt vs etc inc ltd co corp bros dept univ assn est approx fig figs vol vols pp ed eds al "
-    "cf ca viz ibid jan feb apr aug sept oct nov dec ave blvd rd mt ft"
-)
+@cache
+def abbreviations(lang: str) -> NDArray[np.int64]:
+    """The abbreviations of a language, for `is_listed`."""
+    found = language(lang)
+    return packed(f"{found.abbreviations} {found.titles}")
 
-_CLITICS = _packed("s m d re ve ll em")
-_N, _T = ord("n"), ord("t")
+
+_CLITICS = packed("s m d re ve ll em")
+_N, _T, _C = ord("n"), ord("t"), ord("c")
+# French pronouns behind a verb (vas-tu, donne-moi), and a noun that looks like it (rendez-vous).
+_PRONOUNS = packed("je tu il elle on nous vous ils elles ce moi toi lui leur le la les y en")
+_NO_VERBS = packed("rendez")
+# What an apostrophe does not divide: aujourd'hui, prud'homme, quelqu'un, presqu'île, entr'ouvert, grand'mère.
+_UNDIVIDED = packed("aujourd prud quelqu presqu entr grand")
+_THAT_IS = np.frombuffer("est-à-dire".encode(), np.uint8)
 
 _OPEN, _CLOSE, _PERIOD, _HYPHEN = (ord(character) for character in "().-")
 _NEVER_IN_URL = byte_set('"<>')
@@ -66,6 +76,36 @@ def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
                 if letters == 1 and lower(data[tail]) == _T and at - 1 > start and lower(data[at - 1]) == _N:
                     return at - 1
     return stop
+
+
+@kernel
+def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
+    """Return where the pronoun behind a French verb begins (vas|-tu, demanda|-t-elle); ``stop`` if there is none."""
+    for letters in range(1, 6):
+        at = stop - letters - 1
+        if at <= start:
+            break
+        if data[at] == _HYPHEN:
+            if not is_listed(data, at + 1, stop, _PRONOUNS) or is_listed(data, start, at, _NO_VERBS):
+                break
+            if at - 2 > start and data[at - 2] == _HYPHEN and lower(data[at - 1]) == _T:
+                return at - 2
+            return at
+    return stop
+
+
+@kernel
+def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, width: int, stop: int) -> int:
+    """Whether a French word goes on behind its apostrophe: where it does at least (c'est-à-dire), else -1."""
+    after = apostrophe_at + width
+    if is_listed(data, start, apostrophe_at, _UNDIVIDED):
+        return after
+    if apostrophe_at - start == 1 and lower(data[start]) == _C and after + _THAT_IS.size <= stop:
+        for k in range(_THAT_IS.size):
+            if data[after + k] != _THAT_IS[k]:
+                return -1
+        return after + _THAT_IS.size
+    return -1
 
 
 @kernel
