@@ -1,4 +1,4 @@
-"""What indexing will cost, from a sample: the real reader and sink run on pieces from several places of the input."""
+"""What indexing will cost, from a sample: the real reader and worker run on pieces from several places of the input."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MATRIX_BYTES_PER_1000_PAIRS = 20_000_000
 
 @dataclass
 class Sampled:
-    """What the sink made of the sample."""
+    """What the worker made of the sample."""
 
     size: int  # uncompressed bytes
     tokens: int
