@@ -95,16 +95,18 @@ def sum_contexts(
 ) -> Rows:
     """A row for each target; a few at a time, so that sums stay in the cache."""
     terms, targets = len(basis), places[0].lows.size
-    group = max(1, min(targets, SUMS_BYTES // (16 * terms)))
+    windows = settings.windows
+    most = np.sum([place.counts for place in places], axis=0).max() * max(windows.before, windows.after)
+    dtype = np.int32 if most <= np.iinfo(np.int32).max else np.int64  # what fits into the cache counts faster
+    group = max(1, min(targets, SUMS_BYTES // (2 * np.dtype(dtype).itemsize * terms)))
     if len(shards) > OPEN_SHARDS:
         group = targets  # they do not all stay open: to go through them once weighs more than the cache
-    sums = np.zeros((group, 2 * (VOIDS + terms)), np.int64)
-    columns, values = np.empty(group * 2 * terms + 1, np.int32), np.empty(group * 2 * terms + 1, np.int64)
+    sums = np.zeros((group, 2 * (VOIDS + terms)), dtype)
+    columns, values = np.empty(group * 2 * terms + 1, np.int32), np.empty(group * 2 * terms + 1, dtype)
     clocks = np.zeros(VOIDS + terms, np.int64)
     clock = 1
     parts: list[tuple[NDArray[Any], I32]] = []
     lengths = np.empty(targets, np.int64)
-    windows = settings.windows
     for start in range(0, targets, group):
         part = slice(start, min(start + group, targets))
         for number, place in enumerate(places):

@@ -37,7 +37,7 @@ def no_rows(rows: int, width: int) -> Csr:
     return sparse.csr_array(([], [], np.zeros(rows + 1, np.int64)), shape=(rows, width), dtype=np.int32)
 
 
-def narrowed(values: I64) -> NDArray[Any]:
+def narrowed(values: NDArray[Any]) -> NDArray[Any]:
     """Counts as 32-bit numbers, unless one of them does not fit."""
     return values if values.size and values.max() > np.iinfo(np.int32).max else values.astype(np.int32)
 
