@@ -202,7 +202,7 @@ def solve_synonyms(
     fold_of = np.full(n, folds)
     fold_of[answered] = dealt
     splits = folds_of(fold_of[owner], [*numbered(folds), "asked"])
-    # Questions without an answer train nobody; all others train who answers them.
+    # Unanswered questions are never used for training.
     splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
     if answered.all():
         splits.pop()

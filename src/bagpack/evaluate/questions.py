@@ -69,8 +69,8 @@ def question_rows(
 class QuestionResult:
     """One condition's answers.
 
-    ``credit`` is 1 for the right choice and 0 for another, divided where choices tie to the last, and NaN where
-    the right one is not known; ``picked`` is the first of the best. ``values`` has the decision value of every
+    ``credit`` is 1 for the right choice and 0 for another, ties share the point equally, and NaN where the
+    right one is unknown; ``picked`` is the first of the best. ``values`` has the decision value of every
     choice (analogies: summed).
     """
 
@@ -134,7 +134,7 @@ class QuestionEvaluation:
 
 
 def unanswered_note(questions: Sequence[QuestionRows]) -> list[str]:
-    """A sentence about questions that nobody has the answer of, if there are any."""
+    """A sentence about questions without an answer, if there are any."""
     n = sum(question.answer is None for question in questions)
     if not n:
         return []
