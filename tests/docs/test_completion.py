@@ -33,7 +33,14 @@ def run(shell, script, environment):
 
 @pytest.mark.parametrize(
     "typed, expected",
-    [("bagpack ex", "explain"), ("bagpack index --app", "--append"), ("bagpack engine b", "build")],
+    [
+        ("bagpack ex", "explain"),
+        ("bagpack index --app", "--append"),
+        ("bagpack engine b", "build"),
+        ("bagpack evaluate my.bp data.tsv --preset mo", "modern"),
+        ("bagpack evaluate my.bp data.tsv --split le", "lexical"),
+        ("bagpack train my.bp data.tsv --backend da", "dask"),
+    ],
 )
 def test_bash_completes_commands_and_options(environment, typed, expected):
     words = typed.split(" ")

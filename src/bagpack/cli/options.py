@@ -142,6 +142,9 @@ Table = Annotated[
 Answers = Annotated[
     str | None, advanced("--answers", metavar="FILE", help="TOEFL's answer file, if elsewhere.")
 ]
+Preset = Annotated[
+    str, common("--preset", help="How counts become features: modern, paper.", values=_presets)
+]
 Split = Annotated[
     str,
     common("--split", help="Folds: random, group:COLUMN or lexical.", values=("random", "lexical", "group:")),
@@ -261,6 +264,7 @@ class CountingOptions:
     basis: Annotated[
         str | None,
         advanced("--basis", metavar="FILE", help="A basis (bagpack basis) to use instead of choosing one."),
+        Names((FILE,)),
     ] = None
     limit: Limit = "5000"
     windows: Windows = "4/2-5-2"
@@ -295,9 +299,7 @@ class PaperCountingOptions(CountingOptions):
 class LearningOptions:
     """How counts become features, and every random choice."""
 
-    preset: Annotated[
-        str, common("--preset", help="How counts become features: modern, paper.", values=_presets)
-    ] = "modern"
+    preset: Preset = "modern"
     seed: Annotated[int, advanced("--seed", help="Seed of every random choice.")] = 0
 
 
@@ -305,9 +307,7 @@ class LearningOptions:
 class PaperLearningOptions(LearningOptions):
     """The same, for the paper's own experiments."""
 
-    preset: Annotated[
-        str, common("--preset", help="How counts become features: paper, modern.", values=_presets)
-    ] = "paper"
+    preset: Preset = "paper"
 
 
 @dataclass(frozen=True)
@@ -361,7 +361,7 @@ class ReadingOptions:
         str,
         common(
             "--encoding",
-            help="utf-8, latin-1, …; auto: detected for each file; PATTERN=NAME (comma-separated): for some files.",
+            help="utf-8, latin-1, …, auto, or PATTERN=NAME,… per file.",
             values=("utf-8", "auto", "latin-1", "cp1252"),
             only=False,
         ),

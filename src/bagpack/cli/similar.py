@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from bagpack import console
+from bagpack.cli.arguments import FILE, Names
 from bagpack.cli.options import (
     Columns,
     CountingOptions,
@@ -27,7 +28,9 @@ def similar(
     w2: SecondWord,
     counting: CountingOptions,
     among: Annotated[
-        str | None, common("--among", metavar="FILE", help="A table of pairs to choose from; - for stdin.")
+        str | None,
+        common("--among", metavar="FILE", help="A table of pairs to choose from; - for stdin."),
+        Names((FILE,)),
     ] = None,
     discover: Annotated[
         bool, common("--discover", help="Choose from pairs that the corpus offers for the words.")

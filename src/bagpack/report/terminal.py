@@ -179,6 +179,8 @@ def _picks(questions: list[AnsweredQuestion]) -> list[RenderableType]:
 
     keyed = any(question.answer for question in questions[:_QUESTIONS])
     table = _table("Picks", [*(["right answer"] if keyed else []), *questions[0].picks], "question")
+    for column in table.columns:
+        column.overflow = "fold"  # a pair has no space to break at
     styles = {RIGHT: "green", WRONG: "red", GUESSED: "yellow"}
     for question in questions[:_QUESTIONS]:
         cells = [
