@@ -114,7 +114,7 @@ def test_picks_as_a_table_and_the_answer_beside_them(cli, shop, tmp_path, write)
             assert done.code == 0, done.err
     assert cells_of(tmp_path / "p.xlsx")[1][:3] == ["line 1", "cat:lion", "lion:cat"]
     heading = next(line for line in done.out.splitlines() if "question" in line and "v12" in line)
-    assert heading.split()[:2] == ["question", "answer"]
+    assert heading.split()[:3] == ["question", "right", "answer"]
     foreign = tmp_path / "mine.xlsx"
     with zipfile.ZipFile(foreign, "w") as book:
         book.writestr("docProps/core.xml", "<mine/>")
