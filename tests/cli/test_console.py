@@ -203,6 +203,7 @@ def test_an_option_is_declared_once():
         "--lang",
         "--limit",
         "--out",
+        "--precision",
         "-b",
     ]
 
