@@ -140,6 +140,7 @@ def _describe_model(path: Path) -> dict[str, Any]:
         "training_pairs": 0 if model.trained is None else len(model.trained),
         "source": {"path": model.source_path, "content_hash": model.source_hash},
         "counting": model.counting.to_dict() if model.counting else None,
+        "answers": "always" if model.threshold is None else model.threshold.sentence(),
         "settings": dict(model.settings),
         **model.manifest,
     }

@@ -155,7 +155,7 @@ def test_info_and_verify_know_a_basis(cli, store, write, tmp_path):
     report = cli("info", write("report.html", "<!doctype html>\n"))
     assert report.code == 1
     assert (
-        "report.html is not a BagPack artefact; name a store, snippets, a matrix, a model or a basis"
+        "report.html is not a BagPack artefact; name a store, snippets, a matrix, a model, a basis or a search index"
         in report.err
     )
     assert cli("info", write("data.bin", bytes(range(256)))).code == 1

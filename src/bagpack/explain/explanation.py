@@ -215,11 +215,9 @@ def _model_notes(model: LinearModel, matrix: BlockMatrix) -> Iterator[str]:
     if model.trained_on(matrix.pairs)[0]:
         yield "the model was trained on this pair"
     if not model.answered(matrix, model.decisions(matrix))[0]:
-        reason = (
-            "the corpus does not have a word"
-            if matrix.unknown[0]
-            else "its probability is below the threshold"
-        )
+        reason = "the corpus does not have a word"
+        if not matrix.unknown[0] and model.threshold is not None:
+            reason = f"its probability is too low for a precision of {model.threshold.wanted:.0%}"
         yield f"the model answers none of these: {reason}"
 
 
