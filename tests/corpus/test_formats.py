@@ -219,7 +219,8 @@ def test_directories_and_globs_are_sorted_and_stores_in_them_are_passed_over(tmp
     build("c", "c/new.bp")
     assert [file.path for file in expand(["c"]) if not file.ignored] == every
     with pytest.raises(UsageError, match=r"c/a\.txt is named twice"):
-        expand(["c", "c/a.txt"])
+        expand(["c/a.txt", "c/a.txt"])
+    assert [file.path for file in expand(["c", "c/a.txt"]) if not file.ignored].count("c/a.txt") == 1
 
 
 def test_documents_of_many_small_files_do_not_depend_on_batches(tmp_path, write):
