@@ -48,7 +48,7 @@ def fetch(
     ] = 5,
     spend: Annotated[
         int | None,
-        common("--spend", help="Maximum requests to this engine, all runs, pages and retries included."),
+        common("--spend", help="Maximum requests to this engine, over all runs."),
     ] = None,
     max_age: Annotated[
         float, advanced("--max-age", help="Days before an index that BagPack did not fill is asked again.")

@@ -399,7 +399,7 @@ class LevelOptions:
         str,
         common(
             "--case",
-            help="Case of what is counted: fold, keep; auto: keep in German.",
+            help="Case: fold, keep; auto keeps it in German.",
             values=("auto", "fold", "keep"),
         ),
     ] = "fold"
