@@ -59,6 +59,7 @@ def as_dict(found):
 @example([list("abab"), list("babacb")], [("b",), ("b", "a"), ("a",)], 5, [], 1)
 @example([list("cabcab")], [("a", "b"), ("c", "a"), ("b", "c", "a")], 5, [], 1)
 @example([list("aaaa"), list("aabaa")], [("a",), ("a", "a"), ("b",)], 2, [1], 1)
+@example([list("abdc"), list("eee")], [("a", "b"), ("c",), ("e", "e", "e")], 0, [], 1)  # too far before
 def test_candidates_equal_the_oracle(sentences, vocabulary, between, cuts, min_together):
     targets = [Target(keys) for keys in vocabulary]
     with tempfile.TemporaryDirectory() as folder:
