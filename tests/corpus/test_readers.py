@@ -8,13 +8,14 @@ import pytest
 
 from bagpack.corpus.build.shard_builder import ShardBuilder
 from bagpack.corpus.build.tokens import token_batches
+from bagpack.corpus.build.worker import Worker
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import io
 from bagpack.corpus.readers.base import Slice, TextBatch, TokenBatch
 from bagpack.corpus.readers.registry import reader_for, recognise
 from bagpack.corpus.readers.sources import inspect
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.errors import InputError
+from bagpack.errors import InputError, StoreError
 
 
 def read(path, **options):
@@ -95,3 +96,9 @@ def test_errors_carry_their_place(name, text, place, write):
     with pytest.raises(InputError, match=place):
         for batch in token_batches(reader_for(format).read(Slice(source), options), options, "en"):
             builder.add(batch)
+
+
+def test_a_worker_stops_when_the_process_that_it_works_for_is_gone(write, tmp_path):
+    source = recognise(inspect(str(write("a.txt", "Lions sleep.\n"))), TextOptions())
+    with pytest.raises(StoreError, match="the parent process exited; worker aborted"):
+        Worker(tmp_path, 0, TextOptions(), 1 << 20, parent=1 << 30).run([Slice(source)])
