@@ -74,7 +74,8 @@ def new_directory(
     work = path.with_name(path.name + PARTIAL)
     with locked_directory(work, is_ours):
         try:
-            yield work
+            with disk_errors(path):
+                yield work
             replace_tree(work, path)
         except BaseException:
             remove_tree(work)

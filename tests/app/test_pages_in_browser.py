@@ -235,7 +235,8 @@ def test_an_upload_without_the_columns_is_told_what_a_browser_can_do(visit, tmp_
     page.get_by_role("button", name="Upload").click()
     warning = page.get_by_role("alert").inner_text()
     assert (
-        "bad.tsv has no columns w1 and w2 (found: left, right, x); call those that hold the words" in warning
+        "bad.tsv has no columns w1 and w2 (found: left, right, x); call those with the words w1 and w2"
+        in warning
     )
     assert "--" not in warning
 

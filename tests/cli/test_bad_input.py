@@ -222,7 +222,7 @@ def test_malformed_conllu(line, told, fails, builds, write):
     source = write("a.conllu", CONLLU + line + "\n\n")
     sentence = fails(source)
     assert told in sentence
-    assert "--bad-lines skip leaves such lines out and counts them" in sentence
+    assert "--bad-lines skip ignores such lines and counts them" in sentence
     assert "1 line that did not fit" in builds(source, "--bad-lines", "skip")
 
 

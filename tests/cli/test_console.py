@@ -86,8 +86,11 @@ def test_wrong_usage_exits_with_2(args, cli, tmp_path, write, monkeypatch):
     ("options", "told"),
     [
         (["--format", "pdf"], "--format pdf is unknown; choose one of auto, conllu"),
-        (["--encoding", "klingon"], "--encoding klingon is unknown to Python; utf-8 and latin-1 are usual"),
-        (["--annotator", "magic"], "--annotator magic is unknown; choose simplemma, none or spacy:MODEL"),
+        (["--encoding", "klingon"], "--encoding klingon is not a known encoding; try utf-8 or latin-1"),
+        (
+            ["--annotator", "magic"],
+            "--annotator magic is unknown; choose auto, simplemma, jieba,",
+        ),
         (["--lang", "xx"], "no lemmas for --lang 'xx'"),
     ],
 )

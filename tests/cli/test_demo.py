@@ -107,7 +107,7 @@ def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch):
     assert done.err == "bagpack: interrupted; what is finished is kept: the same command goes on\n"
     done = cli("demo")
     assert done.code == 0
-    assert "bagpack index demo/enwik8.xml --out demo/enwik8.bp --resume" in done.out
+    assert "bagpack index demo/enwik8.xml --out demo/enwik8.bp" in done.out
 
 
 def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):

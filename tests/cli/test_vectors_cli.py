@@ -404,7 +404,9 @@ def test_an_output_that_exists(cli, fails, store, pairs, tmp_path):
     assert "m.bpm exists already; choose another --out, --append to it, or --overwrite it" in fails(
         pairs, code=2
     )
-    assert "is not a matrix, so it is left alone" in fails(pairs, "--overwrite")
+    (tmp_path / "m.bpm" / "notes.txt").write_text("mine")
+    assert "is not a BagPack matrix, so it is not replaced" in fails(pairs, "--overwrite")
+    assert (tmp_path / "m.bpm" / "notes.txt").read_text() == "mine"
     (tmp_path / "x.tsv").write_text("old")
     assert "x.tsv exists already" in fails(pairs, code=2, out="x.tsv")
     assert (tmp_path / "x.tsv").read_text() == "old"

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from bagpack.corpus.build import shard_builder
+from bagpack.corpus.build import worker
 from bagpack.corpus.build.index import index_corpus
 
 TEXT = "".join(f"Lion number {n % 97} sleeps.\n" for n in range(4000))
@@ -40,7 +40,8 @@ def test_by_bytes(name, tmp_path):
 
 @pytest.mark.parametrize("name", INPUT)
 def test_by_tokens(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(shard_builder, "SHARD_TOKENS", 1000)
+    monkeypatch.setattr(worker, "SHARD_TOKENS", 1000)
+    monkeypatch.setattr(worker, "TEXT_BATCH", 4096)  # a shard is closed between batches
     (tmp_path / name).write_bytes(gzip.compress(INPUT[name].encode()))
     tokens, corpus = sizes(tmp_path)
     assert corpus.tokens > 7000

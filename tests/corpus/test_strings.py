@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
@@ -65,13 +65,14 @@ def test_strings_are_read_only_and_decode():
     assert not strings.blob.flags.writeable
 
 
-@given(st.lists(byte_strings, max_size=6))
-def test_merging_adds_the_counts_of_equal_strings(lists):
+@given(lists=st.lists(byte_strings, max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_merging_adds_the_counts_of_equal_strings(tmp_path, lists):
     def counted(items):
         counts = sorted(Counter(items).items())
         return Strings.of([s for s, _ in counts]), np.array([n for _, n in counts], np.int64)
 
-    strings, counts = merge_all(counted(items) for items in lists)
+    strings, counts = merge_all((counted(items) for items in lists), tmp_path)
     expected = sorted(sum((Counter(items) for items in lists), Counter()).items())
     assert list(zip(strings, counts.tolist(), strict=True)) == expected
 
@@ -151,12 +152,12 @@ def test_postings_are_positions_sorted_by_key(tokens):
     assert count_ids(as_array(tokens), 6).tolist() == [sum(t[0] == k for t in tokens) for k in range(6)]
 
 
-def test_the_most_frequent_key_of_a_form_wins_and_ties_go_by_code_point():
+def test_the_most_frequent_key_of_a_form_wins_and_ties_go_by_code_point(tmp_path):
     pairs = Strings.of(
         [b"bore\tbear", b"bore\tbore", b"left\tleave", b"left\tlift", b"saw\tsaw", b"saw\tsee"]
     )
     keys = Strings.of([b"bear", b"bore", b"leave", b"lift", b"see"])
-    forms, found = most_frequent_keys(pairs, np.array([5, 9, 4, 4, 1, 2]), keys)
+    forms, found = most_frequent_keys(pairs, np.array([5, 9, 4, 4, 1, 2]), keys, tmp_path)
     # "bore" is a key itself, so a target of that name is never looked up as a form.
     assert [(form.decode(), keys[i]) for form, i in zip(forms, found, strict=True)] == [
         ("left", "leave"),

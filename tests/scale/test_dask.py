@@ -64,6 +64,7 @@ def test_joblib_context_is_enough(cluster, local, place, go):
     from distributed import Client
 
     from bagpack import Corpus, PairVectorizer
+    from bagpack.vectors.counted import forget
 
     cluster.workers("three", "four")  # with a single one, joblib does the work in this process
     here = place("python")
@@ -71,6 +72,7 @@ def test_joblib_context_is_enough(cluster, local, place, go):
     pairs = [("w5", "w7"), ("w20", "w6")]
     corpus = Corpus.open("z.bp")
     alone = PairVectorizer(corpus, b=30).fit_transform(pairs)
+    forget()
     with Client(cluster.address) as client, joblib.parallel_config("dask"):
         before = _tasks_done(client)
         together = PairVectorizer(corpus, b=30).fit_transform(pairs)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+from bagpack.files import disk_errors
 
 SAMPLE = 1 << 13  # characters that a guess is made from
 CERTAIN = 0.9
@@ -19,7 +23,8 @@ LANGUAGES = (
 def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    with disk_errors(Path(tempfile.gettempdir())):  # it unpacks its model there
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     identifier.set_languages(LANGUAGES.split())
     return identifier
 
