@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
+WORKERS ?= auto
 
-.PHONY: setup demo test test-all tools lint format docs release bench bench-large bench-peers accuracy clean
+.PHONY: setup demo check test test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
 setup: .venv/.ready
 
@@ -23,11 +24,14 @@ setup: .venv/.ready
 demo: .venv/.installed
 	@$(BIN)/bagpack demo
 
+check: setup lint  # a minute, for daily work: lint, types, and the tests that need no browser, server or second process
+	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
+
 test: setup lint tools
-	$(BIN)/python -m pytest -m "not slow" $(TEST_ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile $(TEST_ARGS)
 
 test-all: setup lint tools
-	$(BIN)/python -m pytest $(TEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)
 
 tools: setup  # what no Python package brings: a browser for the explorer's tests, Lucene for OpenSearch's
 	@$(BIN)/python scripts/ensure_test_tools.py
