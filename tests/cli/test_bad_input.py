@@ -306,4 +306,7 @@ def test_two_workers_fail_as_cleanly_as_one(cli, tmp_path, write, monkeypatch):
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "-j", 2)
     assert done.code == 1
     assert "c/1.vert:24,002 has too few columns" in done.err
-    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+    # Parts that were finished by then are kept for --resume.
+    done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "-j", 2, "--bad-lines", "skip", "--resume")
+    assert done.code == 0, done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "s"]

@@ -82,7 +82,7 @@ def test_joblib_context_is_enough(cluster, local, place, go):
 
 
 def test_workers_that_are_all_gone_are_reported(cluster):
-    cluster.workers("three")
+    cluster.workers("three", "four")
     said = []
     with open_backend("dask", cluster.address, notice=said.append):
         for process in cluster.processes.values():
