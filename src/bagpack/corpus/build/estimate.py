@@ -212,21 +212,22 @@ def _plain_size(source: Source) -> int:
     """Uncompressed bytes of a source, from its beginning where it is compressed; a bomb is not read to its end."""
     if not source.compression:
         return PARQUET_EXPANSION * source.size if source.format == "parquet" else source.size
-    import zstandard
+    from bagpack.corpus.readers.io import zstd
 
     openers: dict[str, Callable[[IO[bytes]], Any]] = {
         "gz": lambda file: gzip.GzipFile(fileobj=file),
         "bz2": bz2.BZ2File,
         "xz": lzma.LZMAFile,
-        "zst": lambda file: zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True),
+        "zst": lambda file: zstd.open(file, "rb"),
     }
     plain = used = 0
     try:
         with open(source.path, "rb") as file, openers[source.compression](file) as stream:
             while chunk := stream.read(1 << 16):
                 plain, used = plain + len(chunk), file.tell()
-                if plain >= 4 * PIECE and (used < source.size or plain >= 64 * PIECE):
+                # Readers fetch ahead: what they have used is known only after many of their buffers.
+                if plain >= 4 * PIECE and (1 << 20 <= used < source.size or plain >= 64 * PIECE):
                     return source.size * plain // used
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError):
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError):
         return EXPANSION * source.size  # damaged, which the sample reports
     return plain

@@ -21,9 +21,9 @@ from bagpack.corpus.readers.base import Slice, Source
 from bagpack.errors import InputError
 
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    from compression import zstd as zstd
 else:
-    from backports import zstd
+    from backports import zstd as zstd
 
 BLOCK = 4 << 20
 HEAD = 1 << 16
