@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from bagpack.jit import kernel
 from bagpack.learn.weighting import STEPS, Step, with_values
 from bagpack.vectors.blocks import Block
 
@@ -30,7 +30,7 @@ def owners(rows: Csr) -> np.ndarray:
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unit_rows(indptr: Ints, data: Floats, out: Floats) -> None:
     """Each row divided by its length."""
     for i in range(len(indptr) - 1):
@@ -42,7 +42,7 @@ def _unit_rows(indptr: Ints, data: Floats, out: Floats) -> None:
             out[p] = data[p] * scale
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expected(indptr: Ints, indices: Ints, data: Matrix, share: Floats, segment: Ints, out: Floats) -> None:
     """(All counts of the row in the column's segment) × (the column's share)."""
     totals = np.zeros(segment.max() + 1 if len(segment) else 1)
@@ -178,7 +178,7 @@ class Ppmi(Association):
         return _ppmi(rows, self.expected(rows))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _log_ppmi_rows(
     indptr: Ints, indices: Ints, data: Matrix, share: Floats, segment: Ints, table: Floats, out: Floats
 ) -> None:

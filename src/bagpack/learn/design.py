@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.errors import UsageError
+from bagpack.jit import kernel
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Csr, Floats, Index, Ints
@@ -67,7 +67,7 @@ class Arrays(NamedTuple):
 # Kernels --------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dot_row(arrays: Arrays, row: int, weights: Floats) -> float:
     """Product of one stored row with the weights of its block."""
     total = 0.0
@@ -76,14 +76,14 @@ def dot_row(arrays: Arrays, row: int, weights: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_row(arrays: Arrays, row: int, step: float, weights: Floats) -> None:
     """Add step · row to the weights."""
     for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
         weights[arrays.indices[q]] += step * arrays.data[q]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread_row(arrays: Arrays, before: int, row: int, dense: Floats) -> None:
     """Write a row into an array that holds the row ``before`` (−1: nothing) and zeros; −1 for ``row`` only clears."""
     if before >= 0:
@@ -94,7 +94,7 @@ def spread_row(arrays: Arrays, before: int, row: int, dense: Floats) -> None:
             dense[arrays.indices[q]] = arrays.data[q]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dot_product(arrays: Arrays, row: int, dense: Floats, weights: Floats) -> float:
     """Σ row · dense · weights over the columns."""
     total = 0.0
@@ -104,7 +104,7 @@ def dot_product(arrays: Arrays, row: int, dense: Floats, weights: Floats) -> flo
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_product(arrays: Arrays, row: int, dense: Floats, step: float, weights: Floats) -> None:
     """Add step · row · dense to the weights."""
     for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
@@ -112,7 +112,7 @@ def add_product(arrays: Arrays, row: int, dense: Floats, step: float, weights: F
         weights[c] += step * arrays.data[q] * dense[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _row_squares(arrays: Arrays, rows: Index, out: Floats) -> None:
     """out[r] = squared length of stored row r, for each r in ``rows``."""
     for r in rows:
@@ -122,7 +122,7 @@ def _row_squares(arrays: Arrays, rows: Index, out: Floats) -> None:
         out[r] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _row_dots(arrays: Arrays, rows: Index, weights: Floats, out: Floats) -> None:
     """out[r, k] = stored row r times row k of the weights (outputs × columns), for each r in ``rows``."""
     for r in rows:
@@ -130,7 +130,7 @@ def _row_dots(arrays: Arrays, rows: Index, weights: Floats, out: Floats) -> None
             out[r, k] = dot_row(arrays, r, weights[k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out: Floats) -> None:
     """Squared lengths of a block's unscaled products, for the pairs in ``order``."""
     spread = -1
@@ -147,7 +147,7 @@ def _product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, ou
     spread_row(arrays, spread, -1, dense)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _product_dots(
     arrays: Arrays, block: int, order: Index, dense: Floats, weights: Floats, out: Floats
 ) -> None:
@@ -175,7 +175,7 @@ def _product_dots(
     spread_row(arrays, spread, -1, dense)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _product_sums(
     arrays: Arrays, block: int, order: Index, dense: Floats, coef: Floats, weights: Floats
 ) -> None:
@@ -191,7 +191,7 @@ def _product_sums(
     spread_row(arrays, spread, -1, dense)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _row_sums(arrays: Arrays, rows: Index, coef: Floats, weights: Floats) -> None:
     """Add Σ coef[r] · stored row r to the weights, over ``rows``."""
     for r in rows:

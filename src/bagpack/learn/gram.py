@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.linalg.blas import dsyrk
+
+from bagpack.jit import kernel
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Csr, Floats, Index, Ints, Matrix
@@ -22,7 +23,7 @@ DENSE_ABOVE = 0.2
 CHUNK_ENTRIES = 4_000_000  # 32 MB of densified columns at a time
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_entry_products(
     indptr: Ints,
     indices: Ints,
@@ -44,7 +45,7 @@ def _add_entry_products(
                 out[i, k] += value * column_data[q]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mirror(out: Floats) -> None:
     """Fill the upper triangle from the lower one."""
     for i in range(out.shape[0]):
@@ -52,7 +53,7 @@ def _mirror(out: Floats) -> None:
             out[k, i] = out[i, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_indexed(out: Floats, gram: Floats, index: Index) -> None:
     """out[i, k] += gram[index[i], index[k]]."""
     for i in range(out.shape[0]):

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from sklearn.exceptions import ConvergenceWarning
 
 from bagpack.errors import UsageError
+from bagpack.jit import kernel
 from bagpack.learn.design import (
     Arrays,
     Design,
@@ -58,7 +58,7 @@ EXACT_EVERY = 40
 EXACT_STEPS = 100
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _epoch(
     arrays: Arrays,
     order: Index,
@@ -157,7 +157,7 @@ def _epoch(
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exact(
     gram: Floats,
     target: Floats,

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from bagpack.errors import UsageError
+from bagpack.jit import kernel
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bagpack.learn.types import Csr, Floats, Ints, Matrix, Tags
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _column_sums(
     indptr: Ints, indices: Ints, data: Matrix, weight: Floats, n_columns: int
 ) -> tuple[Floats, Floats]:
@@ -45,7 +45,7 @@ def _column_sums(
     return filled, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _column_squares(indptr: Ints, indices: Ints, data: Matrix, weight: Floats, mean: Floats) -> Floats:
     """Per column, Σ weight·(value − mean)² over the entries that are not zero."""
     squares = np.zeros(len(mean))
@@ -61,7 +61,7 @@ def _column_squares(indptr: Ints, indices: Ints, data: Matrix, weight: Floats, m
     return squares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scale_entries(indices: Ints, data: Matrix, low: Floats, width: Floats, zero: Floats) -> Floats:
     """Each stored value's image in [0, 1], less the image of zero."""
     out = np.empty(len(data))

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.contexts.count import Csr
 from bagpack.corpus.store.strings import read_only
+from bagpack.jit import kernel
 from bagpack.vectors.tables import canonical
 
 I64 = NDArray[np.int64]
@@ -35,7 +35,7 @@ class Part:
         return np.where(self.rows >= 0, lengths[np.maximum(self.rows, 0)], 0)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _copy_rows(indptr, indices, data, rows, swapped, half, offset, cursor, out_indices, out_data):  # type: ignore[no-untyped-def]
     """Copy rows[i] of a table to cursor[i].., columns shifted by `offset`; the cursors move on."""
     for i in range(rows.size):
