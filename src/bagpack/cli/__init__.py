@@ -139,7 +139,8 @@ def main() -> None:
             setattr(sys, name, open(os.open(os.devnull, os.O_WRONLY), "w"))  # noqa: SIM115
     end_on_signals()
 
-    on_compile(lambda: print(COMPILING, file=sys.stderr))
+    if sys.stderr.isatty():  # who reads a log is not waiting
+        on_compile(lambda: print(COMPILING, file=sys.stderr))
     # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
     code = 0
