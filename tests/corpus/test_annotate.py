@@ -55,7 +55,7 @@ def test_spacy_pipeline_in_context(tmp_path):
     spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'bagpack[spacy]'")
     pipeline = spacy.blank("en")
     ruler = pipeline.add_pipe("attribute_ruler")
-    ruler.add([[{"LOWER": "left"}, {"LOWER": "the"}]], {"LEMMA": "leave"}, index=0)
+    ruler.add([[{"LOWER": "left"}, {"LOWER": "the"}]], {"LEMMA": "leave", "POS": "VERB"}, index=0)
     pipeline.to_disk(tmp_path / "tiny")
 
     annotator = get_annotator(f"spacy:{tmp_path / 'tiny'}", "en")
@@ -65,7 +65,7 @@ def test_spacy_pipeline_in_context(tmp_path):
         ["She", "left", "the", "house", "."],
         ["Turn", "left", "!"],
     ]
-    assert first[0][1] == AnnotatedToken("left", "leave", False)
+    assert first[0][1] == AnnotatedToken("left", "leave", False, "VERB")
     assert first[1][1] == AnnotatedToken("left", "left", False)
     assert [token.glued for token in first[0]] == [False, False, False, False, True]
     assert empty == []

@@ -32,9 +32,10 @@ def own_cache(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("made")
-    (place / "a.txt").write_text(TEXT)
+    tagged = "".join(f"{word}\tNN\t{word.lower().removesuffix('s')}\n" for word in TEXT.split())
+    (place / "a.vert").write_text(f"<s>\n{tagged}</s>\n")
     (place / "b.txt").write_text("Tigers met lions.\n")
-    build([place / "a.txt", place / "b.txt"], place / "s")
+    build([place / "a.vert", place / "b.txt"], place / "s")
     return place / "s"
 
 
@@ -66,7 +67,7 @@ def use_everything(store):
     corpus = Corpus.open(store)
     corpus.resolve(["lion", "cafés"])
     shard = corpus.shards[0]
-    return shard.tokens, shard.postings, shard.keys, shard.documents, shard.form_keys
+    return shard.tokens, shard.tags, shard.postings, shard.keys, shard.documents, shard.form_keys
 
 
 def wild_values(content, dtype):

@@ -67,6 +67,10 @@ def index(
         _tell_files(
             f"files that do not look like --lang {lang}, and what they look like", summary.other_languages
         )
+        _tell_files(
+            "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)",
+            summary.unknown_tagsets,
+        )
         if "auto" in summary.corpus.options.encoding:
             _tell_files("files that are not UTF-8, and what they were read as", summary.encodings)
 

@@ -83,6 +83,12 @@ def _formats() -> list[str]:
     return ["auto", *sorted(entry_points(group="bagpack.readers").names)]
 
 
+def _tagsets() -> list[str]:
+    from bagpack.corpus.text.tagsets import tagset_names
+
+    return ["auto", *tagset_names()]
+
+
 def _page(path: Path | None) -> Path | None:
     """Whether a page can be written there is checked before the work."""
     if path is not None:
@@ -381,6 +387,14 @@ class ReadingOptions:
     ] = "auto"
     columns: Annotated[
         str, advanced("--columns", help="Columns of vertical text, such as word,tag,lemma.")
+    ] = "auto"
+    tagset: Annotated[
+        str,
+        advanced(
+            "--tagset",
+            help="Parts of speech of vertical text and CoNLL-U: auto, UD, Penn, CLAWS5, STTS, …",
+            values=_tagsets,
+        ),
     ] = "auto"
     text_field: Annotated[
         str, advanced("--text-field", help="Field or column with the text (jsonl, parquet).")

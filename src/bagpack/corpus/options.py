@@ -34,6 +34,7 @@ class TextOptions:
     bad_lines: str = "error"
     paragraphs: str = "auto"
     columns: str = "auto"
+    tagset: str = "auto"
     text_field: str = "text"
     id_field: str = "id"
     max_sentence: int = 100_000

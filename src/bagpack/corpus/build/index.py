@@ -50,6 +50,7 @@ from bagpack.corpus.store.format import FORMAT_VERSION
 from bagpack.corpus.store.lexicon import write_lexicon
 from bagpack.corpus.store.manifest import MANIFEST, is_store, read_manifest
 from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.text.tagsets import UNKNOWN
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import (
     PARTIAL,
@@ -99,6 +100,11 @@ class IndexSummary:
     def other_languages(self) -> dict[str, str]:
         """Files that are clearly not in the language that was named, and the one that they look like."""
         return {entry["path"]: entry["looks_like"] for entry in self.sources if "looks_like" in entry}
+
+    @property
+    def unknown_tagsets(self) -> dict[str, str]:
+        """Files whose parts of speech are of no known tagset, so that all of them are X."""
+        return {entry["path"]: UNKNOWN for entry in self.sources if entry.get("tagset") == UNKNOWN}
 
     @property
     def encodings(self) -> dict[str, str]:
@@ -476,6 +482,7 @@ def _watched(
 def _shard_entry(shards: Path, name: str) -> dict[str, Any]:
     facts = Shard(shards / name).facts
     entry = {key: facts[key] for key in ("tokens", "sentences", "documents", "types", "keys")}
+    entry |= {"tags": facts["tags"]} if "tags" in facts else {}
     return {"name": name, **entry, "digest": digest((shards / name / "shard.json").read_bytes())}
 
 
@@ -484,6 +491,7 @@ def _sources(made: _Made) -> list[dict[str, Any]]:
         {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
         | ({"encoding": source.encoding} if source.encoding != "utf-8" else {})
         | ({"lang": source.lang} if source.lang else {})
+        | ({"tagset": source.tagset} if source.tagset else {})
         | ({"looks_like": source.looks_like} if source.looks_like else {})
         | ({"repaired": made.repaired[source.name]} if made.repaired.get(source.name) else {})
         for source in made.plan.sources

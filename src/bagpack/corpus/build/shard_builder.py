@@ -20,8 +20,32 @@ from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import compose
 from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.corpus.text.lemmas import FormAnnotator, get_annotator
+from bagpack.corpus.text.tagsets import tagset
 
 FIRST_TOKENS = 1 << 18
+
+
+class TagTable:
+    """The distinct tags of a tagset that were met, and their universal tags."""
+
+    def __init__(self, name: str) -> None:
+        self.tagset = tagset(name)
+        self.table = InternTable(1 << 8)
+        self.codes = np.empty(0, np.uint8)
+
+    def codes_of(self, batch: TokenBatch) -> NDArray[np.uint8]:
+        """The universal tag of each token of a batch."""
+        assert batch.tag_starts is not None and batch.tag_stops is not None
+        tags = TokenBatch(
+            batch.source, data=batch.data, starts=batch.tag_starts, stops=batch.tag_stops,
+            flags=np.zeros(batch.tag_starts.size, np.uint32),
+        )  # fmt: skip
+        ids = np.empty(batch.tag_starts.size, np.uint32)
+        self.table.add_tokens(tags, ids)
+        new = list(self.table)[self.codes.size :] if len(self.table) > self.codes.size else []
+        known = [self.tagset.code(tag.decode(errors="replace").strip()) for tag in new]
+        self.codes = np.concatenate([self.codes, np.array(known, np.uint8)])
+        return self.codes[ids]
 
 
 class ShardBuilder:
@@ -31,11 +55,13 @@ class ShardBuilder:
         self.options = options
         self.lang = lang or options.lang
         self.documents = Documents()
+        self._tagsets: dict[str, TagTable] = {}
         self._clear()
 
     def _clear(self) -> None:
         self.table = InternTable()
         self.tokens = np.empty(FIRST_TOKENS, np.uint32)
+        self.tags: NDArray[np.uint8] | None = None
         self.count = 0
         self.closed = True  # whether the last sentence is over
         self.origins: list[tuple[int, Source]] = []  # the first token of each source
@@ -59,6 +85,7 @@ class ShardBuilder:
         self.table.add_tokens(batch, ids)
         if self.options.encoding_errors == "strict":
             self._check_encoding(batch, ids, known)
+        self._add_tags(batch)
         if not self.origins or self.origins[-1][1] is not batch.source:
             self.origins.append((self.count, batch.source))
         self.count += batch.starts.size
@@ -67,6 +94,18 @@ class ShardBuilder:
         self._entities = batch.entities
         self._has_lemmas |= batch.lemma_starts is not None
         self._has_forms |= batch.lemma_starts is None
+
+    def _add_tags(self, batch: TokenBatch) -> None:
+        """Append the parts of speech of a batch; those of text without tags are X."""
+        if batch.tag_starts is not None and self.tags is None:
+            self.tags = np.zeros(self.tokens.size, np.uint8)
+        if self.tags is None:
+            return
+        if self.tags.size < self.tokens.size:
+            self.tags = np.concatenate([self.tags, np.zeros(self.tokens.size - self.tags.size, np.uint8)])
+        if batch.tag_starts is not None:
+            table = self._tagsets.setdefault(batch.tagset, TagTable(batch.tagset))
+            self.tags[self.count : self.count + batch.starts.size] = table.codes_of(batch)
 
     def _check_encoding(self, batch: TokenBatch, ids: NDArray[np.uint32], known: int) -> None:
         """Bytes that are not the encoding are an error; only strings that are new have to be looked at."""
@@ -86,7 +125,8 @@ class ShardBuilder:
     def draft(self, types: NormalisedTypes) -> ShardDraft:
         """The shard, ready to be written."""
         source = self.origins[-1][1].name
-        return ShardDraft(self.tokens[: self.count], types, self.documents, self.options, source)
+        tags = None if self.tags is None else self.tags[: self.count]
+        return ShardDraft(self.tokens[: self.count], types, self.documents, self.options, source, tags)
 
     def repaired(self, types: NormalisedTypes) -> Counter[str]:
         """Tokens with bytes that are not the encoding, by file."""

@@ -153,22 +153,31 @@ class _Waiting:
         return batch, np.cumsum([0, *map(len, texts[:-1])])
 
     def _spans(self, sentences: Sequence[Sentence], paragraphs: list[int], first: int) -> TokenBatch:
-        """Annotated sentences as spans; a form and its lemma follow each other."""
+        """Annotated sentences as spans; a form, its lemma and its tag follow each other."""
         pieces: list[bytes] = []
         bits: list[int] = []
+        tagged = False
         for paragraph, sentence in zip(paragraphs, sentences, strict=True):
             if len(sentence) > self.options.max_sentence:
                 raise self._too_long(len(sentence), paragraph)
-            for index, (form, lemma, glued) in enumerate(sentence):
-                pieces += (_clean(form).encode(), _clean(lemma or form).encode())
+            for index, (form, lemma, glued, *tag) in enumerate(sentence):
+                pieces += (
+                    _clean(form).encode(),
+                    _clean(lemma or form).encode(),
+                    *(own.encode() for own in tag or ("",)),
+                )
+                tagged |= bool(tag and tag[0])
                 bits.append(int(SENTENCE_START) if index == 0 else int(GLUED) * glued)
         ends = np.cumsum(np.fromiter(map(len, pieces), np.int32, len(pieces)), dtype=np.int32)
         begins = np.concatenate([np.zeros(1, np.int32), ends[:-1]]) if pieces else ends
-        return TokenBatch(
-            self.origins[first][0].source, data=np.frombuffer(b"".join(pieces), np.uint8), starts=begins[::2].copy(),
-            stops=ends[::2].copy(), lemma_starts=begins[1::2].copy(), lemma_stops=ends[1::2].copy(),
+        batch = TokenBatch(
+            self.origins[first][0].source, data=np.frombuffer(b"".join(pieces), np.uint8), starts=begins[::3].copy(),
+            stops=ends[::3].copy(), lemma_starts=begins[1::3].copy(), lemma_stops=ends[1::3].copy(),
             flags=np.array(bits, np.uint32),
         )  # fmt: skip
+        if tagged:
+            batch.tag_starts, batch.tag_stops, batch.tagset = begins[2::3].copy(), ends[2::3].copy(), "UD"
+        return batch
 
     def _too_long(self, length: int, index: int) -> InputError:
         batch, paragraph = self.origins[index]

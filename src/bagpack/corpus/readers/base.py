@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 COMPRESSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
-Sentence = Sequence[tuple[str, str, bool]]  # form, lemma, whether no white space is before it
+# Form, lemma, whether no white space is before it, and its universal part of speech, if that is known.
+Sentence = Sequence[tuple[str, str, bool] | tuple[str, str, bool, str]]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Source:
     encoding: str = "utf-8"
     lang: str = ""  # of its raw text, where that was detected
     looks_like: str = ""  # another language than the one that was named
+    tagset: str = ""  # of its parts of speech, if it has any
 
     @property
     def name(self) -> str:
@@ -120,6 +122,9 @@ class TokenBatch(Batch):
     stops: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     lemma_starts: NDArray[np.int32] | None = None  # without them, lemmas are made from the forms
     lemma_stops: NDArray[np.int32] | None = None
+    tag_starts: NDArray[np.int32] | None = None  # tags of `tagset`
+    tag_stops: NDArray[np.int32] | None = None
+    tagset: str = ""
     flags: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
     encoding: str = "utf-8"
     entities: bool = False  # whether `&amp;` stands for `&`

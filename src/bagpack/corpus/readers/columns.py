@@ -1,7 +1,7 @@
 """Kernels that read tab-separated token lines (vertical and CoNLL-U) straight from bytes.
 
-Both take a buffer of whole lines and write, for each token, the spans of its form and lemma and its two flag bits.
-They return DONE, or the code of what is wrong with the line at the state's POSITION.
+Both take a buffer of whole lines and write, for each token, the spans of its form, lemma and tag (empty if there is no
+tag) and its two flag bits. They return DONE, or the code of what is wrong with the line at the state's POSITION.
 """
 
 from __future__ import annotations
@@ -100,14 +100,17 @@ def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ig
 
 @kernel
 def _push_token(  # type: ignore[no-untyped-def]
-    start1, end1, start2, end2, starts, stops, lemma_starts, lemma_stops, flags, state, max_sentence
-):
+    start1, end1, start2, end2, start3, end3, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags,
+    state, max_sentence,
+):  # fmt: skip
     """Append one token with its flags; True if its sentence is too long."""
     at = state[TOKENS]
     starts[at] = start1
     stops[at] = end1
     lemma_starts[at] = start2
     lemma_stops[at] = end2
+    tag_starts[at] = start3
+    tag_stops[at] = end3
     value = np.uint32(0)
     if state[AT_START]:
         value |= SENTENCE_START
@@ -133,8 +136,8 @@ def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def read_vertical(  # type: ignore[no-untyped-def]
-    buffer, form_column, lemma_column, skip_bad, max_sentence,
-    tag_blob, tag_offsets, tag_kinds, starts, stops, lemma_starts, lemma_stops, flags, events, state,
+    buffer, form_column, lemma_column, tag_column, skip_bad, max_sentence, tag_blob, tag_offsets, tag_kinds,
+    starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags, events, state,
 ):  # fmt: skip
     """Token lines FORM TAB … LEMMA … with structural tags on lines of their own.
 
@@ -147,7 +150,7 @@ def read_vertical(  # type: ignore[no-untyped-def]
     while line < size:
         state[POSITION] = line
         first = buffer[line]
-        start1, end1, start2, end2 = -1, -1, -1, -1
+        start1, end1, start2, end2, start3, end3 = -1, -1, -1, -1, 0, 0
         column = 0
         field = line
         byte = np.uint64(line)  # unsigned, so that no access is checked for wrapping around
@@ -161,6 +164,8 @@ def read_vertical(  # type: ignore[no-untyped-def]
                         start1, end1 = field, at  # type: ignore[assignment]
                     if column == lemma_column:
                         start2, end2 = field, at  # type: ignore[assignment]
+                    if column == tag_column:
+                        start3, end3 = field, at  # type: ignore[assignment]
                     column += 1
                     field = at + 1
             byte += ONE
@@ -177,6 +182,8 @@ def read_vertical(  # type: ignore[no-untyped-def]
             start1, end1 = field, max(end, field)
         if column == lemma_column:
             start2, end2 = field, max(end, field)
+        if column == tag_column:
+            start3, end3 = field, max(end, field)
         if first == LESS:
             kind = _tag_kind(buffer, line, end, tag_blob, tag_offsets, tag_kinds)
             if kind == TAG_UNKNOWN and column < needed and end - line > 2 and buffer[end - 1] == GREATER:
@@ -204,8 +211,9 @@ def read_vertical(  # type: ignore[no-untyped-def]
         if start2 == end2:
             start2, end2 = start1, end1
         if _push_token(
-            start1, end1, start2, end2, starts, stops, lemma_starts, lemma_stops, flags, state, max_sentence
-        ):
+            start1, end1, start2, end2, start3, end3, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops,
+            flags, state, max_sentence,
+        ):  # fmt: skip
             return LONG_SENTENCE
         line = following
     state[POSITION] = line
@@ -237,8 +245,9 @@ def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def read_conllu(  # type: ignore[no-untyped-def]
-    buffer, skip_bad, max_sentence, starts, stops, lemma_starts, lemma_stops, flags, events, state
-):
+    buffer, tag_column, skip_bad, max_sentence, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags,
+    events, state,
+):  # fmt: skip
     """CoNLL-U: ten columns, `#` comments, a blank line after each sentence; ranges and empty nodes are no tokens.
 
     `events` gets every `# newdoc` line. Words of a range (1-2) are marked as glued when their lengths add up to
@@ -314,8 +323,9 @@ def read_conllu(  # type: ignore[no-untyped-def]
         state[LAST_ID] = number
         state[GAP] = 0
         if _push_token(
-            start1, end1, start2, end2, starts, stops, lemma_starts, lemma_stops, flags, state, max_sentence
-        ):
+            start1, end1, start2, end2, fields[tag_column], fields[tag_column + 1] - 1, starts, stops, lemma_starts,
+            lemma_stops, tag_starts, tag_stops, flags, state, max_sentence,
+        ):  # fmt: skip
             return LONG_SENTENCE
         if number < state[RANGE_END]:
             state[GLUE] = state[RANGE_GLUE] & 1

@@ -15,6 +15,7 @@ from bagpack.corpus.text.decoding import decode
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")
 _BLANK_LINES = (b"\n\n", b"\n\r\n")
+UPOS, XPOS = 3, 4
 _NEWDOC = re.compile(r"# newdoc(?:\s+id\s*=\s*(.*))?")
 
 
@@ -43,6 +44,15 @@ class ConlluReader:
                 return _WORD_LINE.match(plain) is not None
         return False
 
+    def tags(self, head: bytes, options: TextOptions) -> list[str]:
+        """Parts of speech of the first tokens: universal ones, or the corpus's own where these are not given."""
+        rows = [line.rstrip(b"\r").split(b"\t") for line in head.split(b"\n")[:-1] if line[:1].isdigit()]
+        for column in (UPOS, XPOS):
+            tags = [row[column].decode(errors="replace") for row in rows if len(row) == 10]
+            if any(tag != "_" for tag in tags):
+                return tags
+        return []
+
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before documents, else between sentences."""
         if source.compression:
@@ -57,7 +67,8 @@ class ConlluReader:
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
         """A batch for each block of sentences."""
-        settings = (options.bad_lines == "skip", options.max_sentence)
+        column = UPOS if part.source.tagset == "UD" else XPOS
+        settings = (column, options.bad_lines == "skip", options.max_sentence)
         return TokenLines(part, options, col.read_conllu, settings, document_name).batches(_last_boundary)
 
 

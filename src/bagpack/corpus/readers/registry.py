@@ -24,10 +24,12 @@ from bagpack.corpus.text.decoding import (
 )
 from bagpack.corpus.text.identify import CERTAIN, identify
 from bagpack.corpus.text.languages import is_plausible, language
+from bagpack.corpus.text.tagsets import identify_tagset, tagset
 from bagpack.errors import InputError, UsageError
 
 TOKENISED = ("vertical", "conllu")
 SAMPLE_BATCHES = 50
+TAGGED_HEAD = 1 << 17
 SAMPLE_CHARACTERS = 1 << 13
 ENOUGH_CHARACTERS = 200  # less says too little about the language
 BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "mediawiki", "text")  # text takes whatever is left
@@ -75,10 +77,18 @@ def recognise(source: Source, options: TextOptions) -> Source:
     source = replace(source, format=_format_of(source, options))
     source = replace(source, encoding=settle_encoding(source, options))
     if source.format in TOKENISED:
-        return source
+        return replace(source, tagset=_tagset_of(source, options))
     if options.lang == AUTO:
         return replace(source, lang=identify(sample_text(source, options))[0])
     return replace(source, looks_like=_other_language(source, options))
+
+
+def _tagset_of(source: Source, options: TextOptions) -> str:
+    """The tagset of annotated text: the one that was named, or the one that knows its first tags."""
+    tags = reader_for(source.format).tags(read_head(source, TAGGED_HEAD), options)  # type: ignore[attr-defined]
+    if not tags or options.tagset == AUTO:
+        return identify_tagset(tags)
+    return tagset(options.tagset).name
 
 
 def sample_text(source: Source, options: TextOptions) -> str:

@@ -57,7 +57,7 @@ class TokenLines:
         state[[col.POSITION, col.TOKENS, col.EVENTS, col.SKIPPED, col.MARKUP_IGNORED]] = 0
         data = read_only(np.frombuffer(block, np.uint8))
         # A token line has two bytes at least, a document line five. Pages that are not written to cost nothing.
-        spans = np.empty((4, len(block) // 2 + 1), np.int32)
+        spans = np.empty((6, len(block) // 2 + 1), np.int32)
         flags = np.empty(len(block) // 2 + 1, np.uint32)
         documents = np.empty((len(block) // 5 + 1, 3), np.int32)
         code = self.kernel(data, *self.settings, *spans, flags, documents, state)
@@ -72,6 +72,9 @@ class TokenLines:
             lemma_stops=spans[3, :count], flags=flags[:count], encoding=self.source.encoding, entities=self.entities,
             closed=bool(state[col.AT_START]),
         )  # fmt: skip
+        if self.source.tagset:
+            batch.tag_starts, batch.tag_stops = spans[4, :count], spans[5, :count]
+            batch.tagset = self.source.tagset
         for position, start, end in documents[: state[col.EVENTS]].tolist():
             line = block[start:end]
             try:

@@ -39,6 +39,7 @@ _DOCUMENT_MARKS = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for e
 _SENTENCE_MARKS = (b"\n<s>", b"\n<s ", b"\n<sentence>", b"\n<sentence ")
 FORM_NAMES = ("word", "form", "token")
 LEMMA_NAMES = ("lemma", "base")
+TAG_NAMES = ("tag", "pos", "upos", "xpos")
 
 
 def guess_columns(head: bytes) -> str:
@@ -65,16 +66,17 @@ def _are_lemmas(rows: list[list[bytes]]) -> bool:
     return 2 * alike > len(pairs)
 
 
-def column_numbers(names: str) -> tuple[int, int]:
-    """Where the form and the lemma stand, from names such as word,tag,lemma."""
+def column_numbers(names: str) -> tuple[int, int, int]:
+    """The numbers of the form, lemma and tag columns, from names such as word,tag,lemma; -1 if there is none."""
     listed = [name.strip().lower() for name in names.split(",")]
     form = next((i for i, name in enumerate(listed) if name in FORM_NAMES), -1)
     lemma = next((i for i, name in enumerate(listed) if name in LEMMA_NAMES), -1)
+    tag = next((i for i, name in enumerate(listed) if name in TAG_NAMES), -1)
     if form < 0:
         raise UsageError(
             f"--columns {names} names no column {' or '.join(FORM_NAMES)}; for ukWaC: word,tag,lemma"
         )
-    return form, lemma
+    return form, lemma, tag
 
 
 def document_name(line: str) -> str:
@@ -111,6 +113,16 @@ class VerticalReader:
         tabbed = sum(1 for line in lines if b"\t" in line)
         return tagged > 0 and tabbed > 0 and tagged + tabbed >= 0.8 * len(lines)
 
+    def tags(self, head: bytes, options: TextOptions) -> list[str]:
+        """Parts of speech of the first tokens."""
+        column = column_numbers(guess_columns(head) if options.columns == "auto" else options.columns)[2]
+        rows = [
+            line.split(b"\t")
+            for line in head.split(b"\n")[:-1]
+            if b"\t" in line and not _TAG_LINE.match(line)
+        ]
+        return [row[column].decode(errors="replace").strip() for row in rows if 0 <= column < len(row)]
+
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before document tags, else before sentences."""
         self._columns(source, options)
@@ -124,22 +136,22 @@ class VerticalReader:
             lambda line: document_name(decode(line, source.encoding, "replace")),
         )
 
-    def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, str]:
+    def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, int, str]:
         names = options.columns
         if names == "auto":
             names = _guessed_columns(source)
-        form, lemma = column_numbers(names)
+        form, lemma, tag = column_numbers(names)
         if lemma < 0 and options.level == "lemma":
             raise InputError(
                 f"{source.name} has no lemma column (columns: {names}); add --level form, or name the columns, for "
                 f"example --columns word,lemma"
             )
-        return form, lemma if lemma >= 0 else form, names
+        return form, lemma if lemma >= 0 else form, tag, names
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
         """A batch for each block of sentences."""
-        form, lemma, names = self._columns(part.source, options)
-        settings = (form, lemma, options.bad_lines == "skip", options.max_sentence, *TAGS)
+        form, lemma, tag, names = self._columns(part.source, options)
+        settings = (form, lemma, tag, options.bad_lines == "skip", options.max_sentence, *TAGS)
         lines = TokenLines(part, options, col.read_vertical, settings, document_name, names, entities=True)
         return lines.batches(_last_boundary)
 

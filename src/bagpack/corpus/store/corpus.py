@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -108,6 +109,14 @@ class Corpus:
         return int(self.manifest["types"])
 
     @property
+    def tags(self) -> dict[str, int]:
+        """Tokens of each universal part of speech, most frequent first; empty if the corpus has no tags."""
+        total: Counter[str] = Counter()
+        for entry in self.manifest["shards"]:
+            total.update(entry.get("tags", {}))
+        return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    @property
     def content_hash(self) -> str:
         """Changes when the text or the settings do; artefacts made from the store remember it."""
         return str(self.manifest["content_hash"])
@@ -161,6 +170,12 @@ class Corpus:
         return problems
 
     @property
+    def tagsets(self) -> list[str]:
+        """The tagsets that the sources' parts of speech were mapped from."""
+        found = dict.fromkeys(source["tagset"] for source in self.manifest["sources"] if "tagset" in source)
+        return list(found) or (["UD"] if self.tags else [])
+
+    @property
     def left_out(self) -> list[LeftOut]:
         """What was not read of the indexed directories, with the reason; the first versions did not record it."""
         return [LeftOut(**entry) for entry in self.manifest.get("left_out", ())]
@@ -183,6 +198,7 @@ class Corpus:
             "bytes": on_disk,
             "bytes_per_token": round(on_disk / tokens, 3),
             "bytes_per_token_without_vocabulary": round((on_disk - vocabulary) / tokens, 3),
+            **({"parts_of_speech": self.tags, "tagsets": self.tagsets} if self.tags else {}),
             "format_version": self.manifest["format_version"],
             "content_hash": self.content_hash,
             "options": self.manifest["options"],
@@ -222,5 +238,5 @@ def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
         for name in NUMBERS
         if facts[name] != entry[name]
     ]
-    damaged = damaged_files(shard.directory, _all_of(format.SHARD, facts["checksums"]))
-    return [*differing, *(damaged or format.damages(shard.directory, format.SHARD, shard.numbers))]
+    damaged = damaged_files(shard.directory, _all_of(shard.declared, facts["checksums"]))
+    return [*differing, *(damaged or format.damages(shard.directory, shard.declared, shard.numbers))]

@@ -7,7 +7,7 @@ value takes a moment, so it is done once for a file and remembered by its identi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -113,6 +113,7 @@ class Array:
     length: str  # the number that is its length, with `+1` behind it for offsets
     rule: Rule
     about: str
+    optional: bool = False  # the JSON file of the directory lists it among its checksums if it is there
 
     def size(self, numbers: Numbers) -> int:
         """Entries that the file must have."""
@@ -126,6 +127,13 @@ SHARD = {
         "tokens",
         below("types", TYPE_MASK),
         "bits 0–29: type; bit 30: no white space before the token in the text; bit 31: the token opens a sentence",
+    ),
+    "tags": Array(
+        "|u1",
+        "tokens",
+        below("universal tags"),
+        "the universal part of speech of each token, as its place in the list below",
+        optional=True,
     ),
     "postings": Array(
         "<u4", "tokens", below("tokens"), "positions in `tokens`, grouped by key, ascending within a key"
@@ -180,8 +188,15 @@ def write_arrays(
 ) -> dict[str, str]:
     """Write all declared arrays; returns their checksums."""
     return {
-        name: write_array(directory / name, arrays[name], array.dtype) for name, array in declared.items()
+        name: write_array(directory / name, arrays[name], array.dtype)
+        for name, array in declared.items()
+        if name in arrays or not array.optional
     }
+
+
+def required(declared: Mapping[str, Array], listed: Container[str]) -> dict[str, Array]:
+    """The declared files that must be there: all but the optional ones that are not listed."""
+    return {name: array for name, array in declared.items() if name in listed or not array.optional}
 
 
 def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Iterator[str]:

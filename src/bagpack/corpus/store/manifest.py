@@ -8,6 +8,7 @@ from typing import Any
 
 from bagpack.artefacts import member, read_sealed, recover_replaced
 from bagpack.corpus.store.format import FORMAT_VERSION
+from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import StoreError
 from bagpack.files import RESTORE, read_json, unfinished_or
 
@@ -28,6 +29,7 @@ ENTRIES: dict[str, Any] = {
     "shards": [SHARD_ENTRY],
 }
 FACT_ENTRIES: dict[str, Any] = {**dict.fromkeys(NUMBERS, int), "checksums": dict}
+TAG_COUNTS = dict.fromkeys(UNIVERSAL, int)
 SHARD_NAME = re.compile(r"\d{6,}-\d{3,}")
 LEXICON_NAME = re.compile(r"lexicon-\d+")
 
@@ -64,6 +66,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise StoreError(f"{path / MANIFEST} has no seal; it is damaged or was edited: {RESTORE}")
     check_entries(manifest, ENTRIES, path / MANIFEST)
     for entry in manifest["shards"]:
+        check_counts(entry.get("tags", {}), TAG_COUNTS, path / MANIFEST)
         if not SHARD_NAME.fullmatch(entry["name"]):
             raise StoreError(
                 f"{path / MANIFEST} names the shard {entry['name']!r}, which is not a name of a shard"
@@ -84,7 +87,15 @@ def read_facts(directory: Path) -> dict[str, Any]:
         raise StoreError(f"{directory} is a symbolic link; stores hold no links: put the shard itself there")
     facts = read_json(directory / FACTS)
     check_entries(facts, FACT_ENTRIES, directory / FACTS)
+    check_counts(facts.get("tags", {}), TAG_COUNTS, directory / FACTS)
     return dict(facts)
+
+
+def check_counts(counts: Any, wanted: dict[str, Any], path: Path) -> None:
+    """Raise unless counts are of known names only."""
+    check_entries(counts, {name: kind for name, kind in wanted.items() if name in counts}, path, "tags")
+    if unknown := sorted(set(counts) - set(wanted)):
+        raise StoreError(f"{path} counts the tag {unknown[0]!r}, which this BagPack does not know; {RESTORE}")
 
 
 def check_entries(value: Any, wanted: Any, path: Path, name: str = "") -> None:

@@ -21,6 +21,7 @@ from bagpack.corpus.store import format
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.manifest import FACTS, read_facts
 from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import map_array, sync_directory, write_json
 from bagpack.jit import kernel
 
@@ -51,6 +52,17 @@ def remap_tokens(tokens, type_of_raw):  # type: ignore[no-untyped-def]
         pending = np.uint32(0)
         apart = np.uint32(0)
         left += 1
+    return left
+
+
+@kernel
+def keep_tags(tokens, type_of_raw, tags):  # type: ignore[no-untyped-def]
+    """Move the tags of the tokens that are kept to the front; returns how many there are."""
+    left = 0
+    for i in range(tokens.size):
+        tags[left] = tags[i]
+        if type_of_raw[tokens[i] & TYPE_MASK] >= 0:
+            left += 1
     return left
 
 
@@ -158,6 +170,7 @@ class ShardDraft:
     documents: Documents
     options: TextOptions
     source: str  # the file it ends in, for those who look into shard.json
+    tags: NDArray[np.uint8] | None = None  # parts of speech, if the text has any
 
 
 def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
@@ -174,6 +187,9 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         kept_starts = np.empty_like(starts)
         kept_before(tokens, type_of_raw, starts, kept_starts)
         starts = kept_starts
+    tags = draft.tags
+    if tags is not None and not kept.all():
+        tags = tags[: keep_tags(tokens, type_of_raw, tags)]
     tokens = tokens[: remap_tokens(tokens, type_of_raw)]
 
     forms, keys_of_types = split_pairs(table.strings().take(by_count))
@@ -203,6 +219,8 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         "documents.blob": documents.blob,
         "documents.offsets": documents.offsets,
     }
+    if tags is not None:
+        arrays["tags"] = tags
     directory.mkdir(parents=True, exist_ok=True)
     checksums = format.write_arrays(directory, arrays, format.SHARD)
     shard = {
@@ -214,9 +232,18 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         "source": draft.source,
         "checksums": checksums,
     }
+    if tags is not None:
+        shard["tags"] = {UNIVERSAL[code]: count for code, count in enumerate(_count_bytes(tags)) if count}
     write_json(directory / FACTS, shard)
     sync_directory(directory)
     return shard
+
+
+def _count_bytes(values: NDArray[np.uint8]) -> list[int]:
+    """How often each value occurs; np.bincount would make 64-bit numbers of all of them at once."""
+    step = 1 << 20
+    parts = (np.bincount(values[at : at + step], minlength=256) for at in range(0, values.size, step))
+    return [int(count) for count in sum(parts, np.zeros(256, np.int64))]
 
 
 def _ranks(order: I64) -> I64:
@@ -259,8 +286,13 @@ class Shard:
     @cached_property
     def _checked(self) -> Path:
         """The directory, all of whose files hold what is declared: kernels do not check bounds."""
-        format.check(self.directory, format.SHARD, self.numbers)
+        format.check(self.directory, self.declared, self.numbers)
         return self.directory
+
+    @property
+    def declared(self) -> dict[str, format.Array]:
+        """The files that the shard has, by what shard.json says."""
+        return format.required(format.SHARD, self.facts["checksums"])
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -270,7 +302,18 @@ class Shard:
     @property
     def numbers(self) -> dict[str, int]:
         """Tokens, types and keys: what the lengths and values of the files depend on."""
-        return {name: self.facts[name] for name in ("tokens", "types", "keys")}
+        own = {name: self.facts[name] for name in ("tokens", "types", "keys")}
+        return own | ({"universal tags": len(UNIVERSAL)} if self.has_tags else {})
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether its tokens have parts of speech."""
+        return "tags" in self.facts["checksums"]
+
+    @cached_property
+    def tags(self) -> NDArray[np.uint8]:
+        """Universal part of speech of each token, as a code of `bagpack.corpus.text.tagsets`; X without tags."""
+        return self._map("tags") if self.has_tags else np.zeros(self.facts["tokens"], np.uint8)
 
     @cached_property
     def tokens(self) -> U32:

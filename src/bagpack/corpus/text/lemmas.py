@@ -29,6 +29,7 @@ class AnnotatedToken(NamedTuple):
     form: str
     lemma: str
     glued: bool
+    tag: str = ""  # universal part of speech, if the annotator has one
 
 
 class FormAnnotator(Protocol):
@@ -287,7 +288,9 @@ class SpacyAnnotator:
                 words = []
                 for token in sentence:
                     if not token.is_space:
-                        words.append(AnnotatedToken(token.text, token.lemma_ or token.text, glued))
+                        words.append(
+                            AnnotatedToken(token.text, token.lemma_ or token.text, glued, token.pos_)
+                        )
                     glued = not token.whitespace_ and not token.is_space
                 if words:
                     sentences.append(words)

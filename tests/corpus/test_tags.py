@@ -1,0 +1,169 @@
+"""Parts of speech in a store: read from annotated text, mapped to the universal tags, one byte a token."""
+
+import json
+import shutil
+
+import pytest
+from corpus_oracle import build
+
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.text.tagsets import CODES, UNIVERSAL, identify_tagset, tagset, tagset_names, universal_tag
+from bagpack.errors import UsageError
+
+
+def tags_of(corpus):
+    """(form, universal tag) of every token."""
+    return [
+        (shard.forms[int(token) & ((1 << 30) - 1)], UNIVERSAL[tag])
+        for shard in corpus.shards
+        for token, tag in zip(shard.tokens.tolist(), shard.tags.tolist(), strict=True)
+    ]
+
+
+def vertical(*tokens):
+    return "<s>\n" + "".join("\t".join(token) + "\n" for token in tokens) + "</s>\n"
+
+
+EXAMPLES = {
+    "Penn": {"NN": "NOUN", "NNP": "PROPN", "VBD": "VERB", "JJ": "ADJ", "RB": "ADV", "MD": "AUX", "-LRB-": "PUNCT"},
+    "TreeTagger English": {"NP": "PROPN", "VVD": "VERB", "VBZ": "AUX", "VH": "AUX", "SENT": "PUNCT", "PP$": "PRON",
+                           "IN/that": "SCONJ"},
+    "CLAWS5": {"NN1": "NOUN", "NN1-VVB": "NOUN", "AJ0": "ADJ", "VBZ": "AUX", "VVB": "VERB", "PUN": "PUNCT"},
+    "CLAWS7": {"NN1": "NOUN", "NP1": "PROPN", "VV0": "VERB", "VBDZ": "AUX", "JJ": "ADJ", "II": "ADP", "MC": "NUM"},
+    "STTS": {"NN": "NOUN", "NE": "PROPN", "VVFIN": "VERB", "VAFIN": "AUX", "ADJA": "ADJ", "$.": "PUNCT", "ART": "DET"},
+    "TreeTagger French": {"NOM": "NOUN", "NAM": "PROPN", "VER:pres": "VERB", "DET:ART": "DET", "PRO:PER": "PRON"},
+    "TreeTagger Italian": {"NOM": "NOUN", "NPR": "PROPN", "VER:fin": "VERB", "PRE": "ADP", "AUX:fin": "AUX"},
+    "TreeTagger Spanish": {"NC": "NOUN", "NP": "PROPN", "VLfin": "VERB", "VSfin": "AUX", "PREP": "ADP", "FS": "PUNCT"},
+    "UD": {"NOUN": "NOUN", "CCONJ": "CCONJ", "CONJ": "CCONJ", "PRT": "PART", "SCONJ": "SCONJ"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_tagset_is_recognised_and_mapped(name):
+    assert identify_tagset(list(EXAMPLES[name])) == name
+    found = {tag: UNIVERSAL[tagset(name).code(tag)] for tag in EXAMPLES[name]}
+    assert found == EXAMPLES[name]
+    assert tagset(name).code("no such tag") == CODES["X"]
+
+
+def test_every_table_maps_to_universal_tags_and_no_tag_twice():
+    for name in tagset_names():
+        known = tagset(name)
+        assert {*known._exact.values(), *known._endings.values()} <= set(range(len(UNIVERSAL)))
+    assert set(EXAMPLES) == set(tagset_names())
+    assert len(UNIVERSAL) == 17
+
+
+def test_what_users_may_write():
+    assert [universal_tag(text) for text in ("NOUN", "N", "V", "A", "R", "X")] == [
+        "NOUN", "NOUN", "VERB", "ADJ", "ADV", "X",
+    ]  # fmt: skip
+    assert [universal_tag(text) for text in ("or", "a", "noun", "NN", "")] == [None] * 5
+
+
+@pytest.mark.parametrize(("columns", "place"), [("word,tag,lemma", 1), ("word,lemma,tag", 2)])
+def test_vertical_text(columns, place, tmp_path, write):
+    rows = [("The", "DT", "the"), ("saws", "NNS", "saw"), ("saw", "VVD", "see"), ("him", "PP", "him")]
+    if place == 2:
+        rows = [(form, lemma, tag) for form, tag, lemma in rows]
+    corpus = build(write("a.vert", vertical(*rows)), tmp_path / "s", columns=columns)
+    assert tags_of(corpus) == [("The", "DET"), ("saws", "NOUN"), ("saw", "VERB"), ("him", "PRON")]
+    assert corpus.tags == {"DET": 1, "NOUN": 1, "PRON": 1, "VERB": 1}
+    assert corpus.tagsets == ["TreeTagger English"]
+
+
+def test_conllu_has_universal_tags_or_its_own(tmp_path, write):
+    line = "{}\t{}\t{}\t{}\t{}\t_\t_\t_\t_\t_\n"
+    rows = [("saw", "saw", "NOUN", "NN"), ("runs", "run", "VERB", "VBZ")]
+    for column, name in ((2, "UD"), (3, "Penn")):
+        text = "".join(
+            line.format(number, form, lemma, upos if column == 2 else "_", xpos)
+            for number, (form, lemma, upos, xpos) in enumerate(rows, 1)
+        )
+        corpus = build(write("a.conllu", text + "\n"), tmp_path / "s")
+        assert tags_of(corpus) == [("saw", "NOUN"), ("runs", "VERB")]
+        assert corpus.tagsets == [name]
+
+
+def test_spacy_tags(tmp_path, write):
+    spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'bagpack[spacy]'")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("attribute_ruler").add([[{"LOWER": "saw"}]], {"LEMMA": "see", "POS": "VERB"})
+    pipeline.to_disk(tmp_path / "tiny")
+    corpus = build(write("a.txt", "She saw.\n"), tmp_path / "s", annotator=f"spacy:{tmp_path / 'tiny'}")
+    assert tags_of(corpus) == [("She", "X"), ("saw", "VERB"), (".", "X")]
+    assert corpus.tagsets == ["UD"]
+
+
+def test_tags_stay_with_their_tokens_when_punctuation_is_dropped(tmp_path, write):
+    rows = [
+        ("Lions", "NNS", "lion"),
+        (",", ",", ","),
+        ("they", "PRP", "they"),
+        ("sleep", "VBP", "sleep"),
+        (".", ".", "."),
+    ]
+    corpus = build(write("a.vert", vertical(*rows)), tmp_path / "s", punctuation="drop")
+    assert tags_of(corpus) == [("Lions", "NOUN"), ("they", "PRON"), ("sleep", "VERB")]
+    assert corpus.tags == {"NOUN": 1, "PRON": 1, "VERB": 1}
+    assert corpus.verify() == []
+
+
+def test_text_without_tags_has_no_file_and_is_x_where_others_have_tags(tmp_path, write):
+    plain = build(write("a.txt", "Lions sleep.\n"), tmp_path / "plain")
+    assert plain.tags == {} and plain.tagsets == []
+    assert not (plain.shards[0].directory / "tags").exists()
+    assert "parts_of_speech" not in plain.info()
+    tagged = write("b.vert", vertical(("Lions", "NNS", "lion")))
+    both = index_corpus([str(tagged)], tmp_path / "plain", append=True).corpus
+    assert tags_of(both) == [("Lions", "X"), ("sleep", "X"), (".", "X"), ("Lions", "NOUN")]
+    assert both.verify() == []
+    assert both.info()["parts_of_speech"] == {"NOUN": 1}
+
+
+def test_a_shard_of_many_blocks(tmp_path, write):
+    """Tags grow with the tokens, and unknown single tags are X."""
+    rows = [[("a", "NN", "a"), ("b", "JJ", "b"), ("c", "DT", "c"), ("d", "??", "d")] for _ in range(80_000)]
+    corpus = build(write("a.vert", "".join(vertical(*own) for own in rows)), tmp_path / "s")
+    assert corpus.tags == {"ADJ": 80_000, "DET": 80_000, "NOUN": 80_000, "X": 80_000}
+    found = [tag for shard in corpus.shards for tag in shard.tags.tolist()]
+    assert found == [CODES["NOUN"], CODES["ADJ"], CODES["DET"], CODES["X"]] * 80_000
+
+
+def test_an_unknown_tagset_is_reported_and_all_x(tmp_path, write, cli):
+    source = write("a.vert", vertical(("lions", "Q1", "lion"), ("sleep", "Q2", "sleep")))
+    done = cli("index", source, "--out", tmp_path / "s")
+    assert done.code == 0
+    assert "no known tagset" in " ".join(done.err.split()) and "--tagset" in done.err
+    corpus = Corpus.open(tmp_path / "s")
+    assert corpus.tags == {"X": 2}
+    assert corpus.tagsets == ["unknown"]
+    done = cli("info", tmp_path / "s", "--json")
+    assert json.loads(done.out)["tagsets"] == ["unknown"]
+
+
+def test_the_tagset_can_be_named(tmp_path, write, cli):
+    source = write("a.vert", vertical(("Haus", "NN", "Haus"), ("ist", "NE", "sein")))
+    corpus = build(source, tmp_path / "s", tagset="STTS")
+    assert corpus.tags == {"NOUN": 1, "PROPN": 1}
+    done = cli("index", source, "--out", tmp_path / "t", "--tagset", "Pen")
+    assert done.code == 2 and "Penn" in done.err
+    with pytest.raises(UsageError, match="--tagset nothing is unknown"):
+        tagset("nothing")
+
+
+def test_stores_from_before_there_were_tags_open(tmp_path, write):
+    """A store of the last version: no file of tags, no word about them in its JSON files."""
+    corpus = build(write("a.txt", "Lions sleep. Cats sleep.\n"), tmp_path / "s")
+    facts = json.loads((corpus.shards[0].directory / "shard.json").read_text())
+    assert "tags" not in facts and "tags" not in facts["checksums"]
+    assert all("tags" not in entry for entry in corpus.manifest["shards"])
+    assert corpus.verify() == []
+
+
+def test_a_file_of_tags_that_is_missing_is_damage(tmp_path, write):
+    corpus = build(write("a.vert", vertical(("lions", "NNS", "lion"))), tmp_path / "s")
+    shutil.copytree(corpus.path, tmp_path / "t")
+    (tmp_path / "t" / "shards" / "000000-000" / "tags").unlink()
+    assert any("tags" in problem for problem in Corpus.open(tmp_path / "t").verify())
