@@ -1,4 +1,4 @@
-"""A large made-up set of pairs, trained and scored: python -m benchmarks.large_set solver|liblinear PLACE."""
+"""A large made-up set of pairs, trained and scored: python -m benchmarks.large_set modern|liblinear PLACE."""
 
 from __future__ import annotations
 
@@ -56,93 +56,84 @@ def write_set(place: Path, pairs: int, n_labels: int, seed: int = 0) -> None:
     np.savez(place / "rest.npz", w1=index[0], w2=index[1], labels=labels, n_labels=n_labels)
 
 
-def weigh(counts):
-    """Log counts of unit length."""
-    data = np.log1p(counts.data.astype(np.float64))
-    owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    length = np.sqrt(np.bincount(owner, data * data, minlength=counts.shape[0]))
-    length[length == 0] = 1.0
-    return sparse.csr_array((data / length[owner], counts.indices, counts.indptr), shape=counts.shape)
-
-
 def read_set(place: Path):
-    """Counts of words and pairs, the words of each pair, and a column per label."""
+    """The pairs as a `BlockMatrix`, and their labels."""
+    from bagpack.learn import encode_targets
+    from bagpack.vectors.matrix import BlockMatrix
+
     rest = np.load(place / "rest.npz")
-    counts = (
-        sparse.load_npz(place / "words.npz"),
-        sparse.load_npz(place / "pairs.npz"),
-        rest["w1"],
-        rest["w2"],
-    )
-    return counts, rest["labels"][:, None] == np.arange(int(rest["n_labels"]))
+    words, pairs = (sparse.load_npz(place / f"{name}.npz").astype(np.int32) for name in ("words", "pairs"))
+    segments = np.asarray(words.sum(axis=0)).reshape(2, TERMS)
+    seen = np.asarray(pairs.sum(axis=1)).ravel() // 4
+    matrix = BlockMatrix.from_counts(
+        words, rest["w1"], rest["w2"], pairs, found=np.stack([seen - seen // 3, seen // 3], axis=1),
+        occurrences=np.asarray(words.sum(axis=1)).ravel() // 6, frequencies=(1 + segments.sum(axis=0)).tolist(),
+    )  # fmt: skip
+    return matrix, encode_targets(rest["labels"], classes=range(int(rest["n_labels"])))
 
 
-def blocks(words, pairs, w1, w2):
-    """Features like those of preset modern: v1, v2, their product, v12."""
-    from bagpack.learn.design import ProductBlock, RowBlock
+def objective(targets, decisions, weights):
+    """½ ‖w‖² + Σ hinge losses of each label's SVM."""
+    sign = np.where(targets.columns[:, : decisions.shape[1]], 1.0, -1.0)
+    losses = np.maximum(1 - sign * decisions, 0).sum(axis=0)
+    return (0.5 * sum((part**2).sum(axis=0) for part in weights) + losses).tolist()
 
-    words, pairs = weigh(words), weigh(pairs)
-    return [RowBlock(words, w1), RowBlock(words, w2), ProductBlock(words, w1, w2), RowBlock(pairs)]
 
+def run_modern(place: Path):
+    """Preset modern: training, then scoring the same pairs, both from counts."""
+    from bagpack.learn import fit_counts
+    from bagpack.learn.fitting import Machine
 
-def run_solver(place: Path):
-    from bagpack.learn.design import RowBlock, make_design
-    from bagpack.learn.solver import fit_classes
-
-    tiny = make_design([RowBlock(sparse.csr_array(np.eye(4)))])
-    fit_classes(tiny, np.array([[True], [False], [True], [False]]))  # compiled, or read from numba's cache
-    counts, columns = read_set(place)
+    matrix, targets = read_set(place)
+    few = fit_counts(matrix[:300], targets[:300], machine=Machine(solver="blocks"))
+    few.decisions(matrix[:300])  # compiled, or read from numba's cache
     begin = time.process_time()
-    found = fit_classes(make_design(blocks(*counts)), columns)
-    cpu = time.process_time() - begin
-    begin = time.process_time()
-    given = blocks(*counts)
-    weighted = time.process_time()
-    decisions = make_design(given).decisions(found.weights) + found.intercept
+    model = fit_counts(matrix, targets, machine=Machine(solver="blocks"))
+    trained = time.process_time()
+    decisions = model.decisions(matrix)
     end = time.process_time()
     return {
-        "cpu": cpu,
-        "epochs": found.epochs.tolist(),
-        "gap": found.gap.tolist(),
-        "objective": found.objective.tolist(),
-        "scored": len(decisions) / (end - begin),
-        "weighting": (weighted - begin) / (end - begin),
+        "cpu": trained - begin,
+        "converged": model.settings["converged"],
+        "objective": objective(targets, decisions, model.weights),
+        "scored": len(decisions) / (end - trained),
     }
 
 
 def run_liblinear(place: Path, labels: int):
+    """LinearSVC on the same features, side by side in one sparse matrix."""
     from sklearn.svm import LinearSVC
 
-    from bagpack.learn.design import make_design
-    from bagpack.learn.solver import _Problem
+    from bagpack.learn.fitting import weight_blocks
+    from bagpack.learn.presets import get_preset
 
-    counts, columns = read_set(place)
-    given = blocks(*counts)
-    words, pairs = given[0].rows, given[3].rows
-    one, two = words[given[0].index], words[given[1].index]
-    product = sparse.csr_array(one.multiply(two))
-    length = np.sqrt(np.asarray(product.multiply(product).sum(axis=1)).ravel())
-    product = sparse.csr_array(product.multiply(1 / np.where(length > 0, length, 1)[:, None]))
-    whole = sparse.csr_matrix(sparse.hstack([one, two, product, pairs], format="csr"))
-    del one, two, product
-    design = make_design(given)
-    cpu, objective = 0.0, []
+    matrix, targets = read_set(place)
+    preset = get_preset("modern")
+    blocks = weight_blocks(matrix, preset.blocks_of("v1v2v12"), preset)
+    whole = sparse.csr_matrix(sparse.hstack([w.block.expanded() for w in blocks.values()], format="csr"))
+    del blocks
+    cpu, found = 0.0, []
     for k in range(labels):
         begin = time.process_time()
-        model = LinearSVC(loss="hinge").fit(whole, columns[:, k])
+        model = LinearSVC(loss="hinge").fit(whole, targets.columns[:, k])
         cpu += time.process_time() - begin
-        # Its objective with the best bias, which is not penalised: what the others are judged by.
-        sign = np.where(columns[:, k], 1.0, -1.0)
-        problem = _Problem(design, sign, np.minimum(sign, 0), np.maximum(sign, 0), 0.0)
+        # With the best bias, which is not penalised: what the others are judged by.
+        sign = np.where(targets.columns[:, k], 1.0, -1.0)
         values = whole @ model.coef_[0]
-        losses = problem.losses(values + problem.best_bias(values))
-        objective.append(0.5 * float((model.coef_**2).sum()) + float(losses.sum()))
-    return {"cpu": cpu, "objective": objective}
+        bias = min(
+            np.quantile(sign - values, np.linspace(0, 1, 1001)), key=lambda b: _hinge(sign, values + b)
+        )
+        found.append(0.5 * float((model.coef_**2).sum()) + _hinge(sign, values + bias))
+    return {"cpu": cpu, "objective": found}
+
+
+def _hinge(sign, values):
+    return float(np.maximum(1 - sign * values, 0).sum())
 
 
 def main(argv):
     part, place, *more = argv
-    found = run_solver(Path(place)) if part == "solver" else run_liblinear(Path(place), *map(int, more))
+    found = run_modern(Path(place)) if part == "modern" else run_liblinear(Path(place), *map(int, more))
     found["peak_gib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(json.dumps(found))
 

@@ -45,7 +45,7 @@ def answer(method: Method, asked: OpenSet) -> Outcome:
         predicted = method.job(job)
         tested = ~np.isnan(predicted)
         if job.metric == "rho":
-            parts.append(ratings_part(np.asarray(job.answers)[tested], predicted[tested]))
+            parts.append(ratings_part(np.asarray(job.answers)[tested], predicted[tested], job.folds[tested]))
         else:
             codes = encode_targets(job.answers).codes
             parts.append(Part(job.metric, codes[tested], predicted[tested].astype(np.int64)))  # type: ignore[arg-type]

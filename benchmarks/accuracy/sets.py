@@ -34,6 +34,14 @@ class Job:
     metric: str
     name: str = ""
 
+    @property
+    def folds(self) -> np.ndarray:
+        """The fold in which each row is tested; −1 for rows that are never tested."""
+        found = np.full(len(self.pairs), -1)
+        for number, split in enumerate(self.splits):
+            found[split.test] = number
+        return found
+
 
 @dataclass(frozen=True)
 class Ranking:

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from bagpack.errors import UsageError
-from bagpack.learn.design import ProductBlock, RowBlock, make_design
+from bagpack.learn.design import ProductBlock, RowBlock, make_design, score_blocks
 from bagpack.learn.features import block_of
 from bagpack.learn.fitting import fit_weighting, weight_blocks
 from bagpack.learn.presets import get_preset
@@ -67,6 +67,7 @@ def test_kernels_agree_with_numpy(seed, dtype):
     close = {"rtol": 1e-5, "atol": 1e-5} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-12}
     np.testing.assert_allclose(design.squares, (X**2).sum(axis=1), **close)
     np.testing.assert_allclose(design.decisions(weights), X @ np.vstack(given_weights), **close)
+    np.testing.assert_allclose(score_blocks(blocks, given_weights), X @ np.vstack(given_weights), **close)
     in_order = np.hstack([parts[b] for b in np.argsort(design.places)])
     np.testing.assert_allclose(design.matrix().toarray(), in_order, **close)
     coef = rng.normal(size=len(X)) * (rng.random(len(X)) < 0.5)
@@ -299,5 +300,7 @@ def test_blocks_that_do_not_fit_are_refused():
         make_design([RowBlock(rows), RowBlock(rows, np.array([0, 1]))])
     with pytest.raises(UsageError, match="refers to row 3, and its table has the rows 0 to 2"):
         make_design([RowBlock(rows, np.array([0, 3]))])
+    with pytest.raises(UsageError, match="block 0 refers to row 3, and its table has the rows 0 to 2"):
+        score_blocks([RowBlock(rows, np.array([0, 3]))], [np.ones((3, 1))])
     with pytest.raises(UsageError, match="not a finite number"):
         make_design([RowBlock(rows * np.nan)])

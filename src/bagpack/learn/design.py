@@ -9,17 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.errors import UsageError
-from bagpack.jit import kernel
+from bagpack.learn.design_kernels import (
+    Arrays,
+    product_dots,
+    product_squares,
+    product_sums,
+    row_dots,
+    row_squares,
+    row_sums,
+)
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Csr, Floats, Index, Ints
+    from bagpack.learn.types import Csr, Floats, Index
 
 
 @dataclass(frozen=True)
@@ -43,163 +51,6 @@ class ProductBlock:
     right: Index
     factor: float = 1.0
     unit: bool = True
-
-
-class Arrays(NamedTuple):
-    """What the kernels take; see `Design`.
-
-    ``indptr``, ``indices`` and ``data`` hold the rows of all tables one below the other. ``row``, ``other`` and
-    ``scale`` are blocks × pairs; ``other`` is −1 where a block is not a product. Block b's weights begin at
-    ``first[b]`` and end at ``first[b + 1]``. Block 0 leads: its row stays the same over runs of pairs.
-
-    Unsigned integers spare the kernels the test for negative indices.
-    """
-
-    indptr: NDArray[np.uint64]
-    indices: NDArray[np.uint32]
-    data: Any
-    row: NDArray[np.int32]
-    other: NDArray[np.int32]
-    scale: Floats
-    first: Ints
-
-
-# Kernels --------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def dot_row(arrays: Arrays, row: int, weights: Floats) -> float:
-    """Product of one stored row with the weights of its block."""
-    total = 0.0
-    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
-        total += arrays.data[q] * weights[arrays.indices[q]]
-    return total
-
-
-@kernel
-def add_row(arrays: Arrays, row: int, step: float, weights: Floats) -> None:
-    """Add step · row to the weights."""
-    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
-        weights[arrays.indices[q]] += step * arrays.data[q]
-
-
-@kernel
-def spread_row(arrays: Arrays, before: int, row: int, dense: Floats) -> None:
-    """Write a row into an array that holds the row ``before`` (−1: nothing) and zeros; −1 for ``row`` only clears."""
-    if before >= 0:
-        for q in range(arrays.indptr[before], arrays.indptr[before + 1]):
-            dense[arrays.indices[q]] = 0.0
-    if row >= 0:
-        for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
-            dense[arrays.indices[q]] = arrays.data[q]
-
-
-@kernel
-def dot_product(arrays: Arrays, row: int, dense: Floats, weights: Floats) -> float:
-    """Σ row · dense · weights over the columns."""
-    total = 0.0
-    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
-        c = arrays.indices[q]
-        total += arrays.data[q] * dense[c] * weights[c]
-    return total
-
-
-@kernel
-def add_product(arrays: Arrays, row: int, dense: Floats, step: float, weights: Floats) -> None:
-    """Add step · row · dense to the weights."""
-    for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
-        c = arrays.indices[q]
-        weights[c] += step * arrays.data[q] * dense[c]
-
-
-@kernel
-def _row_squares(arrays: Arrays, rows: Index, out: Floats) -> None:
-    """out[r] = squared length of stored row r, for each r in ``rows``."""
-    for r in rows:
-        total = 0.0
-        for q in range(arrays.indptr[r], arrays.indptr[r + 1]):
-            total += arrays.data[q] * arrays.data[q]
-        out[r] = total
-
-
-@kernel
-def _row_dots(arrays: Arrays, rows: Index, weights: Floats, out: Floats) -> None:
-    """out[r, k] = stored row r times row k of the weights (outputs × columns), for each r in ``rows``."""
-    for r in rows:
-        for k in range(weights.shape[0]):
-            out[r, k] = dot_row(arrays, r, weights[k])
-
-
-@kernel
-def _product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out: Floats) -> None:
-    """Squared lengths of a block's unscaled products, for the pairs in ``order``."""
-    spread = -1
-    for i in order:
-        if arrays.other[block, i] != spread:
-            spread_row(arrays, spread, arrays.other[block, i], dense)
-            spread = arrays.other[block, i]
-        row = arrays.row[block, i]
-        total = 0.0
-        for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
-            value = arrays.data[q] * dense[arrays.indices[q]]
-            total += value * value
-        out[i] = total
-    spread_row(arrays, spread, -1, dense)
-
-
-@kernel
-def _product_dots(
-    arrays: Arrays, block: int, order: Index, dense: Floats, weights: Floats, out: Floats
-) -> None:
-    """out[i, k] += product of pair i with row k of the weights (outputs × columns), for the pairs in ``order``."""
-    spread = -1
-    columns, values = np.empty(len(dense), dtype=np.uint32), np.empty(len(dense))
-    for i in order:
-        if arrays.other[block, i] != spread:
-            spread_row(arrays, spread, arrays.other[block, i], dense)
-            spread = arrays.other[block, i]
-        row = arrays.row[block, i]
-        # Most products are zero: drop them once, for all outputs. A branch would be mispredicted half the time.
-        filled = np.uint64(0)
-        for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
-            value = arrays.data[q] * dense[arrays.indices[q]]
-            columns[filled] = arrays.indices[q]
-            values[filled] = value
-            filled += np.uint64(value != 0.0)
-        for k in range(weights.shape[0]):
-            own = weights[k]
-            total = 0.0
-            for q in range(filled):
-                total += values[q] * own[columns[q]]
-            out[i, k] += arrays.scale[block, i] * total
-    spread_row(arrays, spread, -1, dense)
-
-
-@kernel
-def _product_sums(
-    arrays: Arrays, block: int, order: Index, dense: Floats, coef: Floats, weights: Floats
-) -> None:
-    """Add Σ_i coef_i · product of pair i to the weights, over the pairs in ``order``."""
-    spread = -1
-    for i in order:
-        if coef[i] == 0.0:
-            continue
-        if arrays.other[block, i] != spread:
-            spread_row(arrays, spread, arrays.other[block, i], dense)
-            spread = arrays.other[block, i]
-        add_product(arrays, arrays.row[block, i], dense, coef[i] * arrays.scale[block, i], weights)
-    spread_row(arrays, spread, -1, dense)
-
-
-@kernel
-def _row_sums(arrays: Arrays, rows: Index, coef: Floats, weights: Floats) -> None:
-    """Add Σ coef[r] · stored row r to the weights, over ``rows``."""
-    for r in rows:
-        if coef[r] != 0.0:
-            add_row(arrays, r, coef[r], weights)
-
-
-# The matrix -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,10 +117,10 @@ class Design:
         for b in range(len(self.places)):
             squares = np.zeros(len(self))
             if _is_product(arrays.other, b):
-                _product_squares(arrays, b, self._order(b), np.zeros(self._width(b)), squares)
+                product_squares(arrays, b, self._order(b), np.zeros(self._width(b)), squares)
             else:
                 by_row = np.zeros(len(arrays.indptr) - 1)
-                _row_squares(arrays, self._used(b), by_row)
+                row_squares(arrays, self._used(b), by_row)
                 squares = by_row[arrays.row[b]]
             out += arrays.scale[b] ** 2 * squares
         return out
@@ -279,12 +130,12 @@ class Design:
         arrays = self.arrays
         out = np.zeros((len(self), weights.shape[1]))
         for b in range(len(self.places)):
-            own = np.ascontiguousarray(weights[arrays.first[b] : arrays.first[b + 1]].T)
+            own = np.ascontiguousarray(weights[arrays.first[b] : arrays.first[b + 1]])
             if _is_product(arrays.other, b):
-                _product_dots(arrays, b, self._order(b), np.zeros(self._width(b)), own, out)
+                product_dots(arrays, b, self._order(b), np.zeros(self._width(b)), False, own, out)
             else:
                 by_row = np.zeros((len(arrays.indptr) - 1, weights.shape[1]))
-                _row_dots(arrays, self._used(b), own, by_row)
+                row_dots(arrays, self._used(b), own, by_row)
                 out += arrays.scale[b][:, None] * by_row[arrays.row[b]]
         return out
 
@@ -295,11 +146,11 @@ class Design:
         for b in range(len(self.places)):
             own = out[arrays.first[b] : arrays.first[b + 1]]
             if _is_product(arrays.other, b):
-                _product_sums(arrays, b, self._order(b), np.zeros(len(own)), coef, own)
+                product_sums(arrays, b, self._order(b), np.zeros(len(own)), coef, own)
             else:
                 sums = np.bincount(arrays.row[b], coef * arrays.scale[b], minlength=len(arrays.indptr) - 1)
                 by_row = sums.astype(np.float64, copy=False)
-                _row_sums(arrays, self._used(b), by_row, own)
+                row_sums(arrays, self._used(b), by_row, own)
         return out
 
     def matrix(self) -> Csr:
@@ -380,9 +231,31 @@ def make_design(blocks: Sequence[RowBlock | ProductBlock]) -> Design:
                 row[b], other[b] = other[b].copy(), row[b].copy()
             if block.unit:
                 squares = np.zeros(n)
-                _product_squares(arrays, b, design._order(b), np.zeros(block.rows.shape[1]), squares)
+                product_squares(arrays, b, design._order(b), np.zeros(block.rows.shape[1]), squares)
                 scale[b] *= np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0)
     return design
+
+
+def score_blocks(blocks: Sequence[RowBlock | ProductBlock], weights: Sequence[Floats]) -> Floats:
+    """Features times each block's weights (columns × outputs), pairs × outputs; tables are used where they are.
+
+    The same as ``make_design(blocks).decisions(...)`` without putting the tables together.
+    """
+    out = np.zeros((_length(blocks[0]), weights[0].shape[1]))
+    for b, (block, own) in enumerate(zip(blocks, weights, strict=True)):
+        if isinstance(block, RowBlock):
+            by_row = block.factor * np.asarray(block.rows @ own)
+            out += by_row if block.index is None else by_row[_checked(block.index, block.rows.shape[0], b)]
+            continue
+        one, two = (_checked(index, block.rows.shape[0], b) for index in (block.left, block.right))
+        row, other = (index.astype(np.int32)[None, :] for index in (two, one))
+        scale, first = np.full((1, len(one)), block.factor), np.array([0, block.rows.shape[1]])
+        arrays = Arrays(*_stack([block.rows]), row, other, scale, first)
+        order = np.argsort(one, kind="stable")
+        product_dots(
+            arrays, 0, order, np.zeros(block.rows.shape[1]), block.unit, np.ascontiguousarray(own), out
+        )
+    return out
 
 
 def _length(block: RowBlock | ProductBlock) -> int:
@@ -425,10 +298,13 @@ def _stack(tables: Sequence[Csr]) -> tuple[Any, Any, Any]:
         [[0], *(table.indptr[1:].astype(np.int64) + end for table, end in zip(kept, ends, strict=False))]
     )
     single = all(table.dtype == np.float32 for table in kept)
-    data = np.concatenate([table.data for table in kept]).astype(
-        np.float32 if single else np.float64, copy=False
-    )
+    data = _joined([table.data for table in kept]).astype(np.float32 if single else np.float64, copy=False)
     if not np.isfinite(data).all():
         raise UsageError("a feature is not a finite number; check the counts and the weighting")
-    indices = np.concatenate([table.indices for table in kept]).astype(np.int32, copy=False)
+    indices = _joined([table.indices for table in kept]).astype(np.int32, copy=False)
     return indptr.astype(np.int64).view(np.uint64), indices.view(np.uint32), data
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The arrays one after the other; a single one is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

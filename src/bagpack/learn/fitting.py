@@ -19,9 +19,10 @@ from bagpack.learn.calibration import (
     held_out_threshold,
     pair_groups,
 )
+from bagpack.learn.design import make_design
 from bagpack.learn.features import blocks_of_matrix, check_blocks
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
-from bagpack.learn.model import BlockWeighting, LinearModel, counted_with, design_of
+from bagpack.learn.model import BlockWeighting, LinearModel, counted_with, design_blocks
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.solver import fit_classes, fit_ratings
 from bagpack.learn.svm import Dual, constant_output, solve_classes, solve_ratings
@@ -200,7 +201,7 @@ def _solve_blocks(
     blocks: Sequence[Block], targets: Targets, machine: Machine, weight: Floats | None
 ) -> tuple[tuple[Floats, ...], Floats, bool]:
     """Weights by block, intercepts, and whether the solver converged."""
-    design = design_of(blocks)
+    design = make_design(design_blocks(blocks))
     if targets.kind == "rating":
         found = fit_ratings(design, targets.ratings, machine.C, machine.epsilon, weight, machine.tol)
         return tuple(design.split(found.weights)), found.intercept, found.converged

@@ -17,7 +17,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.calibration import Calibration, Threshold
-from bagpack.learn.design import Design, ProductBlock, RowBlock, make_design
+from bagpack.learn.design import ProductBlock, RowBlock, score_blocks
 from bagpack.learn.features import PLAIN, block_of, blocks_of_matrix, check_blocks, evidence
 from bagpack.learn.targets import Kind, decode_kind
 from bagpack.names import block_features
@@ -83,16 +83,14 @@ def same_step(one: Step, two: Step) -> bool:
     )
 
 
-def design_of(blocks: Sequence[Block]) -> Design:
-    """Weighted blocks of the same pairs as a design matrix; products are formed by its kernels."""
-    return make_design(
-        [
-            ProductBlock(block.rows, block.index, block.other, block.factor, block.unit)
-            if block.product and block.index is not None and block.other is not None
-            else RowBlock(block.rows, block.index)
-            for block in blocks
-        ]
-    )
+def design_blocks(blocks: Sequence[Block]) -> list[RowBlock | ProductBlock]:
+    """Weighted blocks as those of a design matrix; products are formed by its kernels."""
+    return [
+        ProductBlock(block.rows, block.index, block.other, block.factor, block.unit)
+        if block.product and block.index is not None and block.other is not None
+        else RowBlock(block.rows, block.index)
+        for block in blocks
+    ]
 
 
 @dataclass(frozen=True)
@@ -256,8 +254,8 @@ class LinearModel:
             return np.zeros((0, len(self.intercept)))
         blocks = blocks_of_matrix(matrix, self.block_names)
         memory: list[tuple[Step, Block, Block]] = []
-        design = design_of([weighting.apply(blocks[weighting.name], memory) for weighting in self.weightings])
-        return self.intercept + design.decisions(design.join(self.weights))
+        weighted = [weighting.apply(blocks[weighting.name], memory) for weighting in self.weightings]
+        return self.intercept + score_blocks(design_blocks(weighted), self.weights)
 
     def predict(self, X: Pairs | BlockMatrix) -> Answers:
         """Labels (an array, or a list of sets for several labels per pair) or ratings."""

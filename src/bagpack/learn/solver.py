@@ -28,15 +28,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bagpack.errors import UsageError
 from bagpack.jit import kernel
-from bagpack.learn.design import (
-    Arrays,
-    Design,
-    add_product,
-    add_row,
-    dot_product,
-    dot_row,
-    spread_row,
-)
+from bagpack.learn.design import Design
+from bagpack.learn.design_kernels import Arrays, add_product, add_row, dot_product, dot_row, spread_row
 from bagpack.learn.gram import block_gram
 from bagpack.parallel import delayed, run_threads
 
