@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR
 
 from bagpack.errors import BagpackError, InputError, UsageError
 from bagpack.learn import encode_targets, fit_conditions, fit_counts, gram
-from bagpack.learn.fitting import Machine
+from bagpack.learn.fitting import Machine, calibrate, folds_at_once
 from bagpack.learn.gram import block_gram
 from bagpack.learn.synthetic import make_counts
 
@@ -166,11 +166,42 @@ def test_the_size_chooses_the_solver(monkeypatch, data):
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
     counts, y = data
-    monkeypatch.setattr("bagpack.learn.svm.solve_classes.__defaults__", (1.0, 1e-3, None, 3))
+    monkeypatch.setattr("bagpack.learn.svm.solve_classes.__defaults__", (1.0, 1e-3, None, 3, 1))
     monkeypatch.setattr("bagpack.learn.solver.fit_classes.__defaults__", (1.0, None, 1e-3, 1, 0, 1))
     with pytest.warns(ConvergenceWarning, match="did not converge|before it reached the optimum"):
         model = fit_counts(counts, encode_targets(y == 1), machine=Machine(solver=solver))
     assert model.settings["converged"] is False
+
+
+@pytest.mark.parametrize("solver", ["gram", "blocks"])
+def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
+    counts, y = data
+    targets, machine = encode_targets(y), Machine(solver=solver)
+    one, two = (
+        calibrate(fit_counts(counts, targets, machine=machine, n_jobs=jobs), counts, targets, "modern", machine,
+                  precision=0.7, n_jobs=jobs)
+        for jobs in (1, 3)
+    )  # fmt: skip
+    for first, second in zip(one.weights, two.weights, strict=True):
+        np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(one.intercept, two.intercept)
+    np.testing.assert_array_equal(one.predict_proba(counts), two.predict_proba(counts))
+    assert one.threshold == two.threshold
+
+
+@pytest.mark.parametrize("solver", ["gram", "blocks"])
+def test_memory_is_bounded_for_all_workers_together(monkeypatch, data, solver):
+    counts, _ = data
+    machine = Machine(solver=solver)
+    assert folds_at_once(counts, machine, 4) == 4
+    tables = counts.tables
+    one = (
+        21 * len(counts) ** 2 if solver == "gram" else 40 * (tables.words.rows.nnz + tables.couples.rows.nnz)
+    )
+    monkeypatch.setattr("bagpack.learn.fitting.MEMORY", 2 * one)
+    assert folds_at_once(counts, machine, 4) == 2
+    monkeypatch.setattr("bagpack.learn.fitting.MEMORY", one // 2)
+    assert folds_at_once(counts, machine, 4) == 1
 
 
 @pytest.mark.parametrize("solver", ["gram", "blocks"])

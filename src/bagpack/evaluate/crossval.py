@@ -17,7 +17,7 @@ from bagpack.evaluate.comparison import Comparison, Score, compare, correlation_
 from bagpack.evaluate.metrics import confusion_matrix, pooled_correlation, rank_correlation
 from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
 from bagpack.evaluate.splits import Split, group_codes
-from bagpack.learn.fitting import Machine, fit_conditions, shared_grams, solve_gram
+from bagpack.learn.fitting import Machine, fit_conditions, folds_at_once, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
 from bagpack.parallel import Progress, Shared, delayed, share, told
@@ -125,7 +125,8 @@ def cross_validate(
         A group per row, by which scores are broken down, and its name. Where no group is split between folds, the ρ of
         ratings is the mean over groups; otherwise the mean over folds.
     n_jobs
-        Folds in parallel, as joblib counts them. The result is the same for any number.
+        Folds in parallel, as joblib counts them; fewer where together they would need more than 4 GiB. The result is
+        the same for any number.
     progress
         Called after every fold.
 
@@ -147,6 +148,7 @@ def cross_validate(
         progress("features", 0, 0)
     with threadpool_limits(1, "blas"):
         grams = shared_grams(counts, conditions, preset, machine)
+    n_jobs = folds_at_once(counts, machine, n_jobs)
     with share((counts, targets, splits, grams), n_jobs, len(splits)) as shared:
         tasks = (
             delayed(_run_fold)(shared, number, conditions, portable(preset), machine, transductive, baselines)

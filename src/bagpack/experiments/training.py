@@ -51,8 +51,9 @@ def train_file(
         progress("model", 0, 0)
     ratings = rows.data.kind == "ratings"
     machine = Machine(options.cost, options.epsilon)
-    model = fit_counts(rows.matrix, rows.targets, condition, options.preset, machine)
-    model = calibrate(model, rows.matrix, rows.targets, options.preset, machine, precision)
+    jobs = counting.n_jobs
+    model = fit_counts(rows.matrix, rows.targets, condition, options.preset, machine, n_jobs=jobs)
+    model = calibrate(model, rows.matrix, rows.targets, options.preset, machine, precision, n_jobs=jobs)
     model = replace(model, trained=np.unique(pair_hashes(rows.matrix.pairs)))
     if result and options.features:
         result["features"] = features_of(model)

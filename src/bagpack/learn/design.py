@@ -125,6 +125,12 @@ class Design:
             out += arrays.scale[b] ** 2 * squares
         return out
 
+    @cached_property
+    def means(self) -> tuple[Floats, float]:
+        """Each pair's product with the mean of all pairs, and the squared length of that mean."""
+        mean = self.combine(np.full(len(self), 1 / max(len(self), 1)))
+        return self.decisions(mean[:, None])[:, 0], float(mean @ mean)
+
     def decisions(self, weights: Floats) -> Floats:
         """Features times weights (columns × outputs): once per stored row, products pair by pair."""
         arrays = self.arrays

@@ -27,6 +27,7 @@ from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.solver import fit_classes, fit_ratings
 from bagpack.learn.svm import Dual, constant_output, solve_classes, solve_ratings
 from bagpack.learn.targets import Targets, check_trainable
+from bagpack.parallel import on_one_machine, worker_count
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 # A Gram matrix of 4,000 rows takes 128 MB, and one more is held with it.
 GRAM_ROWS = 4_000
+MEMORY = 4 << 30  # for all folds that are trained at once on one machine
 SOLVERS = ("auto", "gram", "blocks")
 LARGEST_COST = 1e9
 
@@ -170,27 +172,43 @@ def shared_grams(
     return {condition: gram.copy() for condition, gram in condition_grams(blocks, wanted)}
 
 
-def solve_gram(gram: Floats, targets: Targets, machine: Machine, weight: Floats | None = None) -> Dual:
+def folds_at_once(matrix: BlockMatrix, machine: Machine, n_jobs: int | None) -> int | None:
+    """``n_jobs``, or fewer where the workers of this machine would together need more than `MEMORY`.
+
+    A Gram matrix, a part of it and libsvm's kernel rows take 21 bytes for each two rows; weighted counts and their
+    design matrix 40 for each count.
+    """
+    if not on_one_machine():
+        return n_jobs
+    n, tables = len(matrix), matrix.tables
+    gram = machine.solver_for(n) == "gram"
+    needed = 21 * n * n if gram else 40 * (tables.words.rows.nnz + tables.couples.rows.nnz)
+    return max(1, min(worker_count(n_jobs), MEMORY // max(needed, 1)))
+
+
+def solve_gram(
+    gram: Floats, targets: Targets, machine: Machine, weight: Floats | None = None, n_jobs: int | None = 1
+) -> Dual:
     """The SVM's solution on a Gram matrix; ``weight`` multiplies C, rows × outputs."""
     if targets.kind == "rating":
         return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol, weight)
-    return solve_classes(gram, targets.columns, machine.C, machine.tol, weight)
+    return solve_classes(gram, targets.columns, machine.C, machine.tol, weight, n_jobs=n_jobs)
 
 
 def _solve_conditions(
     blocks: Mapping[str, WeightedBlock], wanted: Mapping[str, tuple[str, ...]], targets: Targets,
-    machine: Machine, weight: Floats | None,
+    machine: Machine, weight: Floats | None, n_jobs: int | None,
 ) -> dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]]:  # fmt: skip
     """Each condition's weights by block, its intercepts, and what is reported of the solution."""
     solver = machine.solver_for(len(targets))
     out: dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]] = {}
     if solver == "blocks":
         for condition, names in wanted.items():
-            found = _solve_blocks([blocks[name].block for name in names], targets, machine, weight)
+            found = _solve_blocks([blocks[name].block for name in names], targets, machine, weight, n_jobs)
             out[condition] = (*found[:2], {"solver": solver, "converged": found[2]})
         return out
     for condition, gram in condition_grams(blocks, wanted):
-        dual = solve_gram(gram, targets, machine, weight)
+        dual = solve_gram(gram, targets, machine, weight, n_jobs)
         used = [blocks[name].block.written_out() for name in wanted[condition]]
         weights = tuple(back_project(block.rows, block.index, dual.coef) for block in used)
         out[condition] = weights, dual.intercept, {"solver": solver, "converged": dual.converged}
@@ -198,7 +216,7 @@ def _solve_conditions(
 
 
 def _solve_blocks(
-    blocks: Sequence[Block], targets: Targets, machine: Machine, weight: Floats | None
+    blocks: Sequence[Block], targets: Targets, machine: Machine, weight: Floats | None, n_jobs: int | None
 ) -> tuple[tuple[Floats, ...], Floats, bool]:
     """Weights by block, intercepts, and whether the solver converged."""
     design = make_design(design_blocks(blocks))
@@ -214,7 +232,7 @@ def _solve_blocks(
     converged = True
     if learned:
         cost = None if weight is None else weight[:, learned]
-        solved = fit_classes(design, columns[:, learned], machine.C, cost, machine.tol)
+        solved = fit_classes(design, columns[:, learned], machine.C, cost, machine.tol, n_jobs=n_jobs)
         weights[:, learned], intercept[learned], converged = (
             solved.weights,
             solved.intercept,
@@ -232,6 +250,7 @@ def fit_conditions(
     fit_on: Matrix | None = None,
     weight: Floats | None = None,
     sample_weight: Floats | None = None,
+    n_jobs: int | None = 1,
 ) -> dict[str, LinearModel]:
     """One model per condition, trained on all rows of ``matrix``.
 
@@ -243,6 +262,8 @@ def fit_conditions(
         Factor on C for each row and output.
     sample_weight
         How many times each row counts for weighting and scaling.
+    n_jobs
+        Labels trained at once, in threads; the models are the same for any number.
     """
     preset, machine = get_preset(preset), machine or Machine()
     n = int(matrix.shape[0])
@@ -256,7 +277,7 @@ def fit_conditions(
     settings = {"C": machine.C, "tol": machine.tol, "transductive": fit_on is not None, "rows": n}
     if targets.kind == "rating":
         settings["epsilon"] = machine.epsilon
-    solved = _solve_conditions(blocks, wanted, targets, machine, weight)
+    solved = _solve_conditions(blocks, wanted, targets, machine, weight, n_jobs)
     return {
         condition: LinearModel(
             kind=targets.kind,
@@ -283,15 +304,19 @@ def fit_counts(
     fit_on: Matrix | None = None,
     weight: Floats | None = None,
     sample_weight: Floats | None = None,
+    n_jobs: int | None = 1,
 ) -> LinearModel:
     """One condition's model; see `fit_conditions`."""
-    found = fit_conditions(matrix, targets, (condition,), preset, machine, fit_on, weight, sample_weight)
+    found = fit_conditions(
+        matrix, targets, (condition,), preset, machine, fit_on, weight, sample_weight, n_jobs
+    )
     return found[condition]
 
 
 def calibrate(
     model: LinearModel, matrix: Matrix, targets: Targets, preset: str | Preset, machine: Machine,
     precision: float | None = None, weight: Floats | None = None, sample_weight: Floats | None = None,
+    n_jobs: int | None = 1,
 ) -> LinearModel:  # fmt: skip
     """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
 
@@ -316,7 +341,7 @@ def calibrate(
         trained = fit_counts(
             matrix[train], part, model.condition, preset, machine,
             weight=None if weight is None else weight[train],
-            sample_weight=None if sample_weight is None else sample_weight[train],
+            sample_weight=None if sample_weight is None else sample_weight[train], n_jobs=n_jobs,
         )  # fmt: skip
         return trained.decisions(matrix[test])
 

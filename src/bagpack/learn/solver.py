@@ -290,16 +290,15 @@ class _Problem:
             return np.zeros(self.design.n_columns), side, np.zeros(n), 0.0, 0.0, 0
         arrays = self.design.arrays
         squares = self.design.squares
-        middle = self.design.combine(np.full(n, 1 / n))
-        means = self.design.decisions(middle[:, None])[:, 0]
-        mean = float(middle @ middle)
+        means, mean = self.design.means
         gain = GAIN * float((squares - 2 * means + mean).mean()) or 1.0
         rng = np.random.default_rng(seed)
         lead = arrays.row[0].astype(np.int64)
         beta, active = np.zeros(n), np.ones(n, dtype=np.bool_)
         dense = np.zeros(int(np.diff(arrays.first).max()))
-        weights, bias, primal, dual = self.certify(beta)
-        offset = bias
+        weights, dual = np.zeros(self.design.n_columns), 0.0
+        bias = offset = self.best_bias(np.zeros(n))
+        primal = float(self.losses(np.full(n, bias)).sum())
         check = FIRST_CHECK * (float(self.target.std()) if self.epsilon else 1.0)
         limit = math.inf
         epochs = 0
@@ -445,7 +444,7 @@ def _fit(
         )
     if not n:
         raise UsageError("there is no pair to learn from")
-    design.squares  # noqa: B018 computed once for all outputs
+    design.squares, design.means  # noqa: B018 computed once for all outputs
     problems = (
         _Problem(design, target[:, k].copy(), low[:, k].copy(), high[:, k].copy(), epsilon)
         for k in range(outputs)

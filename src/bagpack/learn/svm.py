@@ -9,12 +9,15 @@ and the same solution, because the bias is free.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
+
+from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints
@@ -48,45 +51,53 @@ def _cache_mb(n: int) -> float:
 def _fit(
     machine: SVC | SVR, gram: Floats, y: Bools | Floats, weight: Floats | None
 ) -> tuple[Floats, float, int, bool]:
-    """Coefficients, intercept, steps, and whether libsvm converged; a warning says if it did not."""
+    """Coefficients, intercept, steps, and whether libsvm converged."""
     coef = np.zeros(len(gram))
     rows = np.arange(len(gram))
     if weight is not None and not weight.all():
         # libsvm drops rows of weight 0, and then numbers the others differently.
         rows = np.flatnonzero(weight)
         gram, y, weight = gram[np.ix_(rows, rows)], y[rows], weight[rows]
+    machine.fit(gram, y, sample_weight=weight)
+    coef[rows[machine.support_]] = machine.dual_coef_[0]
+    return coef, float(machine.intercept_[0]), int(np.max(machine.n_iter_)), not machine.fit_status_
+
+
+def _solve(tasks: Iterable[Any], max_iter: int, n_jobs: int | None) -> list[tuple[Floats, float, int, bool]]:
+    """Results of `_fit`, in threads; one warning if any did not converge, instead of scikit-learn's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(gram, y, sample_weight=weight)
-    coef[rows[machine.support_]] = machine.dual_coef_[0]
-    converged = not machine.fit_status_
-    if not converged:
+        found = run_threads(tasks, n_jobs)
+    if not all(converged for *_, converged in found):
         warnings.warn(
-            f"the SVM did not converge within {machine.max_iter:,} steps; its scores are approximate. A smaller C, or "
+            f"the SVM did not converge within {max_iter:,} steps; its scores are approximate. A smaller C, or "
             f"a larger tol, converges sooner",
             ConvergenceWarning,
             stacklevel=4,
         )
-    return coef, float(machine.intercept_[0]), int(np.max(machine.n_iter_)), converged
+    return found
 
 
 def solve_classes(
     gram: Floats, targets: Bools, C: float = 1.0, tol: float = 1e-3, weight: Floats | None = None,
-    max_iter: int = MAX_STEPS,
+    max_iter: int = MAX_STEPS, n_jobs: int | None = 1,
 ) -> Dual:  # fmt: skip
-    """One C-SVM per column of ``targets`` (rows × outputs), all on the one Gram matrix."""
+    """One C-SVM per column of ``targets`` (rows × outputs), all on the one Gram matrix; ``n_jobs`` of them at once."""
     n, outputs = targets.shape
-    coef, intercept = np.zeros((n, outputs)), np.zeros(outputs)
+    own = [None if weight is None else np.ascontiguousarray(weight[:, k]) for k in range(outputs)]
+    constant = [
+        constant_output(targets[:, k] if cost is None else targets[cost > 0, k]) for k, cost in enumerate(own)
+    ]
+    learned = [k for k, value in enumerate(constant) if value is None]
+    coef = np.zeros((n, outputs))
+    intercept = np.array([0.0 if value is None else value for value in constant])
     iterations, converged = np.zeros(outputs, dtype=np.int64), True
-    for k in range(outputs):
-        own = None if weight is None else np.ascontiguousarray(weight[:, k])
-        column = targets[:, k]
-        constant = constant_output(column if own is None else column[own > 0])
-        if constant is not None:
-            intercept[k] = constant
-            continue
-        machine = SVC(kernel="precomputed", C=C, tol=tol, cache_size=_cache_mb(n), max_iter=max_iter)
-        coef[:, k], intercept[k], iterations[k], well = _fit(machine, gram, column, own)
+    settings = {"C": C, "tol": tol, "cache_size": _cache_mb(n), "max_iter": max_iter}
+    tasks = (
+        delayed(_fit)(SVC(kernel="precomputed", **settings), gram, targets[:, k], own[k]) for k in learned
+    )
+    for k, found in zip(learned, _solve(tasks, max_iter, n_jobs), strict=True):
+        coef[:, k], intercept[k], iterations[k], well = found
         converged &= well
     return Dual(coef, intercept, iterations, converged)
 
@@ -105,5 +116,7 @@ def solve_ratings(
         max_iter=max_iter,
     )
     own = None if weight is None else np.ascontiguousarray(weight[:, 0])
-    coef, intercept, iterations, converged = _fit(machine, gram, ratings, own)
+    ((coef, intercept, iterations, converged),) = _solve(
+        [delayed(_fit)(machine, gram, ratings, own)], max_iter, 1
+    )
     return Dual(coef[:, None], np.array([intercept]), np.array([iterations]), converged)
