@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions as TextOptions
     from bagpack.corpus.store.corpus import Corpus as Corpus
     from bagpack.evaluate import cross_validate as cross_validate
+    from bagpack.find import find_pairs as find_pairs
     from bagpack.learn import RatingRegressor as RatingRegressor
     from bagpack.learn import RelationClassifier as RelationClassifier
     from bagpack.learn.model_io import load as load
@@ -30,6 +31,7 @@ _HOMES = {
     "TextOptions": "bagpack.corpus.options",
     "Windows": "bagpack.contexts.windows",
     "cross_validate": "bagpack.evaluate",
+    "find_pairs": "bagpack.find",
     "index_corpus": "bagpack.corpus.build.index",
     "load": "bagpack.learn.model_io",
 }

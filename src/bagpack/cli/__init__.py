@@ -22,6 +22,7 @@ from bagpack.cli.engine_build import build
 from bagpack.cli.evaluate import evaluate
 from bagpack.cli.explain import explain
 from bagpack.cli.fetch import fetch
+from bagpack.cli.find import find
 from bagpack.cli.forms import forms
 from bagpack.cli.index import index
 from bagpack.cli.info import info
@@ -108,7 +109,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     command.CORPUS: (index, plan, info, verify),
     command.COUNTING: (contexts, basis, vectors, check),
     command.LEARNING: (evaluate, solve, train, predict, reproduce),
-    command.REASONS: (explain, similar, sketch, serve),
+    command.REASONS: (find, explain, similar, sketch, serve),
     command.ENGINES: (forms, queries, fetch),
 }
 for panel, functions in COMMANDS.items():

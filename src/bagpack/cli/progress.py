@@ -93,6 +93,9 @@ class Work:
         "features": "weighting the contexts",
         "questions": "answering questions",
         "model": "training on all rows",
+        "negatives": "drawing negatives",
+        "candidates": "enumerating candidates",
+        "sentences": "looking for sentences",
     }
 
     def __init__(self, bar: Progress | None) -> None:

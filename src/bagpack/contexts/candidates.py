@@ -44,6 +44,8 @@ PARTNERS_PER_TASK = 1 << 22  # at most, that the words of a task may have in all
 
 KEPT_SHARDS = 64
 
+Fixed = Target | Sequence[Target] | None
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -97,14 +99,15 @@ def frequent_words(corpus: Corpus, most: int | None = 20_000, min_count: int = 1
 
 
 def find_candidates(
-    corpus: Corpus, vocabulary: Sequence[Target], *, w1: Target | None = None, w2: Target | None = None,
+    corpus: Corpus, vocabulary: Sequence[Target], *, w1: Fixed = None, w2: Fixed = None,
     windows: Windows | None = None, min_count: int = 1, min_together: int = 1, n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Candidates:  # fmt: skip
     """All pairs of different vocabulary words that co-occur at least `min_together` times, in both orders together.
 
     Words that occur less than `min_count` times are dropped. With `w1` or `w2`, which need not be in the vocabulary,
-    only pairs with it as the first or the second word. See `candidate_batches` for more than memory holds.
+    only pairs with it, or with one of several, as the first or the second word; a pair of two such words is then found
+    in both orders. See `candidate_batches` for more than memory holds.
 
     Examples
     --------
@@ -126,7 +129,7 @@ def find_candidates(
 
 
 def candidate_batches(
-    corpus: Corpus, vocabulary: Sequence[Target], *, w1: Target | None = None, w2: Target | None = None,
+    corpus: Corpus, vocabulary: Sequence[Target], *, w1: Fixed = None, w2: Fixed = None,
     windows: Windows | None = None, min_count: int = 1, min_together: int = 1, n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Candidates]:  # fmt: skip
@@ -134,13 +137,14 @@ def candidate_batches(
     if min_count < 1 or min_together < 1:
         raise UsageError(f"min_count={min_count}, min_together={min_together}: both must be at least 1")
     between = (windows or Windows()).between
-    fixed = [target for target in (w1, w2) if target is not None]
+    firsts, seconds = _several(w1), _several(w2)
+    fixed = [*(firsts or []), *(seconds or [])]
     words, counts = _by_frequency(corpus, vocabulary, fixed, min_count)
     number = {target: k for k, target in enumerate(words)}
-    if fixed and fixed[0] not in number:
-        yield Candidates(words, counts, *(np.zeros(0, np.int32) for _ in range(4)))
-        return
-    asked = np.array([number[fixed[0]]] if fixed else range(len(words)), np.int64)
+    asked_for = firsts if firsts is not None else seconds
+    one_word = asked_for is not None
+    numbers = sorted({number[target] for target in asked_for or () if target in number})
+    asked = np.array(numbers if one_word else range(len(words)), np.int64)
     most = np.minimum(counts[asked] * 2 * (between + 1), len(words)) + counts[asked]
     if worker_count(n_jobs) > 1:  # several tasks for each worker
         share_of_work = int(most.sum()) // (TASKS_PER_WORKER * worker_count(n_jobs))
@@ -149,14 +153,14 @@ def candidate_batches(
         parts = list(runs_of(most, PARTNERS_PER_TASK, asked.size))
     store = StorePlace.of(corpus)
     with share(Vocabulary(words), n_jobs, len(parts), corpus.path) as shared:
-        calls = [(store, shared, asked[part], between, bool(fixed), min_together) for part in parts]
+        calls = [(store, shared, asked[part], between, one_word, min_together) for part in parts]
         with gather(_partners_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
             for part, task in zip(parts, left, strict=True):
                 sizes, partners, after, before = task.take()
                 found = Candidates(
                     words, counts, np.repeat(asked[part], sizes).astype(np.int32), partners, after, before
                 )
-                yield _oriented(found, number, w1, w2)
+                yield _oriented(found, number, firsts, seconds)
     if not parts:
         yield Candidates(words, counts, *(np.zeros(0, np.int32) for _ in range(4)))
 
@@ -177,14 +181,18 @@ def _by_frequency(
     return [words[k] for k in chosen], counts[chosen]
 
 
+def _several(fixed: Fixed) -> list[Target] | None:
+    return [fixed] if isinstance(fixed, Target) else None if fixed is None else list(fixed)
+
+
 def _oriented(
-    found: Candidates, number: dict[Target, int], w1: Target | None, w2: Target | None
+    found: Candidates, number: dict[Target, int], firsts: list[Target] | None, seconds: list[Target] | None
 ) -> Candidates:
-    """The pairs with w1 as the first word and w2 as the second, if they are given."""
-    if w1 is not None and w2 is not None:
-        return found.take(found.second == number.get(w2, -1))
-    if w2 is None:
+    """The pairs with the given words in their places, if there are any."""
+    if seconds is None:
         return found
+    if firsts is not None:
+        return found.take(np.isin(found.second, [number.get(target, -1) for target in seconds]))
     return Candidates(found.words, found.n_words, found.second, found.first, found.n_minus, found.n_plus)
 
 

@@ -14,6 +14,8 @@ from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
+    from bagpack.basis import Basis
+    from bagpack.contexts.windows import CountSettings
     from bagpack.learn.types import Csr, Floats, Ints, Matrix
 
 PLAIN = "x"  # all columns of a matrix without named blocks
@@ -79,14 +81,20 @@ def block_of(matrix: Matrix, name: str) -> Block:
 
 
 def pair_statistics(matrix: BlockMatrix) -> Floats:
+    """The statistics of each pair of a matrix; see `statistics_of`."""
+    return statistics_of(matrix.totals, matrix.basis, matrix.settings)
+
+
+def statistics_of(totals: Ints, basis: Basis, settings: CountSettings) -> Floats:
     """Per pair: ln(1+n+), ln(1+n−), whether it is seen at all, its PMI, and the log odds of the order.
 
-    All are zero for a pair that is never seen together. The size of the corpus is taken from the basis's unigrams (all
-    but the rarest words), and PMI is 0 where they have no counts. A word's partner can be in 2 (between + 1) places.
+    ``totals`` has n(w1), n(w2), n+ and n− of each pair. All statistics are zero for a pair that is never seen together.
+    The size of the corpus is taken from the basis's unigrams (all but the rarest words), and PMI is 0 where they have
+    no counts. A word's partner can be in 2 (between + 1) places.
     """
-    n1, n2, plus, minus = matrix.totals.astype(np.float64).T
-    tokens = float(sum(matrix.basis.unigram_counts))
-    reach = 2 * (matrix.settings.windows.between + 1)
+    n1, n2, plus, minus = totals.astype(np.float64).T
+    tokens = float(sum(basis.unigram_counts))
+    reach = 2 * (settings.windows.between + 1)
     together = plus + minus
     seen = together > 0
     with np.errstate(divide="ignore", invalid="ignore"):

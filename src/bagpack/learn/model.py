@@ -238,7 +238,7 @@ class LinearModel:
 
     def strongest(self, label: Label = None, n: int = 20) -> list[tuple[str, float]]:
         """The n features with the largest weight for ``label``."""
-        output, sign = self._output(label)
+        output, sign = self.output_of(label)
         weights = sign * np.concatenate([w[:, output] for w in self.weights])
         order = np.argsort(-weights, kind="stable")[:n]
         names = self.feature_names()
@@ -323,7 +323,7 @@ class LinearModel:
         one = matrix[[row]]
         if label is None and self.kind != "rating":
             label = self.classes[int(np.argmax(self.label_scores(one)[0]))]
-        output, sign = self._output(label)
+        output, sign = self.output_of(label)
         names: list[str] = []
         raw: list[Ints] = []
         values: list[Floats] = []
@@ -347,7 +347,7 @@ class LinearModel:
         hashes = pair_hashes(pairs)
         return np.zeros(len(hashes), np.bool_) if self.trained is None else np.isin(hashes, self.trained)
 
-    def _output(self, label: Label) -> tuple[int, float]:
+    def output_of(self, label: Label) -> tuple[int, float]:
         """Output column and sign for a label; None is the only output, where there is only one."""
         if label is None:
             if len(self.intercept) == 1:

@@ -1,0 +1,150 @@
+"""`bagpack find`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bagpack import console
+from bagpack.cli.arguments import FILE, MODEL, Names
+from bagpack.cli.options import (
+    AnyStore,
+    Columns,
+    CountingOptions,
+    LearningOptions,
+    OutputOptions,
+    Overwrite,
+    Page,
+    ParallelOptions,
+    Store,
+    Table,
+    advanced,
+    common,
+    parse_columns,
+)
+from bagpack.cli.progress import work_progress
+from bagpack.cli.words import check_words
+from bagpack.errors import UsageError
+
+ON_SCREEN, IN_FILES = 20, 500
+
+
+def find(
+    store: Store,
+    learning: LearningOptions,
+    counting: CountingOptions,
+    parallel: ParallelOptions,
+    output: OutputOptions,
+    examples: Annotated[
+        str | None,
+        typer.Argument(help="A table with w1, w2 and, optionally, label; - for stdin."),
+        Names((FILE,)),
+    ] = None,
+    label: Annotated[
+        str | None, common("--label", metavar="LABEL", help="The relation to find, if there are several.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        common("--model", help="Use this model (bagpack train) instead of training one."),
+        Names((MODEL,)),
+    ] = None,
+    w1: Annotated[str | None, common("--w1", metavar="WORD", help="Only pairs with this first word.")] = None,
+    w2: Annotated[
+        str | None, common("--w2", metavar="WORD", help="Only pairs with this second word.")
+    ] = None,
+    among: Annotated[
+        str | None,
+        common("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
+        Names((FILE,)),
+    ] = None,
+    known: Annotated[
+        str | None,
+        common("--known", metavar="FILE", help="A table of further known pairs, which are left out."),
+        Names((FILE,)),
+    ] = None,
+    mark_known: Annotated[
+        bool, common("--mark-known", help="Keep examples and known pairs, and mark them.")
+    ] = False,
+    top: Annotated[
+        int | None, common("--top", help=f"Number of pairs ({ON_SCREEN}, or {IN_FILES} in a file).")
+    ] = None,
+    per_word: Annotated[
+        str, common("--per-word", metavar="N", help="At most N pairs with the same word in a place, or none.")
+    ] = "5",
+    min_count: Annotated[
+        int, common("--min-count", help="Words must occur this often (1 with --among).")
+    ] = 5,
+    min_together: Annotated[int, common("--min-together", help="Pairs must co-occur this often.")] = 2,
+    never_meeting: Annotated[
+        int, advanced("--never-meeting", help="Also consider N pairs that never co-occur.")
+    ] = 0,
+    scored: Annotated[
+        int, advanced("--scored", help="Number of candidates that get full vectors.")
+    ] = 100_000,
+    negatives: Annotated[
+        int | None,
+        advanced("--negatives", help="Negatives to draw from the corpus (10 per example, 200 to 4,000)."),
+    ] = None,
+    columns: Columns = "",
+    any_store: AnyStore = False,
+    out: Table = None,
+    html: Page = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Find new pairs of a relation in the whole corpus, each with a sentence.
+
+    From a few examples of the relation, or with a model. Pairs are ranked by probability; examples are left out.
+    """
+    from bagpack.find.requests import FindRequest, run_request
+    from bagpack.report.screens.found import show_found
+    from bagpack.sheets import check_table, write_table
+
+    check_words(w1, w2)
+    if (examples is None) == (model is None):
+        raise UsageError("say what to look for: either EXAMPLES, or a model with --model")
+    if out is not None:
+        from bagpack.files import check_not_read
+
+        check_not_read(out, examples, among, known)
+        check_table(out, "table of pairs found.tsv", overwrite=overwrite)
+    request = FindRequest(
+        examples=examples, label=label, model=model, w1=w1, w2=w2, among=among, known=known,
+        mark_known=mark_known, top=top if top is not None else ON_SCREEN if out is None and html is None else IN_FILES,
+        per_word=_parse_per_word(per_word), min_count=min_count, min_together=min_together,
+        never_meeting=never_meeting, scored=scored, negatives=negatives, columns=parse_columns(columns),
+        any_store=any_store, preset=learning.preset, seed=learning.seed, b=counting.b, basis=counting.basis,
+        settings=counting.settings(),
+    )  # fmt: skip
+    with parallel.workers(out, store), work_progress(output.silent) as progress:
+        found = run_request(store, request, parallel.jobs, progress)
+    if out is not None:
+        write_table(out, found.table())
+    if html is not None:
+        from bagpack.report.found import render_found
+        from bagpack.report.page import write_page
+
+        write_page(html, render_found(found, store))
+    if output.json:
+        console.print_json(found.to_dict())
+    elif out is None and html is None:
+        show_found(found)
+    if not output.silent:
+        _tell(out, html, found.notes, len(found))
+
+
+def _parse_per_word(text: str) -> int | None:
+    if text.lower() == "none":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--per-word {text} is not understood; give 1 or more, or none for no limit")
+    return int(text)
+
+
+def _tell(out: Path | None, html: Path | None, notes: tuple[str, ...], number: int) -> None:
+    for path in (out, html):
+        if path is not None:
+            console.tell_of(path, console.many(number, "pair"))
+    for note in notes:
+        console.tell(note, "dim")

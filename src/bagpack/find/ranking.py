@@ -1,0 +1,358 @@
+"""New pairs of a relation, ranked by a model: from a pool of candidates to rows for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.console import many
+from bagpack.contexts.concordance import Context
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import Target
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import UsageError
+from bagpack.find.pool import CandidateOptions, Pool, collect_pool, label_score, pool_batches
+from bagpack.find.vocabulary import Vocabulary, listed_vocabulary, read_vocabulary
+from bagpack.learn.model import LinearModel
+from bagpack.learn.types import Label
+from bagpack.parallel import Progress
+from bagpack.sheets import Cell
+from bagpack.sources import as_source
+from bagpack.vectors.matrix import BlockMatrix
+
+Pair = tuple[str, str]
+
+TOP = 500
+PER_WORD = 5
+COLUMNS = (
+    "rank", "w1", "w2", "probability", "score", "together", "n_w1", "n_w2", "known", "sentence", "document",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FoundPair:
+    """A pair that a model found.
+
+    Attributes
+    ----------
+    probability, score
+        Calibrated probability of the label (None if the model has none), and its decision value.
+    together, n_w1, n_w2
+        How often the pair co-occurs and the words occur in the corpus.
+    known
+        Whether it is an example or a pair of the list of known ones.
+    sentence, document
+        The sentence that speaks most for the relation, and where it is from; empty if the pair never co-occurs.
+    """
+
+    rank: int
+    w1: str
+    w2: str
+    probability: float | None
+    score: float
+    together: int
+    n_w1: int
+    n_w2: int
+    known: bool = False
+    sentence: str = ""
+    document: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, and for rows of a data frame."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Found(Sequence[FoundPair]):
+    """The pairs found, best first; a sequence of rows.
+
+    ``pandas.DataFrame(found.to_dicts())`` is a table of them. ``lines`` has the sentences in their parts, for
+    highlighting; ``notes`` what a reader must know.
+    """
+
+    label: str
+    rows: tuple[FoundPair, ...]
+    candidates: int
+    scored: int
+    notes: tuple[str, ...] = ()
+    lines: tuple[Context | None, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Each row as a dictionary."""
+        return [row.to_dict() for row in self.rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "label": self.label,
+            "candidates": self.candidates,
+            "scored": self.scored,
+            "notes": list(self.notes),
+            "pairs": self.to_dicts(),
+        }
+
+    def table(self) -> list[list[Cell]]:
+        """A header and the rows, for a file."""
+        return [list(COLUMNS), *([getattr(row, name) for name in COLUMNS] for row in self.rows)]
+
+
+def find_pairs(
+    corpus: Corpus | ContextSource | str, model: LinearModel, label: Label = None, *, w1: str | None = None,
+    w2: str | None = None, among: Vocabulary | Iterable[str] | str | None = None, known: Iterable[Pair] = (),
+    mark_known: bool = False, min_count: int = 5, min_together: int = 2, top: int = TOP,
+    per_word: int | None = PER_WORD, scored: int | None = None, never_meeting: int = 0, sentences: bool = True,
+    n_jobs: int | None = None, progress: Progress | None = None,
+) -> Found:  # fmt: skip
+    """Rank new pairs of the whole corpus by the probability that a model gives them.
+
+    Parameters
+    ----------
+    model, label
+        A model of labels, and which of them to find; None: of two labels, the one that is not `no`.
+    w1, w2
+        Only pairs with this word in this place.
+    among
+        The words and multi-word terms that pairs are made of, or a file with one on each line. None takes the 20,000
+        most frequent words of the corpus without its function words.
+    known
+        Pairs to leave out, in either order, in addition to the model's training pairs; with ``mark_known`` they are
+        kept and marked.
+    min_count, min_together
+        How often a word must occur, and a pair co-occur.
+    top
+        How many pairs to return.
+    per_word
+        At most this many pairs with the same word in the same place; None for no limit. The word that ``w1`` or ``w2``
+        fixes is exempt.
+    scored
+        How many candidates get full vectors: those with the highest cheap score; see `bagpack.find.pool`.
+    never_meeting
+        How many pairs to consider that never co-occur, but whose words score high.
+    sentences
+        Whether to look for the best sentence of each pair.
+
+    Examples
+    --------
+    >>> found = find_pairs(corpus, model, "part-of", w2="car", top=20)  # doctest: +SKIP
+    >>> pandas.DataFrame(found.to_dicts())  # doctest: +SKIP
+    """
+    source = as_source(corpus)
+    label = label_to_find(model, label)
+    options = _options(source, w1, w2, among, min_count, min_together, scored, never_meeting)
+    pool = collect_pool(source, model, label, options, n_jobs=n_jobs, progress=progress)
+    found = rank_pool(
+        pool, model, label, known=known, mark_known=mark_known, top=top, per_word=per_word,
+        fixed=(w1 is not None, w2 is not None),
+    )  # fmt: skip
+    return add_sentences(found, source, model, progress) if sentences else found
+
+
+def iter_pairs(
+    corpus: Corpus | ContextSource | str, model: LinearModel, label: Label = None, *,
+    min_probability: float = 0.5, w1: str | None = None, w2: str | None = None,
+    among: Vocabulary | Iterable[str] | str | None = None, known: Iterable[Pair] = (), min_count: int = 5,
+    min_together: int = 2, n_jobs: int | None = None, progress: Progress | None = None,
+) -> Iterator[FoundPair]:  # fmt: skip
+    """All candidates with a probability of at least ``min_probability``, as they are found.
+
+    Every candidate is counted in full, in the order of the words' frequency, and memory does not grow with their
+    number; ``rank`` is 0, since there is no ranking, and there are no sentences. Models without probabilities give
+    those with a positive score.
+    """
+    source = as_source(corpus)
+    label = label_to_find(model, label)
+    options = _options(source, w1, w2, among, min_count, min_together, None, 0)
+    left_out = _Known(source, known)
+    for pool in pool_batches(source, model, label, options, n_jobs=n_jobs, progress=progress):
+        scores = _Scores.of(pool, model, label)
+        sure = scores.score > 0 if scores.probability is None else scores.probability >= min_probability
+        marked = left_out.mark(scores.matrix, model)
+        for index in np.flatnonzero(sure & ~marked).tolist():
+            yield scores.row(index, 0, False)
+
+
+def label_to_find(model: LinearModel, label: Label) -> Label:
+    """The label that is looked for; an error where the model leaves a choice and none is made."""
+    from bagpack.find.examples import NO_LABELS
+
+    if model.kind == "rating":
+        if label is not None:
+            raise UsageError(f"the model predicts ratings, so there is no label {label!r}")
+        return None
+    if label is None:
+        labels = [own for own in model.classes if str(own).lower() not in NO_LABELS]
+        if len(labels) != 1:
+            shown = ", ".join(map(str, model.classes))
+            raise UsageError(f"the model has several labels; choose the one to find with --label: {shown}")
+        return labels[0]
+    named = {str(own): own for own in model.classes}
+    if str(label) not in named:
+        raise UsageError(f"the model has no label {label!r}; it has {', '.join(named)}")
+    return named[str(label)]
+
+
+def _options(
+    source: ContextSource, w1: str | None, w2: str | None, among: Vocabulary | Iterable[str] | str | None,
+    min_count: int, min_together: int, scored: int | None, never_meeting: int,
+) -> CandidateOptions:  # fmt: skip
+    vocabulary = None
+    if isinstance(among, Vocabulary):
+        vocabulary = among
+    elif isinstance(among, str):
+        vocabulary = read_vocabulary(source, among)
+    elif among is not None:
+        vocabulary = listed_vocabulary(source, among)
+    plain = CandidateOptions()
+    return CandidateOptions(
+        w1, w2, vocabulary, min_count, min_together, plain.scored if scored is None else scored, never_meeting
+    )
+
+
+# Ranking --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """A pool under a model: each pair in its better order, with score and probability."""
+
+    matrix: BlockMatrix
+    score: NDArray[np.float64]
+    probability: NDArray[np.float64] | None
+    totals: NDArray[np.int64]
+    together: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, pool: Pool, model: LinearModel, label: Label) -> _Scores:
+        matrix, decisions = pool.oriented(model, label)
+        output, sign = model.output_of(label)
+        probability = None
+        if model.calibration is not None:
+            probability = model.probabilities(decisions)[:, model.classes.index(label)]
+        return cls(matrix, sign * decisions[:, output], probability, matrix.totals, matrix.seen)
+
+    def order(self, model: LinearModel) -> NDArray[np.int64]:
+        """Best first: by probability where labels compete, then by score, then by the words."""
+        names = self.matrix.tables.name_list
+        rank = np.empty(len(names), np.int64)
+        rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        first, second = rank[self.matrix.rows[:, 0]], rank[self.matrix.rows[:, 1]]
+        keys = [second, first, -self.score]
+        if model.kind == "multiclass" and self.probability is not None:
+            keys.append(-self.probability)
+        return np.lexsort(keys)
+
+    def row(self, index: int, rank: int, known: bool) -> FoundPair:
+        w1, w2 = (self.matrix.tables.name_list[k] for k in self.matrix.rows[index].tolist())
+        n_w1, n_w2 = self.totals[index, :2].tolist()
+        probability = None if self.probability is None else round(float(self.probability[index]), 6)
+        return FoundPair(
+            rank, w1, w2, probability, round(float(self.score[index]), 6), int(self.together[index]), n_w1, n_w2, known
+        )  # fmt: skip
+
+
+class _Known:
+    """Pairs that are known, as the corpus understands them, in either order."""
+
+    def __init__(self, source: ContextSource, pairs: Iterable[Pair]) -> None:
+        listed = list(pairs)
+        words = list(dict.fromkeys(word for pair in listed for word in pair))
+        target = dict(zip(words, source.resolve(words), strict=True))
+        self.pairs: set[frozenset[Target | None]] = {
+            frozenset((target[one], target[two])) for one, two in listed
+        }
+
+    def mark(self, matrix: BlockMatrix, model: LinearModel) -> NDArray[np.bool_]:
+        """Which pairs are known, or were trained on."""
+        marked = model.trained_on(matrix.pairs)
+        marked |= model.trained_on([(two, one) for one, two in matrix.pairs])
+        if self.pairs:
+            targets = matrix.words.targets
+            own = matrix.tables.name_targets[matrix.rows].tolist()
+            marked |= np.array([frozenset((targets[a], targets[b])) in self.pairs for a, b in own], np.bool_)
+        return marked
+
+
+def rank_pool(
+    pool: Pool, model: LinearModel, label: Label = None, *, known: Iterable[Pair] = (), mark_known: bool = False,
+    top: int = TOP, per_word: int | None = PER_WORD, fixed: tuple[bool, bool] = (False, False),
+) -> Found:  # fmt: skip
+    """The best pairs of a pool under a model; see `find_pairs`. Training pairs count as known."""
+    check_limits(top, per_word)
+    label = label_to_find(model, label)
+    scores = _Scores.of(pool, model, label)
+    marked = _Known(pool.source, known).mark(scores.matrix, model)
+    limits = [None if is_fixed else per_word for is_fixed in fixed]
+    used: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    rows: list[FoundPair] = []
+    limited = 0
+    for index in scores.order(model).tolist():
+        if len(rows) == top:
+            break
+        if marked[index] and not mark_known:
+            continue
+        pair = scores.matrix.rows[index].tolist()
+        if any(
+            limit is not None and counts.get(word, 0) >= limit
+            for word, counts, limit in zip(pair, used, limits, strict=True)
+        ):
+            limited += 1
+            continue
+        for word, counts in zip(pair, used, strict=True):
+            counts[word] = counts.get(word, 0) + 1
+        rows.append(scores.row(index, len(rows) + 1, bool(marked[index])))
+    notes = [_searched(pool)]
+    if limited:
+        notes.append(
+            f"{many(limited, 'pair')} passed over: {per_word} with the same word are listed already (--per-word)"
+        )
+    if not mark_known and (hidden := int(marked.sum())):
+        notes.append(f"{many(hidden, 'known pair')} left out (--mark-known shows them)")
+    if pool.unknown:
+        shown = ", ".join(pool.unknown[:5]) + (" …" if len(pool.unknown) > 5 else "")
+        notes.append(f"{many(len(pool.unknown), 'term')} of the list not in the corpus: {shown}")
+    return Found(str(label), tuple(rows), pool.candidates, len(pool), tuple(notes))
+
+
+def check_limits(top: int, per_word: int | None) -> None:
+    """Raise for a list that could hold nothing."""
+    if top < 1:
+        raise UsageError(f"--top {top} shows nothing; give at least 1")
+    if per_word is not None and per_word < 1:
+        raise UsageError(f"--per-word {per_word} shows nothing; give at least 1")
+
+
+def _searched(pool: Pool) -> str:
+    if pool.candidates <= len(pool):
+        return f"{pool.candidates:,} candidate pairs, all scored in full"
+    return f"{pool.candidates:,} candidate pairs, the best {len(pool):,} scored in full"
+
+
+def add_sentences(
+    found: Found, source: ContextSource, model: LinearModel, progress: Progress | None = None
+) -> Found:
+    """The same rows with the best sentence of each."""
+    from bagpack.find.sentences import best_lines
+
+    if progress:
+        progress("sentences", 0, 0)
+    label = label_to_find(model, found.label if model.kind != "rating" else None)
+    listed = best_lines(source, model, [(row.w1, row.w2) for row in found.rows], label, most=1)
+    lines = tuple(own[0] if own else None for own in listed)
+    rows = tuple(
+        row if line is None else replace(row, sentence=line.text, document=line.document)
+        for row, line in zip(found.rows, lines, strict=True)
+    )
+    return replace(found, rows=rows, lines=lines)
+
+
+__all__ = ["Found", "FoundPair", "find_pairs", "iter_pairs", "label_score", "label_to_find", "rank_pool"]

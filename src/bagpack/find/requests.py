@@ -1,0 +1,100 @@
+"""A search as it is asked for by a command or a page: where the examples are, what to look for, how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.windows import CountSettings
+from bagpack.find.examples import Pair, read_examples
+from bagpack.find.pool import CandidateOptions
+from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
+from bagpack.find.training import train_on_examples
+from bagpack.find.vocabulary import read_vocabulary
+from bagpack.learn.model import LinearModel
+from bagpack.learn.types import Label
+from bagpack.parallel import Progress
+from bagpack.sources import open_source
+from bagpack.tasks import read_pairs
+
+
+@dataclass(frozen=True)
+class FindRequest:
+    """Parameters of `bagpack find`; see `find_pairs` and `train_on_examples`."""
+
+    examples: str | None = None
+    label: str | None = None
+    model: str | None = None
+    w1: str | None = None
+    w2: str | None = None
+    among: str | None = None
+    known: str | None = None
+    mark_known: bool = False
+    top: int = TOP
+    per_word: int | None = PER_WORD
+    min_count: int = 5
+    min_together: int = 2
+    never_meeting: int = 0
+    scored: int = 100_000
+    negatives: int | None = None
+    columns: Mapping[str, str] | None = None
+    any_store: bool = False
+    preset: str = "modern"
+    seed: int = 0
+    b: int = 1500
+    basis: str | None = None
+    settings: CountSettings = field(default_factory=CountSettings)
+
+    def __post_init__(self) -> None:
+        check_limits(self.top, self.per_word)
+        CandidateOptions(  # wrong numbers are reported before a model is trained
+            self.w1, self.w2, None, self.min_count, self.min_together, self.scored, self.never_meeting
+        )
+
+
+def run_request(
+    store: str | Path, request: FindRequest, n_jobs: int | None = None, progress: Progress | None = None
+) -> Found:
+    """Train a model if none is given, and find pairs."""
+    known: list[Pair] = []
+    if request.known is not None:
+        known += read_pairs(request.known).pairs
+    model, label, source, notes, examples = _model(store, request, n_jobs, progress)
+    known += examples
+    vocabulary = None if request.among is None else read_vocabulary(source, request.among)
+    found = find_pairs(
+        source, model, label, w1=request.w1, w2=request.w2, among=vocabulary, known=known,
+        mark_known=request.mark_known, min_count=request.min_count if vocabulary is None else 1,
+        min_together=request.min_together, top=request.top, per_word=request.per_word, scored=request.scored,
+        never_meeting=request.never_meeting, n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _model(
+    store: str | Path, request: FindRequest, n_jobs: int | None, progress: Progress | None
+) -> tuple[LinearModel, Label, ContextSource, list[str], list[Pair]]:
+    if request.model is not None:
+        from bagpack.learn import load_model
+
+        model = load_model(request.model)
+        source = model.open_source(store, request.any_store)
+        return model, request.label, source, [f"model: {request.model}"], []
+    assert request.examples is not None
+    examples = read_examples(request.examples, request.label, request.columns)
+    source = open_source(store)
+    basis = None
+    if request.basis is not None:
+        basis = Basis.open(request.basis)
+        if isinstance(source, CorpusSource):
+            basis.check_corpus(source.corpus, request.basis)
+    if progress and basis is None:
+        progress("basis", 0, 0)
+    trained = train_on_examples(
+        source, examples, negatives=request.negatives, seed=request.seed, preset=request.preset, b=request.b,
+        basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    return trained.model, trained.label, source, trained.notes, list(examples.pairs)

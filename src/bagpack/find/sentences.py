@@ -1,0 +1,118 @@
+"""The sentences that speak most for a relation.
+
+Each co-occurrence is weighed as if the pair had been seen there alone: the model's decision value of that one v12
+vector. Among equals the shortest sentence is shown, then the first of the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts.concordance import Context, show_all
+from bagpack.contexts.cooccurrences import Cooccurrences, PairSearch, divide_pairs
+from bagpack.contexts.count import sum_features
+from bagpack.contexts.distribute import make_rows
+from bagpack.contexts.observations import ShardObservations
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import CountSettings
+from bagpack.explain.lines import corpora_of
+from bagpack.learn.model import LinearModel
+from bagpack.learn.types import Label
+from bagpack.vectors.blocks import Block
+
+Pair = tuple[str, str]
+
+LOOKED_AT = 300  # co-occurrences of a pair, the first of the corpus
+SHOWN = 4  # of the best by their vectors, whose sentences are written out and compared in length
+
+
+def best_lines(
+    source: ContextSource, model: LinearModel, pairs: Sequence[Pair], label: Label = None, most: int = 3
+) -> list[list[Context]]:
+    """At most ``most`` sentences of each pair, the best first; none for a pair that never co-occurs."""
+    assert model.basis is not None and model.counting is not None
+    corpus = corpora_of(source)[1]
+    words = list(dict.fromkeys(word for pair in pairs for word in pair))
+    target = dict(zip(words, source.resolve(words), strict=True))
+    known: list[tuple[int, tuple[Target, Target]]] = []
+    for number, (w1, w2) in enumerate(pairs):
+        first, second = target[w1], target[w2]
+        if first is not None and second is not None:
+            known.append((number, (first, second)))
+    lines: list[list[Context]] = [[] for _ in pairs]
+    if not known:
+        return lines
+    settings = CountSettings(model.counting.windows, LOOKED_AT, count=model.counting.count)
+    order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings, 1)
+    for part, task in zip(parts, tasks, strict=True):
+        numbers = [known[k][0] for k in order[part].tolist()]
+        one, two = task.lengths
+        best: list[list[tuple[float, int, int]]] = [[] for _ in numbers]  # (-score, piece, place)
+        pieces: list[tuple[int, Cooccurrences, NDArray[np.int64]]] = []
+        for batch in PairSearch(task).batches():
+            for shard, own in batch:
+                owner = np.repeat(np.arange(task.size), own.counts)
+                single = Cooccurrences(own.starts, own.seconds, own.orders, np.ones(owner.size, np.int64))
+                taken = np.zeros((owner.size, 2), np.int64)
+                lengths, values, columns = sum_features(
+                    corpus.shards, [(shard, single)], one[owner], two[owner], model.basis, settings, taken
+                )
+                rows = make_rows(values, columns, np.cumsum(lengths), 6 * len(model.basis))
+                scores = _scores(model, rows, label)
+                pieces.append((shard, own, owner))
+                _keep(best, owner, scores, len(pieces) - 1, SHOWN + most)
+        for at, found in enumerate(best):
+            lines[numbers[at]] = _shown(corpus, model, found, pieces, (one, two), most)
+    return lines
+
+
+def _scores(model: LinearModel, rows: object, label: Label) -> NDArray[np.float64]:
+    """The decision value of each row of v12 counts alone; 0 for a model that does not use v12."""
+    assert model.basis is not None
+    output, sign = model.output_of(label)
+    counts = (*model.basis.unigram_counts, *model.basis.bigram_counts)
+    frequencies = np.array(counts, np.float64) if len(counts) == len(model.basis) and any(counts) else None
+    for weighting, weights in zip(model.weightings, model.weights, strict=True):
+        if weighting.name == "v12":
+            block = weighting.apply(Block("v12", rows, seen=None, frequencies=frequencies))  # type: ignore[arg-type]
+            return np.asarray(sign * (block.rows @ weights[:, output]))
+    return np.zeros(rows.shape[0])  # type: ignore[attr-defined]
+
+
+def _keep(
+    best: list[list[tuple[float, int, int]]], owner: NDArray[np.int64], scores: NDArray[np.float64], piece: int,
+    most: int,
+) -> None:  # fmt: skip
+    """Add the best co-occurrences of a piece to each pair's, and keep the best of them."""
+    order = np.lexsort((np.arange(owner.size), -scores, owner))
+    starts = np.searchsorted(owner[order], np.arange(len(best) + 1))
+    for pair in np.unique(owner).tolist():
+        top = order[starts[pair] : starts[pair + 1]][:most].tolist()
+        best[pair] = sorted([*best[pair], *((-float(scores[i]), piece, i) for i in top)])[:most]
+
+
+def _shown(
+    corpus: object, model: LinearModel, found: list[tuple[float, int, int]],
+    pieces: Sequence[tuple[int, Cooccurrences, NDArray[np.int64]]],
+    lengths: tuple[NDArray[np.int64], NDArray[np.int64]], most: int,
+) -> list[Context]:  # fmt: skip
+    """The sentences written out: by score in steps of a tenth, then the shortest; each sentence once."""
+    assert model.counting is not None
+    written: list[tuple[float, int, int, Context]] = []
+    for rank, (minus, piece, index) in enumerate(found):
+        shard, own, owner = pieces[piece]
+        one = ShardObservations(
+            shard,
+            *(array[index : index + 1].astype(np.int64) for array in (own.starts, own.seconds, own.orders)),
+        )
+        pair = int(owner[index])
+        own_lengths = [int(side[pair]) for side in lengths]
+        line = show_all(corpus, one, own_lengths, model.counting.windows)[0]  # type: ignore[arg-type]
+        written.append((round(minus, 1), len(line.text), rank, line))
+    written.sort(key=lambda item: item[:3])
+    once = {line.text: line for _, _, _, line in reversed(written)}
+    return [once[text] for text in dict.fromkeys(line.text for _, _, _, line in written)][:most]

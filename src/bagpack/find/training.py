@@ -1,0 +1,155 @@
+"""A model from examples of one relation: the pairs of the relation against all other pairs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import InputError
+from bagpack.find.examples import NO, Examples, Pair
+from bagpack.find.negatives import draw_negatives, number_to_draw
+from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
+from bagpack.learn.fitting import Machine, calibrate, fit_counts
+from bagpack.learn.model import LinearModel, pair_hashes
+from bagpack.learn.presets import Preset, get_preset
+from bagpack.learn.targets import encode_targets
+from bagpack.parallel import Progress
+from bagpack.sources import as_source
+from bagpack.vectors.counted import count_remembered
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model of one relation, and what it was trained on."""
+
+    model: LinearModel
+    label: str
+    examples: Examples
+    drawn: tuple[Pair, ...]
+    seed: int
+    unknown: tuple[str, ...] = ()  # words of the examples that the corpus does not contain
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of the training pairs, one sentence each."""
+        positives, negatives = len(self.examples.positives), len(self.examples.negatives)
+        given = f"{positives:,} example{'s' if positives > 1 else ''} of {self.label}"
+        if negatives:
+            given += f" and {negatives:,} of other pairs"
+        notes = [f"trained on {given}"]
+        if self.drawn:
+            notes.append(
+                f"{len(self.drawn):,} further pairs that co-occur and are not examples were drawn from the corpus as "
+                f"negatives (seed {self.seed}); probabilities are relative to this mixture"
+            )
+        if self.model.calibration is None:
+            notes.append("one example is too few for probabilities, so pairs are ranked by the model's score")
+        if self.unknown:
+            shown = ", ".join(self.unknown[:5]) + (" …" if len(self.unknown) > 5 else "")
+            notes.append(f"words of the examples that the corpus does not contain: {shown}")
+        return notes
+
+
+def train_on_examples(
+    corpus: Corpus | ContextSource, examples: Examples, *, negatives: int | None = None,
+    drawn: Sequence[Pair] | None = None, seed: int = 0, vocabulary: Vocabulary | None = None,
+    preset: str | Preset = "modern", condition: str = "v1v2v12", C: float | None = None, b: int = 1500,
+    basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Trained:  # fmt: skip
+    """Train a model that tells the relation of the examples from all other pairs.
+
+    Parameters
+    ----------
+    negatives
+        How many co-occurring pairs that are not examples are drawn from the corpus; None: ten for each positive, from
+        200 to 4,000. 0 draws none.
+    drawn
+        Pairs that were drawn before, which are used again: a retrained model is compared with the last one on the same
+        negatives. Those that are examples by now are dropped.
+    vocabulary
+        The words that drawn pairs are made of; None takes the frequent words of the corpus.
+    """
+    source = as_source(corpus)
+    settings = settings or CountSettings()
+    preset = get_preset(preset)
+    examples, unknown = _usable(source, examples)
+    if drawn is None:
+        number = number_to_draw(len(examples.positives)) if negatives is None else negatives
+        drawn = []
+        if number:
+            if progress:
+                progress("negatives", 0, 0)
+            vocabulary = vocabulary or corpus_vocabulary(source)
+            drawn = draw_negatives(
+                source,
+                examples,
+                vocabulary,
+                number,
+                seed=seed,
+                between=settings.windows.between,
+                n_jobs=n_jobs,
+            )
+    taken = {frozenset(pair) for pair in examples.negatives} | set(map(frozenset, examples.positives))
+    own = set(examples.pairs)
+    drawn = [
+        pair for pair in drawn
+        if pair not in own and (frozenset(pair) not in taken or (pair[::-1] in own and not examples.is_symmetric))
+    ]  # fmt: skip
+    if not drawn and not examples.negatives:
+        raise InputError(
+            "there are no negative examples, and none could be drawn from the corpus: no two words of it co-occur; "
+            "add pairs with the label no"
+        )
+    pairs = [*examples.positives, *examples.negatives, *drawn]
+    labels = [examples.label] * len(examples.positives) + [_no(examples.label)] * (
+        len(pairs) - len(examples.positives)
+    )
+    basis = basis or source.pick_basis(b, n_jobs)
+    matrix = count_remembered(source, pairs, basis, settings, n_jobs, progress)
+    if progress:
+        progress("model", 0, 0)
+    targets = encode_targets(labels)
+    machine = Machine(preset.C if C is None else C)
+    model = fit_counts(matrix, targets, condition, preset, machine)
+    if len(examples.positives) > 1:  # with one, no fold could hold it out
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            model = calibrate(model, matrix, targets, preset, machine)
+    model = replace(model, trained=np.unique(pair_hashes(examples.pairs)))  # drawn pairs may be found
+    return Trained(model, examples.label, examples, tuple(drawn), seed, unknown)
+
+
+def _no(label: str) -> str:
+    return NO if label != NO else f"not {NO}"
+
+
+def _usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[str, ...]]:
+    """The examples without pairs of a word that the corpus does not contain, and these words."""
+    words = list(dict.fromkeys(word for pair in examples.pairs for word in pair))
+    resolved = dict(zip(words, source.resolve(words), strict=True))
+    unknown = tuple(word for word in words if resolved[word] is None)
+    where = examples.path or "the examples"
+    if not examples.positives:
+        raise InputError(f"{where} has no positive example; add pairs of the relation")
+
+    def known(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        return tuple(
+            pair for pair in pairs if resolved[pair[0]] is not None and resolved[pair[1]] is not None
+        )
+
+    usable = replace(examples, positives=known(examples.positives), negatives=known(examples.negatives))
+    if not usable.positives:
+        shown = ", ".join(unknown[:5])
+        raise InputError(
+            f"{where} has no example whose two words the corpus contains (it lacks {shown}); check the corpus's "
+            f"language and level, or give other examples"
+        )
+    return usable, unknown

@@ -1,0 +1,94 @@
+"""The words that candidate pairs are made of: the frequent words of a corpus, or a list of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from bagpack.contexts.candidates import frequent_words
+from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.targets import Target
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import InputError, UsageError
+from bagpack.tasks.textfile import read_text_file
+
+MOST_WORDS = 20_000
+FUNCTION_WORDS = 100  # the commonest words of a corpus, almost all of them function words
+SMALL = 20 * FUNCTION_WORDS  # distinct words; a smaller corpus has none to spare
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Targets with the names under which they are reported.
+
+    ``unknown`` are the terms of a list that the corpus does not contain.
+    """
+
+    targets: Sequence[Target]
+    names: dict[Target, str] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+    def name(self, target: Target) -> str:
+        """As the list wrote it, or the corpus's own lemma."""
+        return self.names.get(target) or str(target)
+
+    def with_words(self, source: ContextSource, words: Iterable[str]) -> Vocabulary:
+        """The same with more words, under the names that are given."""
+        more = listed_vocabulary(source, words)
+        known = set(self.targets)
+        return Vocabulary(
+            [*self.targets, *(target for target in more.targets if target not in known)],
+            {**more.names, **self.names},
+            (*self.unknown, *more.unknown),
+        )
+
+
+def corpus_of(source: ContextSource) -> Corpus:
+    """The corpus of a source; snippets hold only the pairs that were fetched."""
+    if not isinstance(source, CorpusSource):
+        raise UsageError(
+            f"{source.path} holds only the pairs that were fetched, so there are no others to find in it; name a store "
+            f"(bagpack index makes one)"
+        )
+    return source.corpus
+
+
+def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
+    """The most frequent words of a corpus that have a letter, without the commonest, which are function words."""
+    corpus = corpus_of(source)
+    counts = np.asarray(corpus.lexicon.counts)
+    skipped = FUNCTION_WORDS if counts.size >= SMALL else 0
+    return Vocabulary(frequent_words(corpus, most + skipped, min_count)[skipped:])
+
+
+def listed_vocabulary(source: ContextSource, words: Iterable[str]) -> Vocabulary:
+    """The words and multi-word terms of a list, each target once, under its first name."""
+    listed = list(dict.fromkeys(words))
+    names: dict[Target, str] = {}
+    unknown = []
+    for word, target in zip(listed, source.resolve(listed), strict=True):
+        if target is None:
+            unknown.append(word)
+        else:
+            names.setdefault(target, word)
+    return Vocabulary(list(names), names, tuple(unknown))
+
+
+def read_vocabulary(source: ContextSource, path: str | Path) -> Vocabulary:
+    """The terms of a file, one on each line; of a line with tabs, the first column. Comments start with #."""
+    file = read_text_file(path)
+    words = [line.split("\t")[0].strip() for line in file.lines]
+    words = [word for word in words if word and not word.startswith("#")]
+    if not words:
+        raise InputError(f"{path} has no terms; write one on each line")
+    found = listed_vocabulary(source, words)
+    if len(found.targets) < 2:
+        shown = ", ".join(found.unknown[:5])
+        raise InputError(
+            f"{path} has {len(found.targets)} of its {len(words):,} terms in the corpus, and a pair needs two "
+            f"(it lacks {shown}); check the corpus's language and level, or give other terms"
+        )
+    return found

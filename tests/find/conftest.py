@@ -1,0 +1,70 @@
+"""A made-up language in which relations have their own ways of being said, and a model of one of them."""
+
+import random
+
+import pytest
+
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.find import train_on_examples
+from bagpack.find.examples import Examples
+from bagpack.sources import as_source
+
+SAYINGS = {
+    "kind": [
+        "a {a} is a kind of {b} .",
+        "{b} such as the {a} were found .",
+        "every {a} and other {b} came .",
+    ],
+    "part": ["the {a} of the {b} broke .", "a {b} has a {a} on its side .", "its {b} lost one {a} again ."],
+    "tool": ["they {b} it with a {a} .", "use the {a} to {b} them .", "with a {a} one can {b} well ."],
+}
+PER_LABEL = 24
+PARTS = [(f"parta{i:02d}", f"partb{i % 12:02d}") for i in range(PER_LABEL)]
+GIVEN, HELD_OUT = PARTS[:10], PARTS[10:]
+
+
+def made_up_sentences():
+    rng = random.Random(7)
+    lines = []
+    for label, sayings in SAYINGS.items():
+        for i in range(PER_LABEL):
+            a, b = f"{label}a{i:02d}", f"{label}b{i % 12:02d}"
+            lines += [rng.choice(sayings).format(a=a, b=b) for _ in range(rng.randint(2, 5))]
+            lines.append(f"nobody saw the {a} before .")
+    lines += ["the red wheel of the old engine broke .", "a red wheel is on its old engine again ."] * 2
+    words = [word for line in lines for word in line.split() if word[-2:].isdigit()]
+    for _ in range(300):  # words of all relations that happen to be near
+        lines.append(f"here {rng.choice(words)} came and {rng.choice(words)} went .")
+    rng.shuffle(lines)
+    return [line.split() for line in lines]
+
+
+SENTENCES = made_up_sentences()
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("find")
+    vertical = ["<text id='all'>"]
+    for words in SENTENCES:
+        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in words), "</s>"]
+    source = folder / "made-up.vert"
+    source.write_text("\n".join([*vertical, "</text>", ""]))
+    index_corpus([str(source)], folder / "made-up.bp", part_bytes=8000)
+    return folder / "made-up.bp"
+
+
+@pytest.fixture(scope="session")
+def source(store):
+    return as_source(Corpus.open(store))
+
+
+@pytest.fixture(scope="session")
+def trained(source):
+    return train_on_examples(source, Examples("part", tuple(GIVEN)))
+
+
+@pytest.fixture
+def examples(write):
+    return write("examples.tsv", "w1\tw2\n" + "".join(f"{a}\t{b}\n" for a, b in GIVEN))

@@ -1,0 +1,123 @@
+"""`bagpack find` as users run it: tables, pages, JSON, and what it says about bad input."""
+
+import json
+
+import pytest
+
+from bagpack.find.ranking import COLUMNS
+
+from .conftest import GIVEN, HELD_OUT, PARTS
+
+
+def test_on_the_screen(cli, store, examples, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    done = cli("find", store, examples, "--top", 5)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split("  ")[0].strip() == "1" and " – " in lines[0] and "together" in lines[0]
+    assert "trained on 10 examples of yes" in done.err
+    assert "negatives (seed 0)" in done.err and "candidate pairs" in done.err
+
+
+@pytest.mark.parametrize("name", ["found.tsv", "found.csv", "found.xlsx"])
+def test_tables(cli, store, examples, tmp_path, name):
+    out = tmp_path / name
+    assert cli("find", store, examples, "--out", out, "--top", 8).code == 0
+    if name.endswith("xlsx"):
+        from python_calamine import CalamineWorkbook
+
+        rows = CalamineWorkbook.from_path(str(out)).get_sheet_by_index(0).to_python()
+    else:
+        rows = [
+            line.split("," if name.endswith("csv") else "\t")
+            for line in out.read_text("utf-8-sig").splitlines()
+        ]
+    assert tuple(rows[0]) == COLUMNS and len(rows) == 9
+    assert not {(row[1], row[2]) for row in rows} & set(GIVEN)
+    again = cli("find", store, examples, "--out", out)
+    assert again.code == 2 and "exists already" in again.err
+    assert cli("find", store, examples, "--out", out, "--overwrite", "--top", 3).code == 0
+
+
+def test_json_a_word_and_known_pairs(cli, store, examples, write):
+    done = cli("find", store, examples, "--w2", "partb03", "--json")
+    found = json.loads(done.out)
+    assert {pair["w2"] for pair in found["pairs"]} == {"partb03"} and done.err == ""
+    best = found["pairs"][0]
+    known = write("known.tsv", f"w1\tw2\n{best['w2']}\t{best['w1']}\n")
+    other = json.loads(cli("find", store, examples, "--w2", "partb03", "--json", "--known", known).out)
+    assert other["pairs"][0]["w1"] == found["pairs"][1]["w1"]
+
+
+def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
+    rows = [f"{a}\t{b}\tpart\n{b}\t{a}\trandom\n" for a, b in GIVEN] + ["kinda01\tkindb01\tkind\n"] * 6
+    data = write("data.tsv", "w1\tw2\tlabel\n" + "".join(rows))
+    model = tmp_path / "model"
+    assert cli("train", store, data, "--out", model, "--no-scores").code == 0
+    terms = write(
+        "terms.txt", "# parts\n" + "".join(f"{word}\n" for pair in PARTS for word in pair) + "unicorn\n"
+    )
+    several = cli("find", store, "--model", model)
+    assert several.code == 2 and "choose the one to find with --label: kind, part, random" in several.err
+    done = cli("find", store, "--model", model, "--label", "part", "--among", terms, "--json", "--top", 400)
+    pairs = json.loads(done.out)["pairs"]
+    assert {word for pair in pairs for word in (pair["w1"], pair["w2"])} <= {
+        w for pair in PARTS for w in pair
+    }
+    predicted = cli(
+        "predict", model, write("p.tsv", "w1\tw2\n" + "".join(f"{p['w1']}\t{p['w2']}\n" for p in pairs))
+    )
+    header, *listed = [line.split("\t") for line in predicted.out.splitlines()]
+    for pair, row in zip(pairs, listed, strict=True):
+        assert float(row[header.index("part")]) == pytest.approx(pair["score"], abs=1e-5)
+        assert int(row[header.index("together")]) == pair["together"]
+
+
+def test_a_page_escapes_and_lists_everything(cli, store, examples, tmp_path):
+    page = tmp_path / "found.html"
+    done = cli("find", store, examples, "--html", page, "--top", 15, "--per-word", "none")
+    assert done.code == 0 and str(page) in done.err
+    text = page.read_text()
+    assert text.count('<li><span class="rank">') == 15 and "<script" not in text
+    assert f"{HELD_OUT[0][0]} – " in text or HELD_OUT[1][0] in text
+
+
+def no_examples(write):
+    return write("empty.tsv", "w1\tw2\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (
+            "w1\tw2\nunicorn\thorn\n",
+            (),
+            "no example whose two words the corpus contains (it lacks unicorn, horn)",
+        ),
+        ("w1\tw2\tlabel\nparta00\tpartb00\tno\n", (), "no positive example"),
+        ("w1\tw2\n", (), "no rows"),
+        ("w1\tw2\nparta00\tpartb00\n", ("--w1", "unicorn"), "does not contain 'unicorn'"),
+        ("w1\tw2\nparta00\tpartb00\n", ("--top", "0"), "--top 0"),
+        ("w1\tw2\nparta00\tpartb00\n", ("--per-word", "x"), "--per-word x is not understood"),
+        ("w1\tw2\nparta00\tpartb00\n", ("--min-together", "0"), "--min-together must be at least 1"),
+        ("w1\tw2\nparta00\tpartb00\n", ("--label", "part", "--model", "m"), "either EXAMPLES, or a model"),
+    ],
+)
+def test_bad_input_is_one_sentence(cli, store, write, content, options, message):
+    done = cli("find", store, write("bad.tsv", content), *options)
+    assert done.code in (1, 2) and message in done.err and done.out == ""
+    assert done.err.strip().count("\n") == 0
+
+
+def test_a_vocabulary_that_the_corpus_lacks(cli, store, examples, write):
+    done = cli("find", store, examples, "--among", write("terms.txt", "unicorn\ndragon\n"))
+    assert done.code == 1 and "0 of its 2 terms in the corpus" in done.err and "unicorn, dragon" in done.err
+    empty = cli("find", store, examples, "--among", write("none.txt", "# nothing\n\n"))
+    assert empty.code == 1 and "has no terms" in empty.err
+
+
+def test_what_is_read_is_never_written_over(cli, store, examples):
+    before = examples.read_bytes()
+    done = cli("find", store, examples, "--out", examples, "--overwrite")
+    assert done.code == 2 and examples.read_bytes() == before

@@ -1,0 +1,68 @@
+"""The best sentence is the one that alone would give the highest decision."""
+
+import numpy as np
+
+from bagpack.basis import Basis
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.find import best_lines, find_pairs
+from bagpack.sources import as_source
+from bagpack.vectors.matrix import BlockMatrix
+
+from ..contexts.stores import make_store
+from .conftest import HELD_OUT, SENTENCES
+
+
+def alone(model, sentence, pair, tmp_path, number):
+    """The model's v12 decision of a pair in a corpus of this sentence alone, with the whole corpus's basis."""
+    source = as_source(make_store(tmp_path, [sentence], name=f"{number}.bp"))
+    matrix = BlockMatrix.count(source, [pair], model.basis, CountSettings())
+    output, sign = model.output_of("part")
+    for weighting, weights in zip(model.weightings, model.weights, strict=True):
+        if weighting.name == "v12":
+            block = matrix.blocks["v12"]
+            from dataclasses import replace
+
+            rows = weighting.apply(replace(block, seen=None)).expanded()
+            return sign * float((rows @ weights[:, output])[0])
+    raise AssertionError
+
+
+def test_the_best_sentence_decides_most_alone(source, trained, tmp_path):
+    pairs = HELD_OUT[:4]
+    lines = best_lines(source, trained.model, pairs, "part", most=3)
+    for pair, own in zip(pairs, lines, strict=True):
+        holding = {" ".join(s): s for s in SENTENCES if pair[0] in s and pair[1] in s}
+        scores = {
+            text: alone(trained.model, sentence, pair, tmp_path / pair[0], number)
+            for number, (text, sentence) in enumerate(holding.items())
+            if not (tmp_path / pair[0]).mkdir(exist_ok=True)
+        }
+        best = max(scores.values())
+        shown = [line.text.replace(" .", ".") for line in own]
+        texts = {text.replace(" .", "."): score for text, score in scores.items()}
+        assert texts[shown[0]] >= best - 0.1  # compared in steps of a tenth
+        assert len(shown) == len(set(shown)) == min(3, len(holding))
+        order = np.array([texts[text] for text in shown])
+        assert (np.diff(order) <= 0.1).all()
+
+
+def test_found_pairs_have_their_sentences(source, trained):
+    found = find_pairs(source, trained.model, "part", top=12)
+    for row, line in zip(found, found.lines, strict=True):
+        words = row.sentence.replace(".", " .").split()
+        assert {row.w1, row.w2} <= set(words) and line.text == row.sentence
+        assert row.document == "all"
+    unknown = best_lines(source, trained.model, [("unicorn", "parta00"), ("kinda00", "toola00")], "part")
+    assert unknown[0] == []
+
+
+def test_a_model_without_v12_shows_short_sentences(source, store):
+    from bagpack.find.examples import Examples
+    from bagpack.find.training import train_on_examples
+
+    trained = train_on_examples(
+        as_source(Corpus.open(store)), Examples("part", tuple(HELD_OUT)), condition="v1v2", b=200
+    )
+    assert isinstance(trained.model.basis, Basis)
+    assert all(best_lines(source, trained.model, HELD_OUT[:3], "part", most=1))

@@ -1,0 +1,105 @@
+"""Examples and the negatives that are drawn for them."""
+
+import pytest
+
+from bagpack.errors import InputError, UsageError
+from bagpack.find import find_pairs, read_examples
+from bagpack.find.examples import Examples
+from bagpack.find.negatives import draw_negatives, number_to_draw
+from bagpack.find.questions import next_questions
+from bagpack.find.training import train_on_examples
+from bagpack.find.vocabulary import corpus_vocabulary
+
+from ..contexts import oracle
+from .conftest import GIVEN, SENTENCES
+
+
+def draw(source, examples, number=80, seed=0, **more):
+    return draw_negatives(source, examples, corpus_vocabulary(source), number, seed=seed, **more)
+
+
+def test_negatives_co_occur_and_are_no_examples(source):
+    examples = Examples("part", tuple(GIVEN))
+    drawn = draw(source, examples)
+    assert len(drawn) == len(set(drawn)) == 80
+    assert not set(drawn) & set(GIVEN)
+    reversals = {(two, one) for one, two in GIVEN}
+    assert reversals <= set(drawn)
+    for one, two in set(drawn) - reversals:
+        assert list(oracle.pair_contexts(SENTENCES, (one,), (two,)))
+    firsts, seconds = ({pair[side] for pair in GIVEN} for side in (0, 1))
+    near = [pair for pair in set(drawn) - reversals if pair[0] in firsts or pair[1] in seconds]
+    assert len(near) >= 0.4 * (len(drawn) - len(reversals))
+
+
+def test_negatives_depend_on_the_seed_alone(source):
+    examples = Examples("part", tuple(GIVEN))
+    assert draw(source, examples) == draw(source, examples, n_jobs=2)
+    assert draw(source, examples) != draw(source, examples, seed=1)
+
+
+def test_a_symmetric_relation_has_no_reversed_negatives(source):
+    symmetric = Examples("part", (*GIVEN, GIVEN[0][::-1]))
+    assert not {frozenset(pair) for pair in draw(source, symmetric)} & {frozenset(pair) for pair in GIVEN}
+
+
+def test_the_number_of_negatives_grows_with_the_examples():
+    assert [number_to_draw(n) for n in (1, 20, 50, 10_000)] == [200, 200, 500, 4000]
+
+
+def test_what_was_drawn_is_said(source):
+    trained = train_on_examples(source, Examples("part", (*GIVEN, ("unicorn", "horn"))), seed=3, negatives=50)
+    assert "trained on 10 examples of part" in trained.notes[0]
+    assert "50 further pairs" in trained.notes[1] and "seed 3" in trained.notes[1]
+    assert trained.notes[2].endswith("unicorn, horn")
+    given = train_on_examples(source, Examples("part", tuple(GIVEN), (("kinda01", "kindb01"),)), negatives=0)
+    assert given.notes == ["trained on 10 examples of part and 1 of other pairs"]
+
+
+def test_examples_with_and_without_labels(write):
+    plain = read_examples(write("a.tsv", "w1\tw2\nleaf\ttree\nleaf\ttree\n"))
+    assert plain == Examples("yes", (("leaf", "tree"),), (), plain.path)
+    answered = read_examples(
+        write("b.tsv", "w1\tw2\tlabel\nleaf\ttree\tpart\nsea\ttree\tno\nsea\tsky\tnone\n")
+    )
+    assert (answered.label, answered.positives) == ("part", (("leaf", "tree"),))
+    assert answered.negatives == (("sea", "tree"), ("sea", "sky"))
+    several = write("c.tsv", "w1\tw2\tlabel\nleaf\ttree\tpart\nleaf\ttree\tpiece\noak\ttree\tkind\n")
+    chosen = read_examples(several, "part")
+    assert (chosen.positives, chosen.negatives) == ((("leaf", "tree"),), (("oak", "tree"),))
+    with pytest.raises(UsageError, match="3 labels; choose the one to find with --label: kind, part, piece"):
+        read_examples(several)
+    with pytest.raises(UsageError, match=r"no label 'parts'; did you mean part"):
+        read_examples(several, "parts")
+    with pytest.raises(InputError, match="no positive example"):
+        read_examples(write("d.tsv", "w1\tw2\tlabel\nsea\ttree\tno\n"))
+
+
+def test_examples_without_a_word_of_the_corpus(source):
+    with pytest.raises(
+        InputError, match="no example whose two words the corpus contains \\(it lacks unicorn, horn"
+    ):
+        train_on_examples(source, Examples("part", (("unicorn", "horn"),)))
+
+
+def test_one_positive_is_enough(source):
+    trained = train_on_examples(source, Examples("part", tuple(GIVEN[:1])))
+    assert trained.model.label_scores(GIVEN[:1])[0, trained.model.classes.index("part")] > 0
+    assert "too few for probabilities" in trained.notes[-1]
+    found = find_pairs(source, trained.model, top=3, sentences=False)
+    assert [row.probability for row in found] == [None] * 3
+
+
+def test_questions_by_every_strategy():
+    import numpy as np
+
+    scores = np.array([2.0, -0.1, 0.5, -3.0, 0.05])
+    assert next_questions(scores, strategy="rank", number=9) == [0, 2, 4, 1, 3]
+    assert next_questions(scores, strategy="uncertainty", number=3) == [4, 1, 2]
+    assert next_questions(scores, strategy="mix", number=4) == [0, 4, 2, 1]
+    assert next_questions(scores, strategy="mix", number=1, turn=1) == [4]
+    assert next_questions(scores, answered={0, 4}, strategy="mix", number=2) == [2, 1]
+    drawn = [next_questions(scores, strategy="random", number=5, turn=t) for t in range(5)]
+    assert all(sorted(own) == [0, 1, 2, 3, 4] for own in drawn) and len({*map(tuple, drawn)}) > 1
+    with pytest.raises(ValueError, match="unknown strategy"):
+        next_questions(scores, strategy="best")
