@@ -10,7 +10,7 @@ SOURCES = Path(bagpack.__file__).parent
 ORDER = (
     "_version", "errors", "jit", "files", "artefacts", "signals", "names", "wording", "console", "sheets",
     "parallel", "backends", "corpus", "basis", "contexts", "tasks", "engines", "sources", "vectors", "learn",
-    "evaluate", "report", "explain", "experiments", "data", "demo", "info", "app", "cli",
+    "evaluate", "report", "explain", "find", "experiments", "data", "demo", "info", "app", "cli",
 )  # fmt: skip
 
 
