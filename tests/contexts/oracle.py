@@ -1,4 +1,7 @@
-"""docs/method.md, literally: brute force over lists of lemmas. Shares no code with the package."""
+"""docs/method.md, literally: brute force over lists of lemmas. Shares no code with the package.
+
+A token may have its part of speech behind it (saw/NOUN); a target that has one means only such tokens.
+"""
 
 from itertools import pairwise
 
@@ -16,15 +19,27 @@ def basis_terms(sentences, b):
     return unigrams + top((s[i], s[i + 1]) for s in sentences for i in range(len(s) - 1))
 
 
+def lemmas(tokens):
+    return [token.partition("/")[0] for token in tokens]
+
+
+def fits(token, wanted):
+    return token == wanted or ("/" not in wanted and token.partition("/")[0] == wanted)
+
+
 def occurrences(sentence, target):
-    return [i for i in range(len(sentence)) if tuple(sentence[i : i + len(target)]) == target]
+    return [
+        i
+        for i in range(len(sentence) - len(target) + 1)
+        if all(fits(sentence[i + k], wanted) for k, wanted in enumerate(target))
+    ]
 
 
 def single_contexts(sentences, target, before=4, after=4):
     for s in sentences:
         for i in occurrences(s, target):
             end = i + len(target)
-            yield {"pre": s[max(0, i - before) : i], "post": s[end : end + after]}
+            yield {"pre": lemmas(s[max(0, i - before) : i]), "post": lemmas(s[end : end + after])}
 
 
 def pair_contexts(sentences, one, two, left=2, between=5, right=2):
@@ -36,7 +51,11 @@ def pair_contexts(sentences, one, two, left=2, between=5, right=2):
             if {first, second} != {one, two} or j < i + len(first) or len(gap) > between:
                 continue
             end = j + len(second)
-            parts = {"pre": s[max(0, i - left) : i], "betw": gap, "post": s[end : end + right]}
+            parts = {
+                "pre": lemmas(s[max(0, i - left) : i]),
+                "betw": lemmas(gap),
+                "post": lemmas(s[end : end + right]),
+            }
             for sign, leader in (("+", one), ("-", two)):
                 if first == leader:
                     yield sign, parts, (sign == "-" and one == two)

@@ -1,10 +1,15 @@
-"""Small stores for tests: sentences given as lists of lemmas, cut into shards where wanted."""
+"""Small stores for tests: sentences given as lists of lemmas or lemma/TAG, cut into shards where wanted."""
 
 from itertools import pairwise
 from pathlib import Path
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
+
+
+def token_line(token):
+    lemma, _, tag = token.partition("/")
+    return f"{lemma.upper()}\t{tag or 'X'}\t{lemma}"
 
 
 def make_store(folder: Path, sentences, cuts=(), name="store.bp"):
@@ -14,7 +19,7 @@ def make_store(folder: Path, sentences, cuts=(), name="store.bp"):
     for number, (start, end) in enumerate(pairwise(bounds)):
         lines = []
         for sentence in sentences[start:end]:
-            lines += ["<s>", *(f"{w.upper()}\tX\t{w}" for w in sentence), "</s>"]
+            lines += ["<s>", *map(token_line, sentence), "</s>"]
         source = folder / f"{name}-part{number}.vert"
         source.write_text("\n".join([f'<text id="t{number}">', *lines, "</text>", ""]), encoding="utf-8")
         index_corpus([str(source)], store, append=number > 0)

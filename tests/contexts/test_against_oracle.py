@@ -84,6 +84,40 @@ def test_every_feature_equals_the_oracle(
     assert swapped == turned
 
 
+TAGGED = [f"{word}/{tag}" for word in "abc" for tag in ("NOUN", "VERB")]
+one_word = st.sampled_from([*TAGGED, "a", "b"])
+tagged_targets = st.one_of(one_word, st.tuples(one_word, one_word).map(" ".join))
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    sentences=st.lists(st.lists(st.sampled_from(TAGGED), min_size=1, max_size=14), min_size=1, max_size=12),
+    one=tagged_targets,
+    two=tagged_targets,
+    limit=st.one_of(st.none(), st.integers(1, 4)),
+    cuts=st.lists(st.integers(1, 11), max_size=2),
+    marks_per_search=st.sampled_from([0, 4, 1 << 30]),
+)
+@example([["a/NOUN", "b/VERB", "a/VERB", "b/VERB", "a/NOUN"]], "a/NOUN", "b/VERB", None, [], 0)
+@example([["a/NOUN", "a/VERB", "a/NOUN"]], "a/NOUN", "a/VERB", None, [], 1 << 30)
+def test_targets_with_a_part_of_speech_equal_the_oracle(sentences, one, two, limit, cuts, marks_per_search):
+    w1, w2 = tuple(one.split()), tuple(two.split())
+    found_at = [[(k, i) for k, s in enumerate(sentences) for i in oracle.occurrences(s, w)] for w in (w1, w2)]
+    if not all(found_at) or (w1 != w2 and {*found_at[0]} & {*found_at[1]}):
+        return  # unknown, or tokens that are both words
+    terms = oracle.basis_terms([oracle.lemmas(s) for s in sentences], 4)
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = make_store(Path(folder), sentences, cuts)
+        with patch.object(cooccurrences, "MARKS_PER_SEARCH", marks_per_search):
+            found = features(corpus, (one, two), terms, limit=limit)
+        seen = [len(corpus.contexts(word, limit=None)) for word in (one, two)]
+        together = corpus.contexts(one, two, limit=None).total
+    assert found == oracle.vector(sentences, w1, w2, terms, limit)
+    assert seen == [len(places) for places in found_at]
+    pairs = oracle.pair_contexts(sentences, w1, w2)
+    assert together == sum(not again for _, _, again in pairs)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(sentences=sentences_of_words, b=st.integers(1, 40), cuts=st.lists(st.integers(1, 11), max_size=2))
 def test_basis_equals_the_oracle(sentences, b, cuts):

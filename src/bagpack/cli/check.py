@@ -10,6 +10,8 @@ from bagpack.cli.options import (
     Json,
     Limit,
     Overwrite,
+    Pos1,
+    Pos2,
     Store,
     Table,
     Windows,
@@ -21,6 +23,8 @@ def check(
     store: Store,
     data: AnyData,
     columns: Columns = "",
+    pos1: Pos1 = None,
+    pos2: Pos2 = None,
     limit: Limit = "5000",
     windows: Windows = "4/2-5-2",
     out: Table = None,
@@ -47,7 +51,7 @@ def check(
         check_not_read(out, data)
         check_table(out, "table of rows", overwrite=overwrite)
     file = read_text_file(data, lenient=True)
-    named = parse_columns(columns)
+    named = parse_columns(columns, pos1, pos2)
     listed = read_any(file, columns=named)
     file.raise_refused()
     labels = getattr(listed, "labels", None) or None

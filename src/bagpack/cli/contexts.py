@@ -6,7 +6,18 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 from bagpack import console
-from bagpack.cli.options import FirstWord, Json, Limit, MaybeSecondWord, Store, Windows, common
+from bagpack.cli.options import (
+    FirstWord,
+    Json,
+    Limit,
+    MaybeSecondWord,
+    Pos1,
+    Pos2,
+    Store,
+    Windows,
+    common,
+    tagged_word,
+)
 from bagpack.cli.words import check_words, hint_words
 
 if TYPE_CHECKING:
@@ -21,6 +32,8 @@ def contexts(
     w2: MaybeSecondWord = None,
     limit: Limit = "5000",
     windows: Windows = "4/2-5-2",
+    pos1: Pos1 = None,
+    pos2: Pos2 = None,
     json: Json = False,
     csv: Annotated[bool, common("--csv", help="Write CSV to standard output.")] = False,
 ) -> None:
@@ -33,6 +46,8 @@ def contexts(
     from bagpack.wording import say_elsewhere
 
     check_words(w1, w2)
+    w1 = tagged_word(w1, "--pos1", pos1)
+    w2 = None if w2 is None else tagged_word(w2, "--pos2", pos2)
     source = open_source(store)
     reach = Sizes.parse(windows)
     found = source.contexts(w1, w2, limit=parse_limit(limit), windows=reach)

@@ -23,7 +23,6 @@ from bagpack.cli.options import (
     advanced,
     common,
     conditions_of,
-    parse_columns,
 )
 from bagpack.cli.progress import work_progress
 from bagpack.cli.results import show_result
@@ -83,7 +82,7 @@ def evaluate(
         preset=learning.preset, conditions=conditions_of(condition), split=split, folds=folds,
         seed=learning.seed, transductive=transductive, C=svm.cost, epsilon=svm.epsilon,
         left_out=tuple(leave_out or ()), drop_unseen=rows.drop_unseen, label_sets=rows.label_sets,
-        task=rows.task, columns=parse_columns(rows.columns), features=report is not None or output.json,
+        task=rows.task, columns=rows.named(), features=report is not None or output.json,
         keep_overlap=keep_overlap, precision=precision,
     )  # fmt: skip
     with parallel.workers(report, store), work_progress(output.silent) as progress:

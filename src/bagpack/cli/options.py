@@ -134,6 +134,15 @@ MaybeSecondWord = Annotated[
 
 # Single options
 
+Pos1 = Annotated[
+    str | None,
+    advanced("--pos1", metavar="TAG", help="Part of speech of the first words: NOUN, N, …, or a column."),
+]
+Pos2 = Annotated[
+    str | None,
+    advanced("--pos2", metavar="TAG", help="Part of speech of the second words, likewise."),
+]
+
 Json = Annotated[bool, common("--json", help="Write JSON to standard output.")]
 Report = Annotated[
     Path | None, common("--report", metavar="FILE", help="Write an HTML report.", callback=_page)
@@ -331,6 +340,8 @@ class DataOptions:
     """How a data set is read."""
 
     columns: Columns = ""
+    pos1: Pos1 = None
+    pos2: Pos2 = None
     task: Annotated[
         str | None,
         advanced(
@@ -339,6 +350,10 @@ class DataOptions:
             values=("relations", "ratings"),
         ),
     ] = None
+
+    def named(self) -> dict[str, str] | None:
+        """The columns that were named."""
+        return parse_columns(self.columns, self.pos1, self.pos2)
 
 
 @dataclass(frozen=True)
@@ -436,17 +451,26 @@ class IndexOptions(LevelOptions, ReadingOptions):
     memory: Annotated[str, common("--memory", metavar="SIZE", help="Memory of all workers together.")] = "2G"
 
 
-def parse_columns(text: str) -> dict[str, str] | None:
-    """`w1=noun,w2=verb` as a mapping."""
-    if not text:
-        return None
-    columns: dict[str, str] = {}
-    for part in text.split(","):
+def parse_columns(text: str, pos1: str | None = None, pos2: str | None = None) -> dict[str, str] | None:
+    """`w1=noun,w2=verb` as a mapping, with the columns (or tags) of the parts of speech."""
+    columns = {name: given for name, given in (("pos1", pos1), ("pos2", pos2)) if given}
+    for part in text.split(",") if text else ():
         name, equals, column = part.partition("=")
         if not equals or not name or not column:
             raise UsageError(f"--columns {text} is not understood; write it like w1=noun,w2=verb")
         columns[name.strip()] = column.strip()
-    return columns
+    return columns or None
+
+
+def tagged_word(word: str, option: str, tag: str | None) -> str:
+    """A word with the part of speech that an option names."""
+    from bagpack.corpus.text.tagsets import universal_tag, with_tag
+
+    if tag is not None and universal_tag(tag) is None:
+        raise UsageError(
+            f"{option} {tag} is not a part of speech; write a universal tag such as NOUN, or N, V, A, R"
+        )
+    return with_tag(word, universal_tag(tag or ""))
 
 
 def conditions_of(condition: str) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from bagpack.cli.options import (
     Overwrite,
     Pairs,
     ParallelOptions,
+    Pos1,
+    Pos2,
     StoreOption,
     Table,
     parse_columns,
@@ -26,6 +28,8 @@ def predict(
     store: StoreOption = None,
     any_store: AnyStore = False,
     columns: Columns = "",
+    pos1: Pos1 = None,
+    pos2: Pos2 = None,
     out: Table = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -43,7 +47,7 @@ def predict(
     if out is not None:
         check_not_read(out, pairs)
         check_table(out, "predictions", overwrite=overwrite)
-    listed = read_pairs(pairs, parse_columns(columns))
+    listed = read_pairs(pairs, parse_columns(columns, pos1, pos2))
     with parallel.workers(None, store), work_progress(output.silent) as progress:
         found, matrix, answers, scores = predict_pairs(
             model, listed.pairs, store=store, any_store=any_store, n_jobs=parallel.jobs, progress=progress

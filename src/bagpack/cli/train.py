@@ -19,7 +19,6 @@ from bagpack.cli.options import (
     SvmOptions,
     advanced,
     common,
-    parse_columns,
 )
 from bagpack.cli.progress import work_progress
 from bagpack.cli.results import print_tables, write_result
@@ -67,7 +66,7 @@ def train(
     options = EvaluateOptions(
         preset=learning.preset, folds=folds, seed=learning.seed, C=svm.cost, epsilon=svm.epsilon,
         drop_unseen=rows.drop_unseen, label_sets=rows.label_sets, task=rows.task,
-        columns=parse_columns(rows.columns), features=report is not None,
+        columns=rows.named(), features=report is not None,
     )  # fmt: skip
     with parallel.workers(out, store), work_progress(output.silent) as progress:
         model, result = train_file(

@@ -16,6 +16,8 @@ from bagpack.cli.options import (
     Overwrite,
     Pairs,
     ParallelOptions,
+    Pos1,
+    Pos2,
     Store,
     advanced,
     common,
@@ -53,6 +55,8 @@ def vectors(
         advanced("--count", help="A term counts once per context or per token.", values=("context", "token")),
     ] = "context",
     columns: Columns = "",
+    pos1: Pos1 = None,
+    pos2: Pos2 = None,
     append: Append = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -82,7 +86,7 @@ def vectors(
     if old is not None:
         _refuse_options(context)
         old.check_source(source)
-    listed = read_pairs(pairs, parse_columns(columns))
+    listed = read_pairs(pairs, parse_columns(columns, pos1, pos2))
     with parallel.workers(out), work_progress(output.silent) as progress:
         if old is not None:
             picked = old.basis

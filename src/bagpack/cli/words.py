@@ -10,6 +10,7 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.contexts.source import ContextSource
+    from bagpack.corpus.store.corpus import Corpus
 
 HINTS = 6  # words offered for an unknown one
 
@@ -24,9 +25,27 @@ def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
     """On standard error, for each unknown word, some of the corpus with a similar spelling."""
     from bagpack.contexts.source import CorpusSource
     from bagpack.corpus.store.suggest import nearby
+    from bagpack.corpus.text.tagsets import split_tag
 
     if isinstance(source, CorpusSource):
         for word in unknown:
+            if parts := _other_parts(source.corpus, word):
+                tell(f"{split_tag(word)[0]} occurs as {parts}", "dim")
+                continue
             if found := nearby(source.corpus, word, HINTS):
                 listed = ", ".join(item.word for item in found)
                 tell(f"similar spellings of {word}: {listed}", "dim")
+
+
+def _other_parts(corpus: Corpus, word: str) -> str:
+    """The parts of speech under which a word occurs, if it has another one behind it; empty if it does not occur."""
+    from bagpack.contexts.targets import find_occurrences, resolve_targets
+    from bagpack.corpus.text.tagsets import UNIVERSAL, split_tag
+
+    stem, tag = split_tag(word)
+    named = [f"{stem}/{name}" for name in UNIVERSAL]
+    targets = [target for target in resolve_targets(corpus, named) if target] if tag and corpus.tags else []
+    counts = [
+        sum(int(find_occurrences(shard, [one]).counts[0]) for shard in corpus.shards) for one in targets
+    ]
+    return ", ".join(f"{one} ({count:,})" for one, count in zip(targets, counts, strict=True))

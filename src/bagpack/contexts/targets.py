@@ -16,42 +16,75 @@ from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.characters import is_ideographic
+from bagpack.corpus.text.tagsets import CODES, split_tag
 from bagpack.corpus.text.tokenizer import split_word
+from bagpack.errors import UsageError
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
+TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
 HIDDEN_MARK = "\ufdd0"  # a noncharacter with which a source may open keys of its own making; never shown
 NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, order=True)
 class Target:
-    """A word as it is found in a corpus: one key, or a run of keys for a multi-word target."""
+    """A word as it is found in a corpus: one key, or a run of keys for a multi-word target.
+
+    A key may end in TAG_MARK and a universal part of speech; then only tokens of that part of speech count.
+    """
 
     keys: tuple[str, ...]
 
     def __str__(self) -> str:
-        return " ".join(key.lstrip(HIDDEN_MARK) for key in self.keys)
+        return " ".join(key.lstrip(HIDDEN_MARK).replace(TAG_MARK, "/") for key in self.keys)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The keys without parts of speech."""
+        return tuple(key.partition(TAG_MARK)[0] for key in self.keys)
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it is all tokens of one key, whose count the lexicon has."""
+        return len(self.keys) == 1 and TAG_MARK not in self.keys[0]
 
 
 def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]:
     """The target of each word; None if the corpus does not have it.
 
     A word is looked up as it is written; failing that, it is taken as a run of words, divided by spaces or (as in
-    WordNet's radiation_therapy) underscores, and where a script has neither, as the tokenizer divides it.
+    WordNet's radiation_therapy) underscores, and where a script has neither, as the tokenizer divides it. Each of
+    them may have a part of speech behind it (saw/NOUN), if the corpus has parts of speech.
     """
     whole = corpus.resolve(words)
     targets: list[Target | None] = [None if key is None else Target((key,)) for key in whole]
     pieces_of: dict[int, list[str]] = {}
     for index, (word, key) in enumerate(zip(words, whole, strict=True)):
         pieces = word.replace("_", " ").split()
-        if key is None and (len(pieces) > 1 or (pieces and pieces[0] != word) or is_ideographic(word)):
+        tagged = key is None and any(_tag_of(piece, corpus) for piece in pieces)
+        if key is None and (
+            len(pieces) > 1 or (pieces and pieces[0] != word) or tagged or is_ideographic(word)
+        ):
             pieces_of[index] = pieces
     if pieces_of:
         for index, run in zip(pieces_of, _resolve_runs(corpus, list(pieces_of.values())), strict=True):
             targets[index] = run
     return targets
+
+
+def _tag_of(piece: str, corpus: Corpus) -> str:
+    """The part of speech behind a word; empty if it has none."""
+    tag = split_tag(piece)[1]
+    if not tag or corpus.tags:
+        return tag
+    if not piece.endswith(f"/{tag}"):  # a short form, which is more likely part of a word: N/A
+        return ""
+    raise UsageError(
+        f"{corpus.path} has no parts of speech, so {piece} cannot be counted; write {split_tag(piece)[0]}, or index "
+        f"text that has them"
+    )
 
 
 def _resolve_runs(corpus: Corpus, runs: Sequence[Sequence[str]]) -> list[Target | None]:
@@ -60,19 +93,33 @@ def _resolve_runs(corpus: Corpus, runs: Sequence[Sequence[str]]) -> list[Target 
     Failing that, the most frequent lemmas of their forms: living room → live room.
     """
     key_of = _keys_of(corpus, runs)
+    tags = [[_tag_of(piece, corpus) if key_of[piece] is None else "" for piece in run] for run in runs]
     runs = [
-        [part for piece in run for part in (_cut(piece, corpus) if key_of[piece] is None else (piece,))]
-        for run in runs
+        [split_tag(piece)[0] if tag else piece for piece, tag in zip(run, own, strict=True)]
+        for run, own in zip(runs, tags, strict=True)
     ]
     key_of |= _keys_of(corpus, runs)
-    targets = [_target(key_of.get, run) for run in runs]
+    cut = [[_cut(piece, corpus) if key_of[piece] is None else (piece,) for piece in run] for run in runs]
+    tags = [
+        [
+            tag if part == len(pieces) - 1 else ""
+            for pieces, tag in zip(run, own, strict=True)
+            for part in range(len(pieces))
+        ]
+        for run, own in zip(cut, tags, strict=True)
+    ]
+    runs = [[part for pieces in run for part in pieces] for run in cut]
+    key_of |= _keys_of(corpus, runs)
+    targets = [_target(key_of.get, run, own) for run, own in zip(runs, tags, strict=True)]
     found = _occurring(corpus, targets)
     absent = [index for index, target in enumerate(targets) if target is not None and target not in found]
     if absent:
         fold = folding(corpus.options)
         usual = usual_keys(corpus, [fold(piece) for index in absent for piece in runs[index]])
         for index in absent:
-            targets[index] = _target(lambda piece: usual.get(fold(piece), key_of[piece]), runs[index])
+            targets[index] = _target(
+                lambda piece: usual.get(fold(piece), key_of[piece]), runs[index], tags[index]
+            )
         found |= _occurring(corpus, [targets[index] for index in absent])
     return [target if target in found else None for target in targets]
 
@@ -87,14 +134,18 @@ def _cut(piece: str, corpus: Corpus) -> Sequence[str]:
     return split_word(piece, corpus.options.lang) if is_ideographic(piece) else (piece,)
 
 
-def _target(key_of: Callable[[str], str | None], run: Sequence[str]) -> Target | None:
-    keys = [key for key in map(key_of, run) if key is not None]
+def _target(key_of: Callable[[str], str | None], run: Sequence[str], tags: Sequence[str]) -> Target | None:
+    keys = [
+        f"{key}{TAG_MARK}{tag}" if tag else key
+        for key, tag in zip(map(key_of, run), tags, strict=True)
+        if key is not None
+    ]
     return Target(tuple(keys)) if keys and len(keys) == len(run) else None
 
 
 def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
     """Those that occur in the corpus; every single key does."""
-    found = {target for target in targets if target is not None and len(target.keys) == 1}
+    found = {target for target in targets if target is not None and target.is_key}
     left = sorted({target for target in targets if target is not None} - found)
     for shard in corpus.shards:
         if not left:
@@ -142,7 +193,22 @@ class TargetKeys:
     def __init__(self, targets: Sequence[Target]) -> None:
         self.lengths = np.fromiter((len(target.keys) for target in targets), np.int64, len(targets))
         self.ends = np.cumsum(self.lengths)
-        self.flat = Strings.of([key for target in targets for key in target.keys])
+        keys = [key for target in targets for key in target.keys]
+        marked = [TAG_MARK in key for key in keys]
+        self.tags: NDArray[np.int64] | None = None  # of each key; -1 if any will do
+        if any(marked):
+            divided = [key.partition(TAG_MARK) for key in keys]
+            keys = [key for key, _, _ in divided]
+            self.tags = np.array([CODES[tag] if tag else -1 for _, _, tag in divided], np.int64)
+        self.flat = Strings.of(keys)
+
+    @property
+    def filtered(self) -> list[int]:
+        """The targets whose occurrences are not all postings of a key."""
+        several = self.lengths > 1
+        if self.tags is not None:
+            several |= np.maximum.reduceat(self.tags, self.ends - self.lengths) >= 0
+        return [int(number) for number in np.flatnonzero(several)]
 
 
 def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Occurrences:
@@ -159,22 +225,28 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
         np.zeros(first.size, np.bool_),
         read_only(NO_POSITIONS),
     )
-    several = np.flatnonzero(keys.lengths > 1).tolist()
-    if not several:
+    filtered = keys.filtered
+    if not filtered:
         return single
-    runs = {n: run_starts(shard, flat[keys.ends[n] - keys.lengths[n] : keys.ends[n]]) for n in several}
+    runs = {}
+    for n in filtered:
+        own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))
+        runs[n] = run_starts(shard, flat[own], None if keys.tags is None else keys.tags[own])
     return single.move(runs)
 
 
-def run_starts(shard: Shard, keys: I64) -> U32:
-    """Positions where the keys follow one another within a sentence."""
+def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:
+    """Positions where the keys follow one another within a sentence, with these parts of speech (-1: any)."""
     if (keys < 0).any():
         return NO_POSITIONS
     frequency = shard.posting_bounds[keys + 1] - shard.posting_bounds[keys]
     anchor = int(np.argmin(frequency))
     starts = shard.key_positions(int(keys[anchor])).astype(np.int64) - anchor
     starts = starts[(starts >= 0) & (starts + keys.size <= shard.tokens.size)]
-    for place, key in enumerate(keys.tolist()):
+    for place, tag in enumerate(() if tags is None else tags.tolist()):
+        if tag >= 0:
+            starts = starts[shard.tags[starts + place] == tag]
+    for place, key in enumerate(keys.tolist() if keys.size > 1 else ()):
         tokens = shard.tokens[starts + place]
         follows = shard.key_of_type[tokens & TYPE_MASK] == key
         if place:

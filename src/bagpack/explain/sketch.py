@@ -133,7 +133,7 @@ def background_of(source: ContextSource) -> Corpus:
 
 def occurrences(corpus: Corpus, target: Target) -> int:
     """How often a target stands in a corpus; of a single key, without touching its postings."""
-    if len(target.keys) == 1:
+    if target.is_key:
         index = int(corpus.lexicon.keys.find([target.keys[0]])[0])
         return int(corpus.lexicon.counts[index]) if index >= 0 else 0
     return sum(int(find_occurrences(shard, [target]).counts[0]) for shard in corpus.shards)
@@ -295,7 +295,7 @@ def sketch_word(
     flat = _count_word(counter, corpus, target, windows, tick)
     telling = counter.telling(top)
     chosen = np.linspace(0, len(flat) - 1, min(examples, len(flat))).astype(int).tolist()
-    rank = int((corpus.lexicon.counts > count).sum()) + 1 if len(target.keys) == 1 else 0
+    rank = int((corpus.lexicon.counts > count).sum()) + 1 if target.is_key else 0
     return WordSketch(
         word=word, known_as=str(target), unknown=False, count=count,
         per_million=round(1e6 * count / max(corpus.tokens, 1), 2), rank=rank, forms=_forms(corpus, target),
@@ -337,7 +337,7 @@ def neighbours_of(counter: TermCounter, target: Target) -> list[TellingTerm]:
     """Words that stand near a target more often than chance, by G²: no marks, none of the commonest words."""
     numbers, counts = counter.counts().get(NEAR, (np.empty(0, np.int64), np.empty(0, np.int64)))
     ranked = counter.ranked(NEAR, numbers, counts, LEAST_TOGETHER, _common_from(counter.background))
-    return [item for item in ranked if any(map(str.isalpha, item.term)) and item.term not in target.keys]
+    return [item for item in ranked if any(map(str.isalpha, item.term)) and item.term not in target.words]
 
 
 def _common_from(corpus: Corpus) -> float:
@@ -364,7 +364,7 @@ def discover_neighbours(
 
 def _forms(corpus: Corpus, target: Target, top: int = 12) -> list[Form]:
     """How a word is written, the commonest first; for a run of words there is no such list."""
-    if len(target.keys) > 1:
+    if not target.is_key:
         return []
     sums: dict[str, int] = {}
     for shard in corpus.shards:

@@ -24,7 +24,7 @@ def read_any(
     either (or with both and no ``task``) a :class:`PairList`: for counting pairs it is enough.
     """
     file = path if isinstance(path, TextFile) else read_text_file(path)
-    words = {name: given for name, given in (columns or {}).items() if name in ("w1", "w2")}
+    words = {name: given for name, given in (columns or {}).items() if name not in ("label", "score")}
     may_be_questions = file.sheet is None and file.suffix not in (".tsv", ".csv")
     if may_be_questions and not _has_pairs(file, words) and _is_questions(file):
         return read_questions(file)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bagpack.corpus.text.tagsets import universal_tag, with_tag
 from bagpack.errors import InputError
 from bagpack.tasks.columns import ROLES, WORDS, plain
 from bagpack.tasks.table import Table, mapped_columns, read_header, read_table
@@ -15,6 +16,12 @@ from bagpack.tasks.workbook import DateCell
 
 _HEADER_WITHIN = 20  # lines that are searched for a header, for a message
 _FORMULA_ERRORS = frozenset({"#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#null!", "#num!"})
+SPELLINGS = {
+    "J": "ADJ",
+    "S": "ADJ",
+    "ADJECTIVE": "ADJ",
+    "ADVERB": "ADV",
+}  # that data sets have for parts of speech
 _SUBJECT_ROLES = frozenset({"a0", "arg0", "nsubj", "subj", "subject", "agent"})
 
 
@@ -22,12 +29,14 @@ _SUBJECT_ROLES = frozenset({"a0", "arg0", "nsubj", "subj", "subject", "agent"})
 class PairColumns:
     """Where a table's pairs are.
 
-    ``role`` is the column whose value decides the order, or None where the columns themselves are the order.
+    ``role`` is the column whose value decides the order, or None where the columns themselves are the order. ``tags``
+    are the columns with the parts of speech of the two words, or a tag for all rows.
     """
 
     first: str
     second: str
     role: str | None = None
+    tags: tuple[str | None, str | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = 
         .ods, .xls).
     columns
         The file's own names for ``w1`` and ``w2``, where they are not among the recognised ones
-        (:mod:`bagpack.tasks.columns`).
+        (:mod:`bagpack.tasks.columns`); for ``pos1`` and ``pos2``, the columns with their parts of speech, or a tag.
 
     Raises
     ------
@@ -84,16 +93,17 @@ def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = 
 
 def find_pair_columns(table: Table, mapped: Mapping[str, str]) -> PairColumns:
     """Decide which columns hold the words; a mapping by the user comes before the recognised names."""
+    tags = mapped.get("pos1"), mapped.get("pos2")
     if "w1" in mapped and "w2" in mapped:
-        return PairColumns(mapped["w1"], mapped["w2"])
+        return PairColumns(mapped["w1"], mapped["w2"], tags=tags)
     names = {plain(name): name for name in reversed(table.header) if name}
     for one, two in WORDS:
         first, second = mapped.get("w1") or names.get(one), mapped.get("w2") or names.get(two)
         if first and second:
-            return PairColumns(first, second)
+            return PairColumns(first, second, tags=tags)
     for head, dependent, role in ROLES:
         if not {"w1", "w2"} & mapped.keys() and head in names and dependent in names:
-            return PairColumns(names[head], names[dependent], names.get(role))
+            return PairColumns(names[head], names[dependent], names.get(role), tags)
     raise InputError(f"{table.name} has no columns w1 and w2 ({table.found}); {_cure(table)}")
 
 
@@ -118,9 +128,25 @@ def take_pairs(table: Table, where: PairColumns) -> list[Pair]:
         for at in (first, second):
             if problem := cell_problem(row[at], "word", table.header[at]):
                 table.file.refuse(table.file.error(number, problem), number)
-        pair = (row[first], row[second])
+        pair = (
+            with_tag(row[first], _tag_in(table, row, number, where.tags[0])),
+            with_tag(row[second], _tag_in(table, row, number, where.tags[1])),
+        )
         pairs.append(pair[::-1] if role is not None and is_subject(row[role]) else pair)
     return pairs
+
+
+def _tag_in(table: Table, row: Sequence[str], number: int, column: str | None) -> str | None:
+    """The part of speech that a row gives to a word; an empty cell gives none."""
+    if column is None or column not in table.places:
+        return universal_tag(column or "")
+    cell = row[table.places[column]].strip().upper()
+    if cell and universal_tag(SPELLINGS.get(cell, cell)) is None:
+        problem = (
+            f"the part of speech in column {column!r} is {cell!r}; write a universal tag such as NOUN, or N"
+        )
+        table.file.refuse(table.file.error(number, problem), number)
+    return universal_tag(SPELLINGS.get(cell, cell))
 
 
 def cell_problem(cell: str, what: str, column: str) -> str:

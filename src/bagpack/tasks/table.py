@@ -13,12 +13,13 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
+from bagpack.corpus.text.tagsets import universal_tag
 from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.sheets import unguarded
 from bagpack.tasks.columns import find, listed
 from bagpack.tasks.textfile import TextFile, read_text_file
 
-CANONICAL_COLUMNS = ("w1", "w2", "label", "score")
+CANONICAL_COLUMNS = ("w1", "w2", "label", "score", "pos1", "pos2")
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
 _SEP = re.compile(r'"?sep=([;,\t])"?', re.IGNORECASE)  # Excel's own way to name it, in a line of its own
 _QUOTED = re.compile(r'"[^"]*"')
@@ -201,6 +202,8 @@ def mapped_columns(table: Table, columns: Mapping[str, str] | None) -> dict[str,
                 f"{', '.join(CANONICAL_COLUMNS)}, for example w1=noun,label=type"
             )
         column = find(table.header, name.strip().lower())
+        if column is None and canonical in ("pos1", "pos2") and universal_tag(name.strip()):
+            column = name.strip()  # a tag for all rows, not a column
         if column is None:
             raise UsageError(
                 f"{table.name} has no column {name!r} ({table.found}); {did_you_mean(name, table.header)}"

@@ -108,7 +108,7 @@ class Corpus:
         """Distinct keys (lemmas, or forms with --level form)."""
         return int(self.manifest["types"])
 
-    @property
+    @cached_property
     def tags(self) -> dict[str, int]:
         """Tokens of each universal part of speech, most frequent first; empty if the corpus has no tags."""
         total: Counter[str] = Counter()

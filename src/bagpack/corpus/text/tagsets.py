@@ -241,6 +241,22 @@ def identify_tagset(tags: Iterable[str]) -> str:
     return best if known(best) >= ENOUGH * total else UNKNOWN
 
 
+def split_tag(word: str) -> tuple[str, str]:
+    """A word and the universal tag that a user wrote behind it; an empty one if there is none.
+
+    >>> split_tag("saw/NOUN"), split_tag("paint/V"), split_tag("and/or"), split_tag("km/h")
+    (('saw', 'NOUN'), ('paint', 'VERB'), ('and/or', ''), ('km/h', ''))
+    """
+    stem, slash, end = word.rpartition("/")
+    tag = universal_tag(end) if slash and stem else None
+    return (stem, tag) if tag else (word, "")
+
+
+def with_tag(word: str, tag: str | None) -> str:
+    """The word with a tag behind it, unless it has one."""
+    return f"{word}/{tag}" if tag and not split_tag(word)[1] else word
+
+
 def universal_tag(text: str) -> str | None:
     """The universal tag that NOUN, or its short form N, means; None if it is neither.
 
