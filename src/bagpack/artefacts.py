@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import json
 import os
 import sys
@@ -41,6 +40,7 @@ from bagpack.files import (
     sync_directory,
     write_json,
 )
+from bagpack.locks import release_within, take_lock
 
 LOCK = "lock"  # held by whoever writes a `NAME.partial`; its presence shows that the directory is ours
 AT_FDCWD = -100
@@ -111,9 +111,9 @@ def locked_directory(work: Path, is_ours: Callable[[Path], bool]) -> Iterator[No
         work.mkdir(exist_ok=True)
         if any(work.iterdir()) and not (work / LOCK).exists() and not is_ours(work):
             raise _foreign(work)
-        handle = open(work / LOCK, "a")  # noqa: SIM115 (held while the block lasts)
+        handle = open(work / LOCK, "ab")  # noqa: SIM115 (held while the block lasts)
     with handle:
-        take_lock(handle.fileno(), work / LOCK)
+        take_lock(handle, work / LOCK)
         for left in work.iterdir():
             if left.name != LOCK:
                 remove_tree(left)
@@ -124,27 +124,6 @@ def _foreign(work: Path) -> StoreError:
     return StoreError(f"{work} is needed while working and was not made by BagPack; move it elsewhere")
 
 
-def take_lock(handle: int, path: Path) -> None:
-    """Lock an open file alone, without waiting; a StoreError if another process holds it or has just removed it."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES):
-            raise busy(path.parent) from error
-        # A file system without locks: nothing can be held.
-    try:
-        current = os.stat(path).st_ino
-    except FileNotFoundError:
-        raise busy(path.parent) from None
-    if current != os.fstat(handle).st_ino:
-        raise busy(path.parent)  # its owner finished just now, and another one began
-
-
-def busy(work: Path) -> StoreError:
-    """The error where another process works in a directory."""
-    return StoreError(f"another bagpack command is working in {work}; wait for it, or stop it")
-
-
 def replace_tree(work: Path, path: Path) -> None:
     """Make `work` the directory at `path`. What was there is exchanged with it in one step, and then removed.
 
@@ -152,6 +131,8 @@ def replace_tree(work: Path, path: Path) -> None:
     the two renames, `recover_replaced` puts it back.
     """
     aside = _set_aside(path)
+    release_within(work)
+    release_within(path)
     with disk_errors(path):
         if not path.exists():
             os.replace(work, path)
@@ -185,6 +166,8 @@ def _set_aside(path: Path) -> Path:
 
 def exchange(first: Path, second: Path) -> bool:
     """Exchange two names in one step; False where the system or the file system cannot."""
+    if sys.platform == "win32":
+        return False
     library = ctypes.CDLL(None, use_errno=True)
     names = os.fsencode(first), os.fsencode(second)
     if sys.platform == "darwin" and hasattr(library, "renamex_np"):
@@ -264,7 +247,8 @@ def member(directory: Path, name: str) -> Path:
     A name that leads out of the directory, or passes through a symbolic link, is refused: artefacts come from others.
     """
     parts = PurePosixPath(name).parts if isinstance(name, str) else ()
-    if not parts or ".." in parts or name.startswith("/") or "\0" in name:
+    # A backslash or a drive letter would lead out of the directory on Windows.
+    if not parts or ".." in parts or name.startswith("/") or any(sign in name for sign in "\0\\:"):
         raise StoreError(f"{directory} names the file {name!r}, which is not inside it; it is not used")
     path = directory
     for part in parts:

@@ -24,7 +24,11 @@ from bagpack.errors import StoreError, UsageError
 DIGEST_BYTES = 16
 PARTIAL = ".partial"  # behind the name of what is still being made
 RESTORE = "restore it from a copy, or make it again"
-MANY_FILES = 65_536  # descriptors wanted where the system sets no limit
+MANY_FILES = (65_536, 10_240)  # descriptors wanted where the system sets no limit; macOS may refuse the first
+# Without O_NONBLOCK, opening a pipe would wait for its writer. Windows has O_BINARY alone.
+OPEN_FLAGS = os.O_RDONLY
+for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    OPEN_FLAGS |= getattr(os, _name, 0)
 TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 UNWRITABLE = frozenset(
     {
@@ -97,12 +101,17 @@ def disk_errors(path: Path) -> Iterator[None]:
 
 def too_many_files(path: Path | str) -> TooManyFilesError:
     """The error where this process, or the system, has no file descriptor left."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows
+        return TooManyFilesError(
+            f"{path} could not be opened: too many open files; close other programs and try again"
+        )
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = "" if soft == resource.RLIM_INFINITY else f" (this process may open {soft:,})"
     return TooManyFilesError(
-        f"{path} could not be opened: too many open files (this process may open {soft:,}); raise the limit "
-        f"(ulimit -n 4096) and run the command again"
+        f"{path} could not be opened: too many open files{allowed}; raise the limit (ulimit -n 4096) and run the "
+        f"command again"
     )
 
 
@@ -111,15 +120,15 @@ def open_regular(path: Path) -> BinaryIO:
 
     FileNotFoundError is passed on; every other problem is a StoreError.
     """
-    # Without O_NONBLOCK, opening a pipe would wait for its writer.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
+        if not hasattr(os, "O_NOFOLLOW") and path.is_symlink():  # Windows
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         try:
-            number = os.open(path, flags)
+            number = os.open(path, OPEN_FLAGS)
         except OSError as error:  # every mapped array holds an open file, and a large store has thousands
             if error.errno != errno.EMFILE or not _allow_more_files():
                 raise
-            number = os.open(path, flags)
+            number = os.open(path, OPEN_FLAGS)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -153,15 +162,17 @@ def write_array(path: Path, array: NDArray[Any], dtype: str) -> str:
 
 def _allow_more_files() -> bool:
     """Raise this process's limit on open files to what the system allows; False if it cannot be raised."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # macOS reports an infinite hard limit and then refuses it as the soft one.
-    wanted = MANY_FILES if hard == resource.RLIM_INFINITY else hard
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            return True
+    for wanted in MANY_FILES if hard == resource.RLIM_INFINITY else (hard,):
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            with suppress(ValueError, OSError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+                return True
     return False
 
 
@@ -318,7 +329,9 @@ def read_json(path: Path) -> Any:
 
 
 def sync_directory(path: Path) -> None:
-    """Make renames in a directory durable."""
+    """Make renames in a directory durable; Windows opens no directories, and needs no such call."""
+    if os.name == "nt":
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -7,6 +7,7 @@ that tasks need are put there once, arrays that they make are left there and rea
 from __future__ import annotations
 
 import os
+import platform
 import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -286,6 +287,6 @@ def check_reached(path: str) -> None:
     """Raise where a worker does not see a file that it needs."""
     if not os.path.exists(path):
         raise WorkerError(
-            f"{path} does not exist on {os.uname().nodename}; the command and all workers must see the same files "
+            f"{path} does not exist on {platform.node()}; the command and all workers must see the same files "
             f"under the same names (results of workers can be put elsewhere with {SCRATCH})"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from types import FrameType
@@ -11,7 +12,7 @@ from typing import Any
 
 GRACE = 1.5  # seconds for cleaning up, after which the process ends in any case
 POLL = 0.25  # seconds between two looks at whether the parent process is there
-ENDING = (signal.SIGTERM, signal.SIGHUP)
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 
 _received: list[int] = []
 _watched: list[int] = []
@@ -32,12 +33,12 @@ def end_on_signals() -> None:
     wanted = [number for number in ENDING if signal.getsignal(number) == signal.SIG_DFL]
     if not wanted:
         return
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    reading, writing = socket.socketpair()  # Windows accepts no pipe here
+    writing.setblocking(False)
+    signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
     for number in wanted:
         signal.signal(number, _raise)
-    threading.Thread(target=_end_in_time, args=(reading,), daemon=True).start()
+    threading.Thread(target=_end_in_time, args=(reading, writing), daemon=True).start()
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
@@ -46,8 +47,9 @@ def _raise(number: int, frame: FrameType | None) -> None:
         raise Terminated
 
 
-def _end_in_time(reading: int) -> None:
-    while data := os.read(reading, 1):
+def _end_in_time(reading: socket.socket, writing: socket.socket) -> None:
+    # `writing` is held open here as long as signals may arrive.
+    while data := reading.recv(1):
         if data[0] in ENDING:
             time.sleep(GRACE)
             os._exit(128 + data[0])
@@ -65,9 +67,9 @@ def end_with(parent: int) -> None:
     _watched.append(parent)
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == parent:  # on Windows this stays so, and the worker finishes its task first
             time.sleep(POLL)
-        os.kill(os.getpid(), signal.SIGKILL)
+        os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
 

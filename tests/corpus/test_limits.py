@@ -46,21 +46,6 @@ def test_few_file_descriptors(descriptors, tmp_path, write):
         assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_system_that_sets_no_limit_on_open_files(monkeypatch):
-    """macOS: the hard limit is infinite, and is refused as the soft one."""
-    asked = []
-    monkeypatch.setattr(resource, "getrlimit", lambda what: (256, resource.RLIM_INFINITY))
-    monkeypatch.setattr(resource, "setrlimit", lambda what, limits: asked.append(limits))
-    assert files._allow_more_files()
-    assert asked == [(files.MANY_FILES, resource.RLIM_INFINITY)]
-
-    def refuse(what, limits):
-        raise ValueError("current limit exceeds maximum limit")
-
-    monkeypatch.setattr(resource, "setrlimit", refuse)
-    assert not files._allow_more_files()
-
-
 def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypatch):
     import errno
     import os

@@ -137,7 +137,7 @@ def main() -> None:
 
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the shell (>&-): what is written goes nowhere
-            setattr(sys, name, open(os.open(os.devnull, os.O_WRONLY), "w"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     end_on_signals()
 
     if sys.stderr.isatty():  # who reads a log is not waiting

@@ -6,19 +6,19 @@ there. A finished part leaves a report under the key of its input and options, b
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shutil
 import sys
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import LOCK, busy, replace_tree, take_lock
+from bagpack.artefacts import LOCK, replace_tree
 from bagpack.corpus.build.plan import Part, is_left_out
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sources import expand, printable
@@ -33,8 +33,9 @@ from bagpack.corpus.store.manifest import (
 )
 from bagpack.errors import InputError, StoreError
 from bagpack.files import PARTIAL, digest, disk_errors, read_json, remove_tree, write_json
+from bagpack.locks import busy, take_lock, wait_for_lock
 
-WORKERS = "workers"
+WORKERS = "at-work"  # one locked file per worker that writes
 SETTINGS = "settings.json"
 SPOOLED = "stdin"
 APPENDING = f"append{PARTIAL}"
@@ -112,13 +113,12 @@ def owned(work: Path, *, resume: bool, overwrite: bool) -> Iterator[bool]:
             names = set(os.listdir(work))
             if LOCK not in names and names - {WORKERS} and not is_store(work):
                 raise _foreign(work)
-            handle = open(work / LOCK, "a")  # noqa: SIM115 (held while the build lasts)
+            handle = open(work / LOCK, "ab")  # noqa: SIM115 (held while the build lasts)
         except FileNotFoundError:
             raise busy(work) from None  # its owner has just finished, and removes it
     with handle:
-        take_lock(handle.fileno(), work / LOCK)
-        with _locked(work / WORKERS, fcntl.LOCK_EX):
-            pass  # workers of a build that was killed end when they notice; until then they may write here
+        take_lock(handle, work / LOCK)
+        _wait_for_workers(work)
         old = [path for path in work.iterdir() if path.name not in (LOCK, WORKERS)]
         if old and not resume:
             if not overwrite:
@@ -153,18 +153,26 @@ def discard(work: Path) -> None:
 @contextmanager
 def at_work(work: Path) -> Iterator[None]:
     """Held by every worker while it writes."""
-    with _locked(work / WORKERS, fcntl.LOCK_SH):
-        yield
-
-
-@contextmanager
-def _locked(path: Path, how: int) -> Iterator[None]:
+    path = work / WORKERS / uuid.uuid4().hex
     with disk_errors(path):  # not around what is done meanwhile, whose errors are about other files
-        handle = open(path, "a")  # noqa: SIM115 (held while the lock is)
-    with handle:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, how)
-        yield
+        path.parent.mkdir(exist_ok=True)
+        handle = open(path, "ab")  # noqa: SIM115 (held while the lock is)
+    try:
+        with handle:
+            wait_for_lock(handle)
+            yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _wait_for_workers(work: Path) -> None:
+    """Wait until no worker of a killed build writes here any more; they end when they notice."""
+    if not (work / WORKERS).is_dir():
+        return
+    for path in (work / WORKERS).iterdir():
+        with suppress(FileNotFoundError), open(path, "rb+") as handle:
+            wait_for_lock(handle)
+        path.unlink(missing_ok=True)
 
 
 def spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
