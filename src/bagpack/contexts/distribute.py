@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from bagpack.errors import StoreError
 from bagpack.parallel import Left, worker_count
 
 I64 = NDArray[np.int64]
-Csr = sparse.csr_array[Any, tuple[int, int]]
+Csr: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"  # scipy 1.13 has no subscripts
 Progress = Callable[[int], None]
 
 ALL = np.iinfo(np.int64).max
