@@ -56,11 +56,18 @@ print(Path("p.tsv").read_text())
 """
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="looks at open files and maps in Linux's /proc")
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/maps"), reason="looks at open files and maps in Linux's /proc"
+)
 def test_the_way_from_text_to_predictions_needs_nothing_that_windows_lacks(tmp_path):
     """No POSIX module is imported, and no directory or file is renamed while it is open or mapped."""
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_POSIX], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", WITHOUT_POSIX],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert re.search(r"^robin\tbird\tkind\t", done.stdout, re.MULTILINE)
