@@ -18,7 +18,8 @@ from pathlib import Path
 
 imported = builtins.__import__
 def restricted(name, names=None, *rest, **more):
-    if name in ("fcntl", "resource", "termios", "pwd", "grp") and (names or {}).get("__name__", "").startswith("bagpack"):
+    ours = (names or {}).get("__name__", "").startswith("bagpack")
+    if ours and name in ("fcntl", "resource", "termios", "pwd", "grp"):
         raise ImportError(f"no module {name}")
     return imported(name, names, *rest, **more)
 builtins.__import__ = restricted
