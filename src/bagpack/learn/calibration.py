@@ -159,7 +159,7 @@ def _sigmoid(x: Floats, holds: Bools, weight: Floats) -> Curve:
     middle = float(x.mean())
     scaled = (x - middle) / spread
     # A soft target t is a positive of weight t and a negative of weight 1 − t.
-    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8).fit(
         np.concatenate([scaled, scaled])[:, None],
         np.repeat([1, 0], len(x)),
         sample_weight=np.concatenate([weight * soft, weight * (1 - soft)]),
