@@ -25,10 +25,12 @@ from bagpack.evaluate.probabilities import (
     abstentions,
     calibrated,
     calibration_parts,
+    calibration_splits,
     reliability,
     threshold_for,
 )
-from bagpack.learn import encode_targets
+from bagpack.learn import encode_targets, fit_counts
+from bagpack.learn.calibration import fit_calibration
 from bagpack.learn.synthetic import make_counts
 from tests.evaluate.test_evaluate_schema import check
 
@@ -72,12 +74,50 @@ def test_no_row_calibrates_itself(data, found):
     assert not np.allclose(calibrated(turned, decisions, parts)[parts == 1], one[parts == 1])
 
 
-def test_folds_are_joined_and_a_test_file_is_divided():
+def test_many_folds_are_joined():
     assert set(calibration_parts(np.arange(40) % 20).tolist()) == set(range(10))
-    single = np.array([-1] * 5 + [0] * 30)
-    parts = calibration_parts(single)
-    assert (parts[:5] == -1).all()
-    assert set(parts[5:].tolist()) == set(range(10))
+    assert calibration_parts(np.array([-1, 3, 13])).tolist() == [-1, 3, 3]
+
+
+def test_a_test_file_is_calibrated_on_training_rows_alone(data):
+    counts, y = data
+    (split,) = fixed_split(200, 100)
+    pairs = np.arange(300) // 2
+    targets = encode_targets(y)
+    found = cross_validate(counts, y, [split], ("v12",), baselines=False)
+    folds = calibration_splits(targets, split, pairs)
+    assert sorted(row for fold in folds for row in fold.test.tolist()) == list(range(200))
+    for fold in folds:
+        assert not set(pairs[fold.train]) & set(pairs[fold.test])
+    training = cross_validate(counts, y, folds, ("v12",), baselines=False)
+    result = prediction_parts(found, targets, facts_of(300), 0.6, training)
+    rows = result["predictions"]
+    assert all(row["probability"] is row["predicted"] is None for row in rows[:200])
+    # The same curves as those of a model trained on these rows.
+    model = fit_counts(counts[:200], targets[:200], "v12")
+    curves = fit_calibration(training["v12"].decisions[:200], targets.columns[:200], "multiclass")
+    decisions = model.decisions(counts[200:])
+    expected = curves.probabilities(decisions)[np.arange(100), decisions.argmax(axis=1)]
+    assert [row["probability"] for row in rows[200:]] == pytest.approx(expected, abs=1e-5)
+    # Other labels in the test file change what is right, not the probabilities or what is answered.
+    other = np.append(y[:200], (y[200:] + 1) % 3)
+    again = prediction_parts(found, encode_targets(other), facts_of(300), 0.6, training)
+    for name in ("probability", "abstained"):
+        assert [row[name] for row in again["predictions"]] == [row[name] for row in rows]
+    assert again["abstention"]["threshold"] == result["abstention"]["threshold"]
+    assert 0 < result["abstention"]["coverage"] < 1
+    without = prediction_parts(found, targets, facts_of(300), 0.6)
+    assert list(without) == ["predictions"]
+
+
+def test_too_few_training_rows_are_not_calibrated_on():
+    one_of_many = encode_targets(["a"] * 30 + ["b"] * 2)
+    (split,) = fixed_split(31, 1)
+    assert calibration_splits(one_of_many, split, np.arange(32)) == []
+    assert calibration_splits(encode_targets(["a", "b"] * 16), fixed_split(19, 13)[0], np.arange(32)) == []
+    assert calibration_splits(encode_targets(["a", "b"] * 16), split, np.zeros(32, int)) == []
+    sets = encode_targets([{f"l{k}"} for k in range(32)])
+    assert calibration_splits(sets, split, np.arange(32)) == []
 
 
 def test_reliability_is_scikit_learns_curve():
@@ -166,7 +206,7 @@ def test_rows_that_were_not_tested_and_ratings(data):
     found = cross_validate(counts, y, fixed_split(200, 100), ("v12",), baselines=False)
     rows = prediction_parts(found, encode_targets(y), facts_of(300))["predictions"]
     assert rows[0]["predicted"] is rows[0]["probability"] is rows[0]["fold"] is None
-    assert rows[250]["probability"] is not None
+    assert rows[250]["predicted"] is not None
     ratings = y + np.linspace(0, 1, 300)
     targets = encode_targets(ratings, kind="rating")
     found = cross_validate(
@@ -188,7 +228,23 @@ def test_label_sets(data):
     result = prediction_parts(found, targets, facts_of(300))
     check({"kind": "relations", "conditions": [], **result})
     assert {row["label"] for row in result["predictions"]} == {"a", "a, b", "c"}
-    assert result["suspicious"] == []
+
+
+def test_labels_that_were_added_to_or_removed_from_sets_are_suspicious(data, found):
+    rng = np.random.default_rng(0)
+    true = rng.random((300, 3)) < 0.4
+    decisions = 2.0 * true - 1 + rng.normal(0, 0.3, (300, 3))
+    given = true.copy()
+    planted = rng.choice(300, 12, replace=False)
+    given[planted, 1] ^= True
+    sets = [{"abc"[k] for k in np.flatnonzero(row)} for row in given]
+    shown = replace(found.conditions[-1], decisions=decisions, predicted=decisions > 0)
+    result = prediction_parts(replace(found, conditions=[shown]), encode_targets(sets), facts_of(300))
+    check({"kind": "relations", "conditions": [], **result})
+    doubtful = result["suspicious"]
+    assert set(doubtful) <= set(planted.tolist())
+    assert len(doubtful) >= 8
+    assert {bool(given[i, 1]) for i in doubtful} == {True, False}
 
 
 def test_tasks_are_merged(data, found):

@@ -99,6 +99,14 @@ def test_a_test_file_replaces_the_folds(cli, store, relations, write):
     result = json.loads(cli("evaluate", store, train, "--test", test, "-b", 50, "--json", "-j", 1).out)
     assert result["tested"] == 18
     assert result["conditions"][2]["metrics"]["accuracy"]["mean"] > 0.8
+    tested = [row for row in result["predictions"] if row["predicted"]]
+    assert len(tested) == 18
+    # Probabilities are those of a model trained on the training file: no test row is used.
+    cli("train", store, train, "-o", "m.bpm", "-b", 50, "--no-scores", "-j", 1)
+    pairs = write("pairs.tsv", "w1\tw2\n" + "".join(f"{row['w1']}\t{row['w2']}\n" for row in tested))
+    answers = [line.split("\t") for line in cli("predict", "m.bpm", pairs, "-j", 1).out.splitlines()[1:]]
+    assert [row["predicted"] for row in tested] == [answer[2] for answer in answers]
+    assert [row["probability"] for row in tested] == pytest.approx([float(a[3]) for a in answers], abs=1e-4)
 
 
 def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, store, relations, write):

@@ -18,11 +18,12 @@ from bagpack.evaluate.probabilities import (
 )
 from bagpack.evaluate.results import Evaluation
 from bagpack.evaluate.schema import EvaluationResult, Prediction, Sentence
+from bagpack.learn.targets import decode
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
     from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Bools, Floats
+    from bagpack.learn.types import Bools, Floats, Index
 
 PRECISION = 0.9
 MISTAKES = 100  # that get sentences
@@ -52,9 +53,17 @@ class RowFacts:
 
 
 def prediction_parts(
-    found: Evaluation, targets: Targets, facts: RowFacts, precision: float = PRECISION
+    found: Evaluation,
+    targets: Targets,
+    facts: RowFacts,
+    precision: float = PRECISION,
+    training: Evaluation | None = None,
 ) -> EvaluationResult:
-    """The parts of a result that are about single rows: predictions, suspicious labels, reliability, abstention."""
+    """The parts of a result that are about single rows: predictions, suspicious labels, reliability, abstention.
+
+    ``training`` is a cross-validation of the training rows (see `calibration_splits`): where a test file is
+    evaluated, probabilities and thresholds come from it, and without it there are none.
+    """
     decisions = found.conditions[-1].decisions
     tested = found.tested
     names = [fold.name for fold in found.folds]
@@ -66,17 +75,17 @@ def prediction_parts(
         ]
         return cast(EvaluationResult, {"predictions": rows})
     parts = calibration_parts(found.fold_of)
+    if training is not None:
+        parts = calibration_parts(training.fold_of)
+        decisions = np.where(training.tested[:, None], training.conditions[-1].decisions, decisions)
     per_label = calibrated(targets, decisions, parts)
     truth = targets.one_hot()
-    chosen = _chosen(targets, found.conditions[-1].predicted)
+    chosen = _chosen(targets, decode(targets, decisions))
     probability, of_label = _of_set(targets, per_label, chosen), _of_set(targets, per_label, truth)
     right = (truth == chosen).all(axis=1)
     known = np.array([count is not None for count in facts.together], dtype=bool)
     usable = tested & np.isfinite(probability)
-    withheld = np.ones(len(targets), dtype=bool)
-    withheld[usable] = abstentions(
-        probability[usable], right[usable], parts[usable], known[usable], precision
-    )
+    withheld = abstentions(probability, right, parts, known, precision)
     rows = []
     for i in range(len(targets)):
         row = _row(facts, i, _label(targets, truth[i]), None, folds[i])
@@ -89,10 +98,10 @@ def prediction_parts(
         rows.append(row)
     out: dict[str, Any] = {"predictions": rows}
     if usable.any():
-        answered = usable & known
-        threshold = threshold_for(probability[answered], right[answered], precision)
+        chosen_on = (parts >= 0) & known
+        threshold = threshold_for(probability[chosen_on], right[chosen_on], precision)
         out |= {
-            "suspicious": suspicious(targets, per_label, probability, of_label, usable),
+            "suspicious": suspicious(targets, per_label, usable),
             "reliability": reliability(probability[usable], right[usable]),
             "abstention": abstention(withheld[usable], right[usable], precision, threshold),
         }
@@ -134,28 +143,35 @@ def _of_set(targets: Targets, per_label: Floats, columns: Bools) -> Floats:
     return np.asarray(np.where(columns, per_label, 0.0).sum(axis=1))
 
 
-def suspicious(
-    targets: Targets, per_label: Floats, probability: Floats, of_label: Floats, usable: Bools
-) -> list[int]:
+def suspicious(targets: Targets, per_label: Floats, usable: Bools) -> list[int]:
     """Rows whose label the model contradicts with confidence, the surest first.
 
-    Confident learning (Northcutt, Jiang and Chuang 2021): another label is at least as probable as it is on average for
-    rows that have it.
+    Each label of a label set is judged by itself: whether the row should have it or not.
     """
     if targets.kind == "multilabel":
-        return []
-    usual = np.array(
-        [
-            per_label[usable & (targets.codes == k), k].mean()
-            if (usable & (targets.codes == k)).any()
-            else np.inf
-            for k in range(len(targets.classes))
+        margins = [
+            _contradiction(np.column_stack([1 - p, p]), has.astype(np.intp), usable)
+            for p, has in zip(per_label.T, targets.columns.T, strict=True)
         ]
-    )
-    best = np.where(usable, np.nan_to_num(per_label).argmax(axis=1), targets.codes)
-    sure = usable & (best != targets.codes) & (np.nan_to_num(per_label.max(axis=1)) >= usual[best])
-    margin = np.nan_to_num(per_label.max(axis=1) - of_label)
-    return sorted(np.flatnonzero(sure).tolist(), key=lambda i: (-margin[i], i))
+        margin = np.max(margins, axis=0)
+    else:
+        margin = _contradiction(per_label, targets.codes, usable)
+    return sorted(np.flatnonzero(margin > 0).tolist(), key=lambda i: (-margin[i], i))
+
+
+def _contradiction(probability: Floats, given: Index, usable: Bools) -> Floats:
+    """By how much the most probable label exceeds the given one; 0 unless the model is confident.
+
+    Confident learning (Northcutt, Jiang and Chuang 2021): the other label is at least as probable as it is on average
+    for rows that have it.
+    """
+    usual = np.full(probability.shape[1], np.inf)
+    for label in np.unique(given[usable]):
+        usual[label] = probability[usable & (given == label), label].mean()
+    rows, shown = np.arange(len(given)), np.nan_to_num(probability)
+    best = shown.argmax(axis=1)
+    sure = usable & (best != given) & (shown[rows, best] >= usual[best])
+    return np.where(sure, shown[rows, best] - shown[rows, given], 0.0)
 
 
 def merge(parts: Sequence[EvaluationResult], precision: float = PRECISION) -> EvaluationResult:

@@ -1,7 +1,7 @@
 """Probabilities of out-of-fold predictions, how reliable they are, and when to withhold an answer.
 
 The calibration of a fold is fitted on the decision values of the other folds, and its threshold chosen there, so that
-no row calibrates itself.
+no row calibrates itself. A test file is calibrated on folds of the training rows alone, as a model in use would be.
 """
 
 from __future__ import annotations
@@ -11,38 +11,55 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bagpack.evaluate.schema import Abstention, Reliability
+from bagpack.evaluate.splits import Split
 from bagpack.learn import calibration
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Bools, Floats, Ints
+    from bagpack.learn.types import Bools, Floats, Index, Ints
 
 PARTS = 10  # more folds than this are joined: a calibration curve needs few rows
 FEWEST = 20  # tested rows from which probabilities are calibrated
 
 
-def calibration_parts(fold_of: Ints, seed: int = 0) -> Ints:
-    """The part of each row that is calibrated on the other parts; −1 for rows without a fold.
+def calibration_splits(targets: Targets, split: Split, pairs: Index) -> list[Split]:
+    """Folds of the training rows of ``split``, to calibrate what it tests; none where the rows are too few.
 
-    The parts are the folds. A single fold (a test file) is divided at random: its probabilities are calibrated on the
-    other rows of the test file.
+    Rows with the same number in ``pairs`` are in the same fold.
     """
-    tested = fold_of >= 0
-    if len(np.unique(fold_of[tested])) > 1:
-        return np.where(tested, fold_of % PARTS, -1)
-    parts = np.full(len(fold_of), -1)
-    parts[tested] = np.random.default_rng(seed).permutation(int(tested.sum())) % PARTS
-    return parts
+    rows, columns = split.train, targets.columns[split.train]
+    labels = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
+    if len(rows) < FEWEST or len(np.unique(pairs[rows])) < 2 or np.bincount(labels).max() < 2:
+        return []
+    fold = calibration.calibration_folds(columns, pairs[rows])
+    numbers = np.unique(fold).tolist()
+    if any(len(np.unique(labels[fold != k])) < 2 for k in numbers):
+        return []  # a fold would have one label to learn from
+    return [Split(str(k + 1), rows[fold != k], rows[fold == k]) for k in numbers]
+
+
+def calibration_parts(fold_of: Ints) -> Ints:
+    """The part of each row that is calibrated on the other parts: its fold, or several joined; −1 for rows without."""
+    return np.where(fold_of >= 0, fold_of % PARTS, -1)
 
 
 def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
-    """Probability of every label (rows × classes), each part calibrated on the others; NaN where there is none."""
+    """Probability of every label (rows × classes), each part calibrated on the others; NaN where there is none.
+
+    Rows without a part are calibrated on all that have one.
+    """
     found = np.full((len(targets), len(targets.classes)), np.nan)
-    tested = parts >= 0
-    if tested.sum() >= FEWEST and len(np.unique(parts[tested])) > 1:
-        found[tested] = calibration.held_out_probabilities(
-            decisions[tested], targets.columns[tested], targets.kind, parts[tested].astype(np.intp)
-        )
+    own = parts >= 0
+    if own.sum() < FEWEST or len(np.unique(parts[own])) < 2:
+        return found
+    columns, kind = targets.columns[own], targets.kind
+    found[own] = calibration.held_out_probabilities(
+        decisions[own], columns, kind, parts[own].astype(np.intp)
+    )
+    rest = ~own & np.isfinite(decisions).all(axis=1)
+    if rest.any():
+        curves = calibration.fit_calibration(decisions[own], columns, kind)
+        found[rest] = curves.probabilities(decisions[rest])
     return found
 
 
@@ -73,10 +90,13 @@ def threshold_for(probability: Floats, right: Bools, precision: float) -> float:
 
 
 def abstentions(probability: Floats, right: Bools, parts: Ints, known: Bools, precision: float) -> Bools:
-    """Which rows are not answered: below the threshold chosen on the other parts, or with an unknown word."""
+    """Which rows are not answered: below the threshold chosen on the other parts, or with an unknown word.
+
+    Rows without a part (−1) choose no threshold.
+    """
     withheld = ~known
     for part in np.unique(parts):
-        others = known & (parts != part)
+        others = known & (parts != part) & (parts >= 0)
         threshold = threshold_for(probability[others], right[others], precision)
         withheld |= (parts == part) & ~(probability >= threshold)
     return withheld

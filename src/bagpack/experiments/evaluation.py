@@ -20,6 +20,7 @@ from bagpack.evaluate.predictions import (
     merge,
     prediction_parts,
 )
+from bagpack.evaluate.probabilities import calibration_splits
 from bagpack.evaluate.schema import EvaluationResult, Feature, without_nan
 from bagpack.evaluate.splits import same_pairs, separate
 from bagpack.evaluate.tuned_on import tuned_on_note
@@ -185,11 +186,15 @@ def merge_labels(data: Dataset) -> Dataset:
     return replace(merged, labels=["\t".join(sorted(labels)) for labels in by_pair.labels])
 
 
+def row_words(rows: Rows) -> tuple[list[str], list[str]]:
+    """First and second words, the same if the corpus takes them for the same (vein, veins)."""
+    names = {word: str(target or word) for word, target in rows.matrix.resolved.items()}
+    return [names[w1] for w1, _ in rows.data.pairs], [names[w2] for _, w2 in rows.data.pairs]
+
+
 def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
     """The folds that the options ask for."""
-    # Words are the same if the corpus takes them for the same (vein, veins).
-    names = {word: str(target or word) for word, target in rows.matrix.resolved.items()}
-    words = ([names[w1] for w1, _ in rows.data.pairs], [names[w2] for _, w2 in rows.data.pairs])
+    words = row_words(rows)
     if rows.n_train is not None:
         splits = fixed_split(rows.n_train, len(rows.data) - rows.n_train)
         if options.keep_overlap:
@@ -230,7 +235,12 @@ def _evaluate(
 
     found = evaluate(splits, options.conditions, True)
     facts = RowFacts(rows.data.pairs, rows.data.lines, seen_together(rows.matrix))
-    result = {**found.to_dict(), **prediction_parts(found, targets, facts, options.precision)}
+    training = None
+    if rows.n_train is not None and not ratings:
+        folds = calibration_splits(targets, splits[0], same_pairs(*row_words(rows)))
+        training = evaluate(folds) if folds else None
+    parts = prediction_parts(found, targets, facts, options.precision, training)
+    result = {**found.to_dict(), **parts}
     if options.features and len(targets) <= MOST_ROWS_FOR_FEATURES:
         curve = learning_curve(found, targets, splits, evaluate, options.seed)
         if curve:

@@ -8,6 +8,7 @@ maps decision values to probabilities, as in scikit-learn's ``CalibratedClassifi
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -200,8 +201,10 @@ def calibration_folds(
         raise UsageError(f"{n} rows in {len(np.unique(groups))} groups cannot be divided into two folds")
     out = np.empty(n, dtype=np.intp)
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    for number, (_, test) in enumerate(splitter.split(np.zeros(n), classes, groups)):
-        out[test] = number
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a label may be on fewer rows than there are folds
+        for number, (_, test) in enumerate(splitter.split(np.zeros(n), classes, groups)):
+            out[test] = number
     return out
 
 
