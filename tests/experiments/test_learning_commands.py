@@ -151,6 +151,54 @@ def test_a_matrix_serves_where_a_store_does(cli, store, relations, tmp_path):
     assert from_matrix["conditions"] == from_store["conditions"]
 
 
+def test_several_tasks_have_one_confusion_matrix_and_one_learning_curve(
+    cli, store, relations, write, tmp_path
+):
+    pairs = [row.split("\t") for row in relations.read_text().splitlines()[1:]]
+    rows = [
+        f"{w1}\t{w2}\t{task}\t{'true' if label == task else 'false'}"
+        for task in ("kind", "part")
+        for w1, w2, label in pairs
+        if label != {"kind": "part", "part": "kind"}[task]
+    ]
+    data = write("tasks.tsv", "\n".join(["w1\tw2\trelation\tlabel", *rows]) + "\n")
+    report = tmp_path / "r.html"
+    done = cli("evaluate", store, data, "-b", 50, "-j", 1, "--json", "--report", report)
+    result = json.loads(done.out)
+    check(result)
+    assert [row["name"] for row in result["groups"]["rows"]] == ["kind", "part"]
+    assert sorted(result["confusion"]["labels"]) == ["false", "true"]
+    counts = result["confusion"]["counts"]
+    assert [sum(row) for row in counts] == [48, 48]
+    wrong = [row for row in result["predictions"] if row["label"] != row["predicted"]]
+    assert counts[0][1] + counts[1][0] == len(wrong)
+    curve = result["learning_curve"]
+    assert curve["points"][-1]["rows"] == 86  # nine of ten folds of 96 rows
+    last = result["conditions"][-1]["metrics"]["f1_macro"]
+    assert curve["points"][-1]["score"]["mean"] == pytest.approx(last["mean"])
+    assert len(curve["points"][-2]["score"]["folds"]) == 2
+    page = report.read_text()
+    assert "Confusion matrix" in page and "Do I need more pairs?" in page
+
+
+def test_labels_that_differ_only_in_case_are_noted(cli, store, relations, write):
+    rows = relations.read_text().splitlines()
+    typed = write(
+        "typed.tsv",
+        "\n".join(
+            [rows[0], *(row.replace("\tkind", "\tKind ") if i < 8 else row for i, row in enumerate(rows[1:]))]
+        )
+        + "\n",
+    )
+    done = cli("evaluate", store, typed, "-b", 50, "--folds", 4, "--condition", "v12", "-j", 1)
+    shown = " ".join(done.out.split())
+    assert "labels that differ only in case, spaces or hyphens: 'kind' (16 rows), 'Kind' (8 rows)" in shown
+    few = cli("evaluate", store, typed, "-b", 50, "--condition", "v12", "-j", 1)
+    assert few.code == 1
+    assert "the label 'Kind' has 8 pairs, fewer than the 10 folds" in few.err
+    assert "replace 'Kind' by 'kind'" in few.err
+
+
 def test_label_sets(cli, store, relations):
     with open(relations, "a") as file:
         file.writelines(f"kinda{i:02d}\tkindb{i % 12:02d}\textra\n" for i in range(12))

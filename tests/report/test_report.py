@@ -391,3 +391,27 @@ def test_questions_show_the_right_answer_next_to_the_pick(questions):
     assert "mason:stone carpenter:wood poet:night ✗" in Page(render_report(questions)).words.replace(
         "\xa0", " "
     )
+
+
+def test_a_report_of_100_000_pairs_is_small_and_says_what_it_omits(relations):
+    row = relations["predictions"][0]
+    right = {**row, "predicted": row["label"]}
+    many = [{**(row if i % 3 else right), "line": i} for i in range(100_000)]
+    large = {**relations, "predictions": many, "suspicious": [99_999, 3]}
+    groups = [{"name": f"verb{i}", "n": 10, "scores": {"v12": 0.5}} for i in range(5000)]
+    large["groups"] = {"metric": "accuracy", "column": "verb", "rows": groups}
+    for condition in large["conditions"]:
+        condition["metrics"]["f1_macro"]["folds"] = [0.5] * 5000
+    page = render_report(large)
+    assert len(page) < 3_000_000
+    assert "with 5,000 of the predictions: suspicious labels and the surest mistakes first" in page
+    assert "verb199<" in page and "verb200<" not in page
+    assert "And 4,800 more" in page
+    shown = json.loads(page.partition('id="bagpack-result">')[2].partition("</script>")[0])
+    assert len(shown["predictions"]) == 5000
+    assert [shown["predictions"][i]["line"] for i in shown["suspicious"]] == [99_999, 3]
+    assert all(
+        one["label"] != one["predicted"] for one in shown["predictions"] if one["line"] not in (3, 99_999)
+    )
+    assert len(large["predictions"]) == 100_000
+    assert "of the predictions" not in render_report(relations)

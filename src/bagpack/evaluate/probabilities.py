@@ -53,9 +53,7 @@ def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
     if own.sum() < FEWEST or len(np.unique(parts[own])) < 2:
         return found
     columns, kind = targets.columns[own], targets.kind
-    found[own] = calibration.held_out_probabilities(
-        decisions[own], columns, kind, parts[own].astype(np.intp)
-    )
+    found[own] = calibration.held_out_probabilities(decisions[own], columns, kind, parts[own].astype(np.intp))
     rest = ~own & np.isfinite(decisions).all(axis=1)
     if rest.any():
         curves = calibration.fit_calibration(decisions[own], columns, kind)

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from bagpack.errors import InputError, UsageError
+from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
@@ -130,6 +131,9 @@ def _check_classes(targets: Targets, pairs: Index, folds: int) -> None:
     if sizes[smallest] < folds:
         size, label = int(sizes[smallest]), targets.classes[smallest]
         cure = "remove its rows" + (f", or take fewer folds (--folds {size})" if size > 1 else "")
+        for group in similar_labels([str(targets.classes[code]) for code in targets.codes]):
+            if str(label) in group:
+                cure = similar_labels_sentence(group)
         raise InputError(
             f"the label {label!r} has {size} pair{'s' if size > 1 else ''}, fewer than the {folds} folds; {cure}"
         )

@@ -9,15 +9,15 @@ from typing import Any, cast
 import numpy as np
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, interval, make_splits
+from bagpack.evaluate import Evaluation, Split, cross_validate, fixed_split, make_splits
 from bagpack.evaluate.crossval import CONDITIONS
 from bagpack.evaluate.learning_curve import learning_curve
+from bagpack.evaluate.multitask import merge_tasks
 from bagpack.evaluate.predictions import (
     PRECISION,
     SENTENCES,
     RowFacts,
     add_sentences,
-    merge,
     prediction_parts,
 )
 from bagpack.evaluate.probabilities import calibration_splits
@@ -38,6 +38,7 @@ from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
 from bagpack.sources import find_store, open_source
 from bagpack.tasks import Dataset, read_dataset
+from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.vectors.matrix import BlockMatrix
 
 STRONGEST = 12
@@ -256,33 +257,20 @@ def seen_together(matrix: BlockMatrix) -> list[int | None]:
 def _evaluate_subsets(
     rows: Rows, by: str, options: EvaluateOptions, n_jobs: int | None, progress: Progress | None
 ) -> dict[str, Any]:
-    """A data set that is divided into tasks of its own (true or false within each relation): one evaluation each.
-
-    The score of a condition is the mean over the tasks, its interval that of the tasks.
-    """
+    """A data set that is divided into tasks of its own (true or false within each relation): one evaluation each."""
     values = rows.data.column(by)
     names = list(dict.fromkeys(values))
     parts: dict[str, dict[str, Any]] = {}
     for name in names:
         index = [row for row, value in enumerate(values) if value == name]
         try:
-            part = replace(options, features=False)
-            parts[name] = _evaluate(rows.select(index), part, n_jobs, progress_of(name, progress))
+            parts[name] = _evaluate(rows.select(index), options, n_jobs, progress_of(name, progress))
         except InputError as error:
             raise InputError(f"{by} {name}: {error}") from error
-    first = parts[names[0]]
-    return {
-        **{name: first[name] for name in ("format", "kind", "main_metric", "transductive", "settings")},
-        "conditions": _mean_over_tasks(list(parts.values()), "conditions"),
-        "baselines": _mean_over_tasks(list(parts.values()), "baselines"),
-        "groups": _scores_by_task(parts, by, first["main_metric"]),
-        **merge([cast(EvaluationResult, part) for part in parts.values()], options.precision),
-        **{name: sum(part[name] for part in parts.values()) for name in ("rows", "tested", "dropped")},
-        "notes": [
-            f"Each {by} is a task of its own; scores are means over the {len(names)} tasks, and so are intervals.",
-            *first["notes"][:1],
-        ],
-    }
+    merged = merge_tasks(
+        {name: cast(EvaluationResult, part) for name, part in parts.items()}, by, options.precision
+    )
+    return cast(dict[str, Any], merged)
 
 
 def progress_of(name: str, progress: Progress | None) -> Progress | None:
@@ -290,37 +278,6 @@ def progress_of(name: str, progress: Progress | None) -> Progress | None:
     if progress is None:
         return None
     return lambda what, done, total: progress(f"folds of {name}" if what == "folds" else what, done, total)
-
-
-def _mean_over_tasks(parts: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    """Each condition (or baseline) with the mean of its tasks' means."""
-    merged = []
-    for position, entry in enumerate(parts[0][kind]):
-        metrics = {}
-        for metric in entry["metrics"]:
-            means = [part[kind][position]["metrics"].get(metric, {}).get("mean") for part in parts]
-            metrics[metric] = interval([np.nan if mean is None else mean for mean in means], metric).to_dict()
-        merged.append({"name": entry["name"], "metrics": metrics})
-    return merged
-
-
-def _scores_by_task(parts: dict[str, dict[str, Any]], by: str, metric: str) -> dict[str, Any]:
-    """Each task's scores, as a report shows groups."""
-    return {
-        "metric": metric,
-        "column": by,
-        "rows": [
-            {
-                "name": name,
-                "n": part["tested"],
-                "scores": {
-                    entry["name"]: entry["metrics"][metric]["mean"]
-                    for entry in (*part["conditions"], *part["baselines"])
-                },
-            }
-            for name, part in parts.items()
-        ],
-    }
 
 
 def finish_result(
@@ -334,6 +291,7 @@ def finish_result(
     notes = [*tuned_on_note(options.preset, data.pairs), *found["notes"], *_overlap_note(rows, options)]
     if data.kind == "relations" and data.is_multilabel and not data.group_column and not options.label_sets:
         notes.append("Some pairs have two labels in the data; every row counts by itself (see --label-sets).")
+    notes += [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
     result = {
         **found,
         "corpus": corpus_facts(rows.matrix),

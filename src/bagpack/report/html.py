@@ -12,7 +12,7 @@ from bagpack._version import __version__
 from bagpack.evaluate.schema import Breakdown, Condition, EvaluationResult, Score, check_result, without_nan
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.report.page import write_page
-from bagpack.report.pairs import cell_pairs, mistakes_part, suspicious_part
+from bagpack.report.pairs import cell_pairs, first_predictions, mistakes_part, suspicious_part
 from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.reliability import curve_part, reliability_part
 from bagpack.report.rendering import environment
@@ -29,6 +29,9 @@ _KIND_WORDS = {
     "synonyms": "Synonym questions",
 }
 _LONG_LIST = 200  # words or pairs of a list that are shown
+_FOLDS = 100  # that are shown one by one
+_GROUPS = 200  # that are shown
+EMBEDDED = 5_000  # predictions in the JSON of a page; 100,000 would be 20 MB
 
 
 def render_report(result: EvaluationResult) -> str:
@@ -50,6 +53,7 @@ def render_report(result: EvaluationResult) -> str:
         kind_words=_KIND_WORDS[result["kind"]],
         css=_resource("report.css"),
         embedded=_embedded(result),
+        embedded_rows=EMBEDDED if len(result.get("predictions", [])) > EMBEDDED else None,
         tiles=_tiles(result),
         metrics=[
             {
@@ -92,10 +96,10 @@ def _resource(name: str) -> Markup:
 
 
 def _embedded(result: EvaluationResult) -> Markup:
-    """The result as JSON that cannot end the element it stands in."""
+    """The result as JSON that cannot end its element, with a bounded number of predictions."""
     from markupsafe import Markup
 
-    text = json.dumps(result, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(first_predictions(result, EMBEDDED), ensure_ascii=False, allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
@@ -161,12 +165,17 @@ def _plot(result: EvaluationResult) -> dict[str, Any] | None:
             "mark": marks.get(row["name"], "bar"),
             "at": axis.at(score["mean"] or 0.0),
             "whisker": make_whisker(axis, *_ends(score, metric)),
-            "folds": [axis.at(fold) for fold in score.get("folds", []) if fold is not None],
+            "folds": [axis.at(fold) for fold in _few(score.get("folds", [])) if fold is not None],
             **_cell(score, metric),
         }
         for row, score in scores
     ]
     return {"axis": axis, "rows": rows, "metric": label_of_metric(result, metric)}
+
+
+def _few(folds: list[float | None]) -> list[float | None]:
+    """The folds, unless they are too many to be told apart."""
+    return folds if len(folds) <= _FOLDS else []
 
 
 def _ends(score: Score, metric: str) -> tuple[float | None, float | None]:
@@ -216,7 +225,7 @@ def _comparisons(result: EvaluationResult) -> list[dict[str, str]]:
 def _folds(result: EvaluationResult) -> dict[str, Any] | None:
     metric = main_metric(result)
     rows = [
-        (row["name"], row["metrics"][metric].get("folds", []))
+        (row["name"], _few(row["metrics"][metric].get("folds", [])))
         for row in [*result["conditions"], *result.get("baselines", [])]
         if metric in row["metrics"]
     ]
@@ -265,9 +274,10 @@ def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[st
     metric, marks = breakdown["metric"], _marks(result)
     names = [condition["name"] for condition in result["conditions"]]
     names = [name for name in names if any(name in row["scores"] for row in breakdown["rows"])]
-    axis = make_axis([score for row in breakdown["rows"] for score in row["scores"].values()], metric)
+    shown = breakdown["rows"][:_GROUPS]
+    axis = make_axis([score for row in shown for score in row["scores"].values()], metric)
     rows = []
-    for row in breakdown["rows"]:
+    for row in shown:
         scores = [(name, row["scores"].get(name)) for name in names]
         rows.append(
             {
@@ -289,6 +299,7 @@ def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[st
         "metric": label_of_metric(result, metric),
         "axis": axis,
         "rows": rows,
+        "hidden": len(breakdown["rows"]) - len(shown),
         "column": breakdown.get("column", ""),
         "names": [{"name": name, "mark": marks[name]} for name in names],
     }

@@ -5,7 +5,7 @@ matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from bagpack import wording
 from bagpack.evaluate.predictions import mistakes
@@ -92,6 +92,20 @@ def suspicious_part(result: EvaluationResult) -> dict[str, Any] | None:
         return None
     shown = [show_pair(rows[i]) for i in found[:SUSPICIOUS]]
     return {"number": len(found), "rows": shown, "hidden": len(found) - len(shown)}
+
+
+def first_predictions(result: EvaluationResult, most: int) -> EvaluationResult:
+    """The result with at most ``most`` predictions: suspicious labels first, then mistakes, then the others."""
+    rows = result.get("predictions", [])
+    if len(rows) <= most:
+        return result
+    wanted = dict.fromkeys([*result.get("suspicious", []), *mistakes(rows), *range(len(rows))])
+    kept = sorted(list(wanted)[:most])
+    place = {old: new for new, old in enumerate(kept)}
+    found = cast(EvaluationResult, {**result, "predictions": [rows[i] for i in kept]})
+    if "suspicious" in result:
+        found["suspicious"] = [place[i] for i in result["suspicious"] if i in place]
+    return found
 
 
 def cell_pairs(rows: Sequence[Prediction], labels: Sequence[str]) -> dict[tuple[int, int], dict[str, Any]]:

@@ -61,6 +61,17 @@ def similar_labels(labels: Sequence[str]) -> list[dict[str, int]]:
     return [dict(group.most_common()) for group in groups.values() if len(group) > 1]
 
 
+def similar_labels_sentence(group: Mapping[str, int]) -> str:
+    """What to do about similar labels, given their rows."""
+    most, *others = group
+    named = ", ".join(f"{label!r} ({rows:,} row{'s' if rows > 1 else ''})" for label, rows in group.items())
+    replaced = " and ".join(map(repr, others))
+    return (
+        f"labels that differ only in case, spaces or hyphens: {named}; if they are one label, replace {replaced} by "
+        f"{most!r}"
+    )
+
+
 def why_not_evaluated(file: TextFile, listed: PairList, columns: Mapping[str, str] | None = None) -> str:
     """What `bagpack evaluate`, as it is without options, would say of a set; nothing if it takes it."""
     if not isinstance(listed, Dataset):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack.console import many, screen, some_of, tell
 from bagpack.report.screens.matrix import rows_repeat
+from bagpack.tasks.oddities import similar_labels_sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,15 +107,7 @@ def _show_oddities(out: Console, facts: dict[str, Any]) -> None:
         ]
         tell(f"{have} several labels: {some_of(named, SHOWN)}", "yellow", out)
     for group in facts.get("similar_labels", ()):
-        most, *others = group
-        named = [f"{label!r} ({many(rows, 'row')})" for label, rows in group.items()]
-        fix = " and ".join(map(repr, others))
-        tell(
-            f"labels that differ only in case, spaces or hyphens: {', '.join(named)}; "
-            f"if they are one label, replace {fix} by {most!r}",
-            "yellow",
-            out,
-        )
+        tell(similar_labels_sentence(group), "yellow", out)
     if same := facts.get("same_word_twice"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in same]
         pairs = many(len(same), "pair is", "pairs are")
