@@ -180,13 +180,13 @@ def test_the_help_of_every_command_fits_a_screen(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     for name, command in commands().items():
         shown = cli(*name.split(), "--help").out
-        assert len(shown.splitlines()) <= 34, name
+        assert len(shown.splitlines()) <= 24, name
         assert max(map(len, shown.splitlines())) <= 80, name
         assert not re.search(r"<(?:bool|str|int|float|path|list)", shown), name
         full = cli(*name.split(), "--help-all").out or shown
         for param in command.params:
             if not getattr(param, "hidden", False) and param.param_type_name == "option":
-                assert max(param.opts, key=len) in shown
+                assert param.name in ("help", "help_all") or max(param.opts, key=len) in shown
                 assert " ".join(param.help.rstrip(".").split()) in " ".join(full.split())
 
 

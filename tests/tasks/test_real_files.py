@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from tests.tasks.sheets import far_apart, ods, raw_ods, xlsx, zipped
+from tests.tasks.sheets import far_apart, ods, raw_ods, xls, xlsx, zipped
 
 from bagpack.errors import BagpackError
 from bagpack.tasks import read_dataset, read_pairs
@@ -68,6 +68,8 @@ GOOD = {
         xlsx([[], ["w1", "w2", "label", ""], *ROWS[1:], ["", " ", ""]]),
     ),
     "ods": ("d.ods", ods(ROWS)),
+    "xls": ("d.xls", xls()),
+    "xls called .xlsx": ("d.xlsx", xls()),
 }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import asdict
 from typing import Annotated
 
@@ -30,6 +28,7 @@ from bagpack.errors import UsageError
 from bagpack.explain.browse import SORTS, Lines
 from bagpack.explain.lines import line_dict
 from bagpack.explain.sketch import SEGMENTS
+from bagpack.sheets import table_text
 
 router = APIRouter()
 
@@ -109,16 +108,9 @@ def _file_name(words: list[str], ending: str) -> dict[str, str]:
 async def concordance_csv(data: DownloadData) -> Response:
     """The lines as a CSV file with a header; at most 5,000, in the order asked for."""
     words, found = data
-    out = io.StringIO()
-    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _harmless(text) for name, text in line.to_dict().items()} for line in found.lines)
-    return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=_file_name(words, "csv"))
-
-
-def _harmless(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "@", "\t", "\r") or (text[:1] in "+-" and len(text) > 1) else text
+    rows = ([line[name] for name in FIELDS] for line in (line.to_dict() for line in found.lines))
+    text = table_text([FIELDS, *rows], ",")
+    return Response(text, media_type="text/csv; charset=utf-8", headers=_file_name(words, "csv"))
 
 
 @router.get("/concordance/lines.json", summary="A concordance as a JSON file", responses=PROBLEMS)

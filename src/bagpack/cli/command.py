@@ -30,6 +30,7 @@ REASONS = "Explaining and exploring"
 ENGINES = "Search engines as a source"
 
 ADVANCED = "Advanced"
+HELP = {"--help", "--help-all"}
 NAMES = 27  # columns of a help page for the names of options, at most
 
 
@@ -37,16 +38,16 @@ class Command(TyperCommand):
     """A command whose help is one screen: common options are described, the others listed."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help; `--help-all` describes every option."""
-        show_help(self, ctx, bool(ctx.params.get("help_all")))
+        """The help; `--help-all` describes every option."""
+        formatter.write(help_page(self, ctx, bool(ctx.params.get("help_all"))))
 
 
 class Group(TyperGroup):
     """Commands under one name."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the commands, grouped."""
-        show_help(self, ctx, True)
+        """The commands, grouped."""
+        formatter.write(help_page(self, ctx, True))
 
 
 def add(
@@ -117,7 +118,7 @@ def _is_advanced(annotation: Any) -> bool:
 def _describe_all(ctx: typer.Context, value: bool) -> None:
     if value:
         ctx.params["help_all"] = True
-        ctx.get_help()
+        typer.echo(ctx.get_help())
         raise typer.Exit
 
 
@@ -127,19 +128,28 @@ HelpAll = Annotated[
 ]
 
 
-def show_help(command: Any, ctx: Any, everything: bool) -> None:
-    """Print a help page: usage, summary, arguments, options; the commands of a group."""
+def help_page(command: Any, ctx: Any, everything: bool) -> str:
+    """Usage, summary, arguments, options; the commands of a group."""
+    from bagpack import console
+
+    screen = console.screen()
+    with screen.capture() as page:
+        _print_help(screen, command, ctx, everything)
+    return page.get()
+
+
+def _print_help(screen: Console, command: Any, ctx: Any, everything: bool) -> None:
     from rich.text import Text
 
     from bagpack import console
 
-    screen = console.screen()
     params = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
     arguments = [param for param in params if param.param_type_name == "argument"]
     options = [param for param in params if param.param_type_name == "option"]
     screen.print(Text.assemble(("Usage: ", "bold"), usage(command, ctx)))
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
         screen.print(Text("\n" + " ".join(paragraph.split())))
+    screen.print()
     common = [param for param in options if getattr(param, "rich_help_panel", None) != ADVANCED]
     advanced = [param for param in options if param not in common]
     rows = partial(_rows, screen)
@@ -148,13 +158,14 @@ def show_help(command: Any, ctx: Any, everything: bool) -> None:
     if hasattr(command, "commands"):
         for panel, listed in _panels(command, ctx).items():
             rows(panel, listed)
+    if advanced and not everything:
+        common = [param for param in common if not HELP & set(param.opts)]
     rows("Options", [(_names(param), _words(param)) for param in common])
     if advanced and everything:
         rows(ADVANCED, [(_names(param), _words(param)) for param in advanced])
     elif advanced:
         screen.print(
-            Text.assemble(f"\n{ADVANCED}", (f" (described by {ctx.command_path} --help-all)", "dim")),
-            style="bold",
+            Text.assemble(ADVANCED, (f" (described by {ctx.command_path} --help-all)", "dim")), style="bold"
         )
         names = " ".join(max(param.opts, key=len) for param in advanced)
         console.hang(screen, Text("  "), Text(names))
@@ -210,7 +221,7 @@ def _rows(screen: Console, title: str, rows: list[tuple[str, str]]) -> None:
 
     from bagpack import console
 
-    screen.print(f"\n{title}", style="bold")
+    screen.print(title, style="bold")
     width = min(max(len(name) for name, _ in rows), NAMES) + 4
     for name, words in rows:
         first = Text(f"  {name}".ljust(width), style="cyan")

@@ -63,7 +63,7 @@ def evaluate(
         common(
             "--predictions",
             metavar="FILE",
-            help="Write every pair with its prediction as .tsv, .csv or .xlsx.",
+            help="Write every prediction: .tsv, .csv or .xlsx.",
         ),
     ] = None,
     report: Report = None,

@@ -66,11 +66,7 @@ def fetch(
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Fetch the contexts of pairs from a search engine, for use as a store.
-
-    Every answer is kept: the same command continues after an interruption, and with a longer list it asks only for
-    what is new.
-    """
+    """Fetch contexts of pairs from a search engine; run again to continue."""
     from bagpack.corpus.options import TextOptions
     from bagpack.engines.fetch.budget import Manners
     from bagpack.engines.fetch.cache import default_cache

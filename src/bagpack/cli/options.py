@@ -171,7 +171,7 @@ Condition = Annotated[
 Folds = Annotated[int | None, advanced("--folds", help="Number of folds (random 10, lexical 5, group all).")]
 Top = Annotated[int, common("--top", help="Number of results shown.")]
 Columns = Annotated[
-    str, common("--columns", help="The file's column names, such as w1=noun,w2=verb.", metavar="NAMES")
+    str, advanced("--columns", help="The file's column names, such as w1=noun,w2=verb.", metavar="NAMES")
 ]
 Limit = Annotated[
     str,
@@ -196,7 +196,7 @@ Engine = Annotated[
     str,
     common(
         "--engine", metavar="URL", envvar="BAGPACK_ENGINE",
-        help="tantivy:DIRECTORY, postgresql://HOST/DATABASE, opensearch+https://HOST:PORT/INDEX, …",
+        help="tantivy:DIRECTORY, postgresql://…, api:brave, …",
         values=(
             "tantivy:", "infinigram:", "postgresql://", "opensearch+https://", "elasticsearch+https://",
             "infinigram+https://", "api:brave", "api:google", "api:searxng",
@@ -376,13 +376,13 @@ class ReadingOptions:
     ] = "auto"
     lang: Annotated[
         str,
-        common("--lang", help="Language of raw text, as a code such as en; auto: detected for each file."),
+        common("--lang", help="Language of raw text, such as en; auto: per file."),
     ] = "en"
     encoding: Annotated[
         str,
         common(
             "--encoding",
-            help="utf-8, latin-1, …, auto, or PATTERN=NAME,… per file.",
+            help="utf-8, latin-1, …, auto, or PATTERN=NAME,….",
             values=("utf-8", "auto", "latin-1", "cp1252"),
             only=False,
         ),
@@ -426,7 +426,7 @@ class LevelOptions:
     ] = "lemma"
     case: Annotated[
         str,
-        common(
+        advanced(
             "--case",
             help="Case: fold, keep; auto keeps it in German.",
             values=("auto", "fold", "keep"),
