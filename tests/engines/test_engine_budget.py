@@ -1,5 +1,7 @@
 """Spending: every request counts, over all runs, and no answer that was paid for is lost."""
 
+import os
+import signal
 import sqlite3
 import time
 
@@ -74,6 +76,22 @@ def test_answers_in_flight_are_kept_when_one_fails(cache):
     assert answered >= 8
     engine = FakeEngine()
     assert ask_all(engine, QUERIES, cache).asked == len(QUERIES) - answered
+
+
+@pytest.mark.parametrize("connections", [1, 4])
+def test_answers_in_flight_are_kept_after_ctrl_c(cache, connections):
+    def trouble(number, query):
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)  # on their way when the signal arrives
+
+    engine = FakeEngine(trouble)
+    with pytest.raises(KeyboardInterrupt):
+        ask_all(engine, QUERIES, cache, Manners(connections=connections))
+    paid = len(engine.calls)
+    assert 5 <= paid < 5 + connections
+    engine = FakeEngine()
+    assert ask_all(engine, QUERIES, cache).asked == len(QUERIES) - paid
 
 
 def test_spent_requests_are_known_after_a_kill(cache, tmp_path):

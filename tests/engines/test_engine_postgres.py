@@ -11,7 +11,7 @@ import warnings
 import psycopg
 import pytest
 
-from bagpack.engines.backends.postgres import _Database
+from bagpack.engines.backends.postgres_database import Database
 from bagpack.engines.base import BusyError, EngineError, connect, engine_kind, parse_address
 from bagpack.engines.build import build_engine
 from bagpack.engines.fetch.budget import Manners
@@ -97,7 +97,7 @@ def test_a_very_short_timeout_is_a_timeout(postgres, tmp_path):
 
 def test_no_timeout_means_no_limit_to_the_server():
     address = parse_address("postgresql://localhost/x")
-    assert [_Database(address, timeout)._milliseconds for timeout in (0.0004, 0.0015, 30)] == [1, 2, 30_000]
+    assert [Database(address, timeout)._milliseconds for timeout in (0.0004, 0.0015, 30)] == [1, 2, 30_000]
 
 
 def test_statement_timeouts_are_not_tried_again(postgres, tmp_path):

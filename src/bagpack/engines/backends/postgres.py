@@ -10,41 +10,24 @@ from __future__ import annotations
 
 import itertools
 import json
-import logging
-import math
 import uuid
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urlunsplit
 
-from bagpack.engines.backends.deadline import deadline
-from bagpack.engines.base import DIRECT, Address, BusyError, EngineError, EngineKind, Sender, Snippet
+from bagpack.engines.backends.postgres_database import Database, identifier
+from bagpack.engines.base import DIRECT, Address, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.engines.queries import Form, Query
 
 DEFAULT_TABLE = "bagpack_sentences"
-OUR_OPTIONS = ("table", "column", "id", "vector", "config")
 FORMAT_VERSION = 1
 MARK = "bagpack engine "  # opens the comment on a table of ours
 MOST_POSITIONS = 16_383  # PostgreSQL's bound; later words of one sentence are not found
 MAX_BYTES = 64 << 20  # of the texts of one answer
-MAX_CONNECTIONS = 64
-GRACE = 0.5  # seconds after which a server that did not cancel a query itself is given up
-
-
-def _driver() -> tuple[Any, Any]:
-    try:
-        import psycopg
-        import psycopg_pool
-    except ImportError:
-        raise missing_extra("psycopg[binary,pool]", "postgresql", "a postgresql: engine") from None
-    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # its errors are raised here
-    return psycopg, psycopg_pool
 
 
 def quote_lexeme(token: str) -> str:
@@ -81,119 +64,13 @@ def tsvector(words: list[str]) -> str:
     return " ".join(f"{quote_lexeme(word)}:{','.join(at)}" for word, at in places.items())
 
 
-class _Database:
-    """A pool of connections, and sentences about what went wrong with them."""
-
-    def __init__(self, address: Address, timeout: float) -> None:
-        self.psycopg, pools = _driver()
-        self.address = address
-        self.timeout = timeout
-        parts = address.parts
-        kept = {name: value for name, value in address.options.items() if name not in OUR_OPTIONS}
-        kept.setdefault("connect_timeout", str(max(2, math.ceil(timeout))))
-        # Data that a vanished server never acknowledges; what a frozen one does not answer is bounded by `deadline`.
-        kept.setdefault("tcp_user_timeout", str(self._milliseconds))
-        kept.setdefault("application_name", "bagpack")
-        self._conninfo = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(kept), ""))
-        self._pool = pools.ConnectionPool(
-            self._conninfo,
-            kwargs={"autocommit": True},
-            configure=self._configure,
-            min_size=0,
-            max_size=MAX_CONNECTIONS,
-            timeout=max(2.0, timeout),
-            open=False,
-        )
-
-    @property
-    def _milliseconds(self) -> int:
-        """The timeout; 0 would mean no limit."""
-        return max(1, math.ceil(self.timeout * 1000))
-
-    def _configure(self, connection: Any) -> None:
-        connection.execute(f"SET statement_timeout = {self._milliseconds}")
-
-    def connect(self) -> Any:
-        """A connection outside the pool: its errors say what is wrong with the URL, the pool's do not."""
-        try:
-            made = self.psycopg.connect(self._conninfo, autocommit=True)
-            self._configure(made)
-        except self.psycopg.Error as error:
-            raise self.sentence(error) from None
-        except UnicodeError:
-            raise UsageError(
-                f"{self.address} is not a URL that PostgreSQL's driver can read; check it"
-            ) from None
-        return made
-
-    @contextmanager
-    def connection(self) -> Iterator[Any]:
-        """A connection of the pool, shut down when the timeout is over, whatever the server does."""
-        self._pool.open()
-        expired = False
-        try:
-            with self._pool.connection() as held, deadline(held.fileno(), self.timeout + GRACE) as limit:
-                try:
-                    yield held
-                finally:
-                    expired = limit.expired
-        except self.psycopg.Error as error:
-            if expired:
-                raise BusyError(
-                    f"{self.address} did not answer within {self.timeout:g} s; check the server, or raise --timeout"
-                ) from None
-            raise self.sentence(error) from None
-
-    def sentence(self, error: Exception) -> EngineError:
-        """What went wrong, where, and the cure."""
-        kinds, where = self.psycopg.errors, self.address
-        diagnosis = getattr(error, "diag", None)
-        told = where.scrub((diagnosis and diagnosis.message_primary) or error)
-        cause = str(error).lower()
-        if isinstance(error, kinds.QueryCanceled):
-            return EngineError(f"{where} needed more than {self.timeout:g} s for a query; raise --timeout")
-        if isinstance(error, kinds.UndefinedTable | kinds.UndefinedColumn | kinds.InvalidSchemaName):
-            return EngineError(
-                f"{where}: {told}; name the table and its columns in the URL (?table=…&column=…), or fill one with "
-                f"bagpack engine build"
-            )
-        if isinstance(error, kinds.UndefinedObject):
-            return EngineError(f"{where}: {told}; correct config= in the URL")
-        if isinstance(error, kinds.DiskFull):
-            return EngineError(
-                f"the disk of {where} is full; free some space there and run the command again"
-            )
-        if isinstance(error, kinds.InsufficientPrivilege) or any(
-            phrase in cause for phrase in ("authentication failed", "no password supplied", "pg_hba", "role ")
-        ):
-            return EngineError(
-                f"{where} refused the credentials; set PGUSER and PGPASSWORD, or put user and password into the URL"
-            )
-        if "does not exist" in cause and "database" in cause:
-            return EngineError(f"{where}: {told}; correct the database's name in the URL")
-        if isinstance(error, kinds.TooManyConnections | kinds.AdminShutdown | kinds.CannotConnectNow):
-            return BusyError(f"{where} is not taking queries at the moment ({told}); try again later")
-        if isinstance(error, self.psycopg.OperationalError):
-            return BusyError(
-                f"{where} does not answer ({told}); check that the server runs, and its host and port"
-            )
-        return EngineError(f"{where} could not answer: {told}")
-
-    def close(self) -> None:
-        self._pool.close(timeout=1.0)
-
-
-def _identifier(psycopg: Any, name: str) -> Any:
-    return psycopg.sql.Identifier(*name.split("."))
-
-
 class PostgresEngine:
     """A table to be searched."""
 
     name = "postgresql"
 
     def __init__(self, address: Address, timeout: float, sender: Sender = DIRECT) -> None:
-        self._database = _Database(address, timeout)
+        self._database = Database(address, timeout)
         self._options = options = address.options
         self.table = options.get("table", DEFAULT_TABLE)
         self.exact = False
@@ -215,7 +92,7 @@ class PostgresEngine:
     def _facts(self, connection: Any) -> dict[str, Any] | None:
         """What the comment on a table of ours says; None for another table; an error if there is none."""
         psycopg = self._database.psycopg
-        written = _identifier(psycopg, self.table).as_string(None)
+        written = identifier(psycopg, self.table).as_string(None)
         try:
             row = connection.execute(
                 "SELECT obj_description(%s::regclass, 'pg_class')", (written,)
@@ -243,7 +120,7 @@ class PostgresEngine:
         except psycopg.Error as error:
             raise self._database.sentence(error) from None
         if any("Seq Scan" in line for (line,) in rows):
-            table = _identifier(psycopg, self.table)
+            table = identifier(psycopg, self.table)
             create = psycopg.sql.SQL("CREATE INDEX ON {} USING gin ({})").format(table, self._vector())
             warnings.warn(
                 f"{self._database.address}: no index serves these queries, so that each of them reads the whole "
@@ -262,7 +139,7 @@ class PostgresEngine:
     def _select(self) -> Any:
         """The statement that a search runs, with the query and the limit to be filled in."""
         sql, options = self._database.psycopg.sql, self._options
-        table = _identifier(self._database.psycopg, self.table)
+        table = identifier(self._database.psycopg, self.table)
         if self.exact:
             # The numbers first: with ORDER BY … LIMIT in sight the planner may walk the table instead of the index.
             text = (
@@ -324,7 +201,7 @@ class PostgresBuilder:
             raise UsageError(
                 f"bagpack engine build names its own columns; leave {min(foreign)}= out of the URL"
             )
-        self._database = _Database(address, timeout=30.0)
+        self._database = Database(address, timeout=30.0)
         self.table = address.options.get("table", DEFAULT_TABLE)
         self.number = 0
         self._overwrite = overwrite
@@ -343,7 +220,7 @@ class PostgresBuilder:
             )
             self._copy = self._connection.cursor().copy(
                 self._sql.SQL("COPY {} (number, document, sentence, words) FROM STDIN").format(
-                    _identifier(psycopg, self._fresh)
+                    identifier(psycopg, self._fresh)
                 )
             )
             self._rows = self._copy.__enter__()
@@ -357,7 +234,7 @@ class PostgresBuilder:
 
     def _exists(self) -> bool:
         """Whether there is a table of that name; an error if it may not be replaced."""
-        written = _identifier(self._database.psycopg, self.table).as_string(None)
+        written = identifier(self._database.psycopg, self.table).as_string(None)
         held = self._connection.execute(
             "SELECT to_regclass(%s) IS NOT NULL, obj_description(to_regclass(%s), 'pg_class')",
             (written, written),
@@ -375,7 +252,7 @@ class PostgresBuilder:
         return bool(held[0])
 
     def _execute(self, statement: str, table: str | None = None) -> None:
-        name = _identifier(self._database.psycopg, table or self._fresh)
+        name = identifier(self._database.psycopg, table or self._fresh)
         self._connection.execute(self._sql.SQL(statement).format(name))
 
     def add(self, document: str, marked: str) -> None:
@@ -394,7 +271,7 @@ class PostgresBuilder:
         try:
             self._copy.__exit__(None, None, None)
             self._execute("CREATE INDEX ON {} USING gin (words)")
-            fresh = _identifier(self._database.psycopg, self._fresh)
+            fresh = identifier(self._database.psycopg, self._fresh)
             self._connection.execute(self._sql.SQL("COMMENT ON TABLE {} IS {}").format(fresh, comment))
             self._execute("ANALYZE {}")
             if self._exists():

@@ -72,9 +72,8 @@ def ask_all(
     if progress:
         progress(known, len(queries), 0)
     try:
-        for at, snippets, reached in _stream(engine, queries, missing, client, lang):
-            numbers[at] = cache.put(engine.identity, str(queries[at]), manners.limit, snippets, reached)
-            full[at] = reached
+        for at, found, reached in _stream(engine, queries, missing, client, lang):
+            numbers[at], full[at] = found, reached
             asked += 1
             if progress:
                 progress(known + asked, len(queries), asked)
@@ -89,14 +88,15 @@ def ask_all(
 
 def _stream(
     engine: Engine, queries: Sequence[Query], wanted: Sequence[int], client: Client, lang: str
-) -> Iterator[tuple[int, list[Snippet], bool]]:
-    """Answers as they arrive, with a few queries in flight per connection.
+) -> Iterator[tuple[int, I64, bool]]:
+    """Answers as they are stored, with a few queries in flight per connection.
 
-    After a failure nothing more is asked, but what is in flight is waited for and handed on: it was paid for.
+    After a failure or Ctrl-C nothing more is asked, but what is in flight is waited for: it was paid for. So answers
+    are stored by the threads that ask, and not by the one that a signal interrupts.
     """
     limit, connections = client.manners.limit, client.manners.connections
 
-    def ask(at: int) -> tuple[int, list[Snippet], bool]:
+    def ask(at: int) -> tuple[int, I64, bool]:
         query = queries[at]
         found = engine.search(query, limit, client.for_answer(answer_key(engine.identity, str(query), limit)))
         reached = len(found) >= limit
@@ -104,14 +104,11 @@ def _stream(
             found = [Snippet(document, tidy(text)) for document, text in found]
         else:
             found = split_snippets(query, found, lang)
-        return at, distinct(found), reached
+        return at, client.cache.put(engine.identity, str(query), limit, distinct(found), reached), reached
 
-    if connections == 1:
-        yield from map(ask, wanted)
-        return
     pool = ThreadPoolExecutor(connections, thread_name_prefix="bagpack-fetch")
     waiting = iter(wanted)
-    flying: set[Future[tuple[int, list[Snippet], bool]]] = set()
+    flying: set[Future[tuple[int, I64, bool]]] = set()
     failure: BaseException | None = None
     try:
         flying.update(pool.submit(ask, at) for at in islice(waiting, 2 * connections))
