@@ -1,6 +1,7 @@
 """Manners towards an engine, and the cache of its answers."""
 
 import sqlite3
+import threading
 
 import pytest
 from engine_fakes import FakeEngine
@@ -57,7 +58,11 @@ def test_snippets_are_distinct_within_a_query_and_the_limit_is_told(cache):
 
 def test_a_busy_engine_is_asked_again_with_growing_pauses(cache, monkeypatch):
     pauses = []
-    monkeypatch.setattr("threading.Event.wait", lambda self, timeout=None: pauses.append(timeout))
+    wait = threading.Event.wait
+    monkeypatch.setattr(
+        "threading.Event.wait",
+        lambda self, timeout=None: wait(self) if timeout is None else pauses.append(timeout),
+    )
 
     def trouble(number, query):
         if number <= 4:

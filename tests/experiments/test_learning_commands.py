@@ -92,7 +92,7 @@ def test_a_lexical_split_shares_no_word_and_says_what_it_dropped(cli, store, rel
     assert words_only <= 0.5  # with no word shared, the words alone tell nothing
 
 
-def test_a_test_file_replaces_the_folds(cli, store, relations, write):
+def test_a_test_file_replaces_the_folds(cli, store, relations, write, tmp_path):
     rows = relations.read_text().splitlines()
     test = write("test.tsv", "\n".join([rows[0], *rows[1::4]]) + "\n")
     train = write("train.tsv", "\n".join([rows[0], *(r for i, r in enumerate(rows[1:]) if i % 4)]) + "\n")
@@ -102,9 +102,11 @@ def test_a_test_file_replaces_the_folds(cli, store, relations, write):
     tested = [row for row in result["predictions"] if row["predicted"]]
     assert len(tested) == 18
     # Probabilities are those of a model trained on the training file: no test row is used.
-    cli("train", store, train, "-o", "m.bpm", "-b", 50, "--no-scores", "-j", 1)
+    cli("train", store, train, "-o", tmp_path / "m.bpm", "-b", 50, "--no-scores", "-j", 1)
     pairs = write("pairs.tsv", "w1\tw2\n" + "".join(f"{row['w1']}\t{row['w2']}\n" for row in tested))
-    answers = [line.split("\t") for line in cli("predict", "m.bpm", pairs, "-j", 1).out.splitlines()[1:]]
+    answers = [
+        line.split("\t") for line in cli("predict", tmp_path / "m.bpm", pairs, "-j", 1).out.splitlines()[1:]
+    ]
     assert [row["predicted"] for row in tested] == [answer[2] for answer in answers]
     assert [row["probability"] for row in tested] == pytest.approx([float(a[3]) for a in answers], abs=1e-4)
 

@@ -97,6 +97,13 @@ def _stream(
     limit, connections = client.manners.limit, client.manners.connections
 
     def ask(at: int) -> tuple[int, I64, bool]:
+        try:
+            return answer(at)
+        except BaseException:
+            client.stopped.set()
+            raise
+
+    def answer(at: int) -> tuple[int, I64, bool]:
         query = queries[at]
         found = engine.search(query, limit, client.for_answer(answer_key(engine.identity, str(query), limit)))
         reached = len(found) >= limit
@@ -119,7 +126,6 @@ def _stream(
                     yield future.result()
                 elif failure is None or isinstance(failure, StoppedError):
                     failure = error
-                    client.stopped.set()
             if failure is None:
                 flying.update(pool.submit(ask, at) for at in islice(waiting, len(done)))
         if failure is not None:
