@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
 
@@ -104,13 +104,12 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
         word = w1 if block == "v1" else w2
         pattern = f"{term} … {word}" if segment == "pre" else f"{word} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {word}", pattern)
-    if block == "v1·v2" and segment in ("pre", "post"):
-        either = f"{w1} and {w2}"
-        pattern = f"{term} … {either}" if segment == "pre" else f"{either} … {term}"
-        return FeatureWords(term, f"{_PLACES[segment]} both {either}", pattern)
-    if block == "v1−v2" and segment in ("pre", "post"):
-        pattern = f"{term} … {w1}" if segment == "pre" else f"{w1} … {term}"
-        return FeatureWords(term, f"{_PLACES[segment]} {w1} more than {w2}", pattern)
+    if block in ("v1·v2", "v1−v2") and segment in ("pre", "post"):
+        # Two contexts of two words: a pattern with all three would read as one phrase.
+        where = _PLACES[segment]
+        joint = "and" if block == "v1·v2" else "more often than"
+        place = f"{where} {w1} {joint} {where} {w2}"
+        return FeatureWords(term, place, f"“{term}” occurs {place}")
     order, place = segment[:1], segment[1:]
     if block != "v12" or order not in ("+", "-") or place not in _PLACES:
         return None
@@ -163,11 +162,13 @@ def say_feature(name: str, w1: str = "w1", w2: str = "w2") -> FeatureSaid:
     FeatureSaid(pattern='leaf … of … tree', place='between, leaf first')
     >>> say_feature("pair:order", "leaf", "tree")
     FeatureSaid(pattern='how much more often leaf comes first than tree', place='')
+    >>> say_feature("v1·v2:post:species", "feather", "bird").pattern
+    '“species” occurs after feather and after bird'
     """
     words = feature_words(name, w1, w2)
     if words is None:
         return FeatureSaid(describe_feature(name, w1, w2), "")
-    return FeatureSaid(words.pattern, words.place)
+    return FeatureSaid(words.pattern, "" if words.pattern.endswith(words.place) else words.place)
 
 
 def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
@@ -187,6 +188,34 @@ def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
         word = w1 if count > 0 else w2
         return f"{abs(count):,}× more with {word}{' first' if block == 'pair' else ''}"
     return f"{count:,}×"
+
+
+T = TypeVar("T")
+
+
+def join_words(items: Sequence[Sequence[T]], between: Sequence[T], last: Sequence[T]) -> list[Sequence[T]]:
+    """Items with commas and a word before the last; all of them are sequences, such as strings.
+
+    >>> "".join(join_words(["a", "b", "c"], ", ", " and "))
+    'a, b and c'
+    """
+    found: list[Sequence[T]] = []
+    for number, item in enumerate(items):
+        found += [*([last if number == len(items) - 1 else between] if number else []), item]
+    return found
+
+
+def show_probability(value: float | None) -> str:
+    """A probability in whole percent, or nothing.
+
+    >>> show_probability(0.414), show_probability(0.996), show_probability(0.002), show_probability(None)
+    ('41 %', '> 99 %', '< 1 %', '')
+    """
+    if value is None:
+        return ""
+    if value > 0.99:
+        return "> 99 %"
+    return "< 1 %" if value < 0.01 else f"{100 * value:.0f} %"
 
 
 def say_times(count: int) -> str:

@@ -86,7 +86,8 @@ def test_pages_of_a_model_with_every_kind_of_feature(world, tmp_path):
             pair = await client.get("/pair/kinda01/kindb01.json")
             model = await client.get("/model.json?top=200")
             pages = [await client.get(path) for path in ("/pair/kinda01/kindb01", "/model")]
-            names = {f["name"] for d in pair.json()["explanation"]["decisions"] for f in d["features"]}
+            decisions = pair.json()["explanation"]["decisions"]
+            names = {f["name"] for d in decisions for reason in d["reasons"] for f in reason["features"]}
             names |= {f["name"] for rows in model.json()["strongest"].values() for f in rows}
             by_block = {name.partition(":")[0]: name for name in sorted(names)}
             lines = {}
@@ -101,7 +102,7 @@ def test_pages_of_a_model_with_every_kind_of_feature(world, tmp_path):
     for rows in (*model["strongest"].values(), *model["weakest"].values()):
         for row in rows:
             assert row["pattern"] != row["name"], row
-            assert row["place"] or row["name"].startswith("pair:"), row
+            assert row["place"] or row["name"].startswith(("pair:", "v1·v2:")), row
     for name, (page, twin) in lines.items():
         assert page.status_code == twin.status_code == 200, name
         found = twin.json()

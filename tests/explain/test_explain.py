@@ -65,8 +65,10 @@ def test_a_decision_is_the_sum_of_its_parts(trained):
             )
             assert decision.bias + sum(decision.blocks.values()) == pytest.approx(decision.value, abs=1e-9)
             assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
-            listed = sum(feature.value for feature in decision.features)
+            listed = sum(reason.value for reason in decision.reasons)
             assert decision.bias + listed + decision.rest == pytest.approx(decision.value, abs=1e-9)
+            shown = sum(reason.value for reason in decision.reasons[: decision.shown])
+            assert decision.bias + shown + decision.hidden == pytest.approx(decision.value, abs=1e-9)
 
 
 def test_the_lines_of_every_feature_make_its_count(trained):
@@ -90,12 +92,23 @@ def test_the_lines_of_every_feature_make_its_count(trained):
             assert all(term in f"{s['left']} {s['between']} {s['right']}" for s in segments)
 
 
-def test_a_limit_on_lines_is_told(trained):
+def test_marked_lines_are_the_text_with_the_term_and_both_words(trained):
     model, source = trained
-    matrix = model.count([("kinda01", "kindb01")], source)
-    evidence = PairEvidence(source, matrix.resolved["kinda01"], matrix.resolved["kindb01"], matrix.settings)
-    lines = evidence.lines("v1:post:.", 1)
-    assert len(lines.lines) == 1 and lines.note == f"1 of {lines.total} for v1:post:."
+    pair = ("kinda01", "kindb01")
+    matrix = model.count([pair], source)
+    names = [matrix.feature_names()[column] for column in matrix.block().indices]
+    evidence = PairEvidence(source, matrix.resolved[pair[0]], matrix.resolved[pair[1]], matrix.settings)
+    for name in names:
+        found = evidence.lines(name, 3)
+        block, _, term = name.split(":", 2)
+        for line, spans in zip(found.lines, found.spans, strict=True):
+            assert "".join(text for text, _ in spans) == "".join(line.pieces)
+            marked = [(mark, text.lower()) for text, mark in spans if mark]
+            wanted = {"v1": {"w1"}, "v2": {"w2"}}.get(block, {"w1", "w2"})
+            assert wanted <= {mark for mark, _ in marked}, name
+            assert all(text == pair[0] for mark, text in marked if mark == "w1")
+            assert any(term in text for mark, text in marked if mark == "term"), name
+    assert len(evidence.lines("v1:post:.", 1).lines) == 1
 
 
 def test_explain_command(cli, world, trained, tmp_path):
@@ -104,30 +117,35 @@ def test_explain_command(cli, world, trained, tmp_path):
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 3)
     assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" in shown.out
     data = json.loads(cli("explain", path, "kinda01", "nosuchword", "--label", "part", "--json").out)
-    assert data["unknown"] == ["nosuchword"] and [d["label"] for d in data["decisions"]] == ["part"]
+    assert data["unknown"] == ["nosuchword"] and data["answer"] is None and data["decisions"] == []
     page = tmp_path / "why.html"
     assert cli("explain", path, "kinda01", "kindb01", "--top", 50, "--html", page).code == 0
     text = page.read_text()
     assert "<SCRIPT>" not in text and "&lt;SCRIPT&gt;" in text
-    assert cli("explain", path, "[sic]", "kindb01").out.startswith("[sic] – kindb01: ")
+    assert cli("explain", path, "[sic]", "kindb01").out.startswith("[sic] – kindb01: no prediction")
     bad = cli("explain", path, "a", "b", "--label", "nonsense")
     assert bad.code == 2 and "nonsense" in bad.err and "kind, part, tool" in bad.err
 
 
-def test_the_answer_and_the_runner_up_are_taken_apart_and_the_others_told(cli, world, trained):
+def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, world, trained):
     settings = trained[0].counting.to_dict()
     path = world / f"m{settings['limit']}{settings['sample']}.model"
     every = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--label", "all").out
-    assert every.count(" bias ") == every.count("all other features together") == 3
+    assert every.count(" bias ") == every.count("weaker reasons together") == 3
     told = cli("explain", path, "kinda01", "kindb01", "--top", 2).out
-    assert told.count(" bias ") == told.count("all other features together") == 2
-    ranked = [line.split()[0] for line in every.splitlines() if " bias " in line]
-    assert [line.split()[0] for line in told.splitlines() if " bias " in line] == ranked[:2]
+    assert told.count(" bias ") == told.count("weaker reasons together") == 2
+
+    def heads(text):
+        lines = text.splitlines()
+        return [lines[i - 1].split()[0] for i, line in enumerate(lines) if " bias " in line]
+
+    assert heads(told) == heads(every)[:2]
     after = told.split("the other label")[1].splitlines()
-    value = next(line.split()[1] for line in every.splitlines() if line.startswith(f"{ranked[2]} "))
-    assert after[1:] == [f"  {value}  {ranked[2]}"]
+    assert len(after) == 2 and re.fullmatch(
+        r"  +(< |> )?\d+ %  " + heads(every)[2] + r"  [+-]\d\.\d{3}", after[1]
+    )
     whole = json.loads(cli("explain", path, "kinda01", "kindb01", "--top", 2, "--json").out)
-    assert all(decision["features"] for decision in whole["decisions"])
+    assert all(decision["reasons"] for decision in whole["decisions"])
 
 
 def test_long_lines_hang_below_their_beginning(cli, world, trained, monkeypatch):
@@ -137,8 +155,7 @@ def test_long_lines_hang_below_their_beginning(cli, world, trained, monkeypatch)
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 6, "--lines", 1, "--label", "kind").out
     lines = shown.split("\nkind ")[1].splitlines()
     assert max(map(len, lines)) <= 44
-    assert re.fullmatch(r"[+-]\d\.\d{3} = [+-]\d\.\d{3} bias", lines[0])
-    assert re.fullmatch(r" {14}[+-]\d\.\d{3} kinda01 alone", lines[1])
-    below = lines[4:-1]
-    assert any(line.startswith(" " * 10) and "for v" in line for line in below), below
+    assert re.fullmatch(r"  [+-]\d\.\d{3} = [+-]\d\.\d{3} bias [+-]\d\.\d{3} kinda01 alone", lines[1])
+    assert re.fullmatch(r" {11}[+-]\d\.\d{3} kindb01 alone", lines[2])
+    below = lines[4:]
     assert all(re.match(r"  [+-]\d| {10}\S", line) for line in below), below

@@ -1,16 +1,160 @@
 """What an explanation says of the answer itself."""
 
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from bagpack.explain import explain_pair
 from bagpack.learn import load_model
-from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+from bagpack.learn.calibration import Threshold
+from tests.experiments.conftest import made_up_pairs, store  # noqa: F401 (fixtures)
 from tests.explain.models import train
 
 
-def test_training_pairs_and_missing_answers_are_noted(store, relations, tmp_path):  # noqa: F811
-    model = load_model(train(store, relations, tmp_path / "m.model", "modern"))
+@pytest.fixture(scope="module")
+def model(store, tmp_path_factory):  # noqa: F811
+    folder = tmp_path_factory.mktemp("m")
+    rows = "".join(f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs())
+    (folder / "r.tsv").write_text("w1\tw2\tlabel\n" + rows)
+    return load_model(train(store, folder / "r.tsv", folder / "m.model", "modern"))
+
+
+def test_a_training_pair_is_reported_above_everything_else(model, cli):
     w1, w2, _ = made_up_pairs()[0]
-    assert "the model was trained on this pair" in explain_pair(model, model.source, w1, w2).notes
-    turned = explain_pair(model, model.source, w2, w1)
-    assert not any("trained on" in note or "none of these" in note for note in turned.notes)
-    unknown = explain_pair(model, model.source, w1, "nosuchword")
-    assert "the model answers none of these: the corpus does not have a word" in unknown.notes
+    found = explain_pair(model, model.source, w1, w2)
+    assert found.trained and not explain_pair(model, model.source, w2, w1).trained
+    shown = cli("explain", model.place, w1, w2).out
+    assert shown.startswith("The model was trained on this pair")
+    text = re.sub("<style>.*</style>", "", found.to_html(), flags=re.DOTALL)
+    assert re.search(r"<[ph]\d? ?[^>]*>([^<]*)", text)[1].startswith("The model was trained on this pair")
+    assert "trained on this pair" not in explain_pair(model, model.source, w2, w1).to_html()
+
+
+def test_an_unknown_word_gives_no_prediction(model, cli):
+    w1 = made_up_pairs()[0][0]
+    found = explain_pair(model, model.source, w1, "nosuchword")
+    assert found.answer is None and found.probability is None and found.decisions == ()
+    assert found.notes[0] == "no prediction: the corpus does not contain nosuchword"
+    assert "no prediction" in found.to_html()
+    both = explain_pair(model, model.source, "nosuchword", "norsuch", against=str(model.classes[0]))
+    assert both.unknown == ("nosuchword", "norsuch") and both.contrast is None
+    shown = cli("explain", model.place, w1, "nosuchword")
+    assert shown.code == 0 and "bias" not in shown.out and "%" not in shown.out
+
+
+def test_a_pair_below_the_threshold_gets_no_answer_but_its_reasons(model):
+    w1, w2, _ = made_up_pairs()[0]
+    strict = replace(model, threshold=Threshold(0.99, 1.5, 1.0, 0.0))
+    found = explain_pair(strict, model.source, w1, w2, lines=0)
+    assert found.answer is None and "too low for a precision of 99%" in found.notes[0]
+    assert found.decisions[0].reasons
+
+
+def test_probabilities_come_first_and_order_the_bars(model, cli):
+    w1, w2, label = made_up_pairs()[4]
+    found = explain_pair(model, model.source, w1, w2, lines=0)
+    probabilities = model.predict_proba(model.count([(w1, w2)], model.source))[0]
+    assert found.answer == label == found.decisions[0].label
+    assert found.probability == pytest.approx(probabilities.max())
+    bars = [decision.bar for decision in found.decisions]
+    assert bars == sorted(bars, reverse=True) == pytest.approx(sorted(probabilities, reverse=True))
+    first = cli("explain", model.place, w2, w1).out.splitlines()[0]
+    assert re.fullmatch(rf"{w2} – {w1}: \S+, probability (> )?\d+ %", first)
+    bare = replace(model, calibration=None)
+    values = [d.value for d in explain_pair(bare, model.source, w1, w2, lines=0).decisions]
+    bars = [d.bar for d in explain_pair(bare, model.source, w1, w2, lines=0).decisions]
+    assert values == sorted(values, reverse=True) and bars == sorted(bars, reverse=True)
+    assert bars[0] == 1.0 and bars[-1] == 0.0
+
+
+def test_negative_is_not_red(model, cli, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    w1, w2, _ = made_up_pairs()[0]
+    shown = cli("explain", model.place, w1, w2, "--label", "all").out
+    assert "\x1b[" in shown and "\x1b[31m" not in shown and "\x1b[1;31m" not in shown
+    assert re.search("\x1b\\[1(;36)?m", shown)
+
+
+@given(st.integers(0, 59), st.integers(0, 30), st.booleans())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_reasons_add_up_to_the_decision_and_hold_every_feature_once(model, number, top, turned):
+    w1, w2, _ = made_up_pairs()[number % len(made_up_pairs())]
+    if turned:
+        w1, w2 = w2, w1
+    counts = model.count([(w1, w2)], model.source)
+    scores = model.label_scores(counts)[0]
+    found = explain_pair(model, model.source, w1, w2, top=top, lines=0, against=str(model.classes[0]))
+    gap = found.contrast
+    assert gap.value == pytest.approx(found[gap.label].value - found[gap.against].value, abs=1e-9)
+    for decision in (*found.decisions, gap):
+        values = [reason.value for reason in decision.reasons]
+        assert decision.bias + math.fsum(values) + decision.rest == pytest.approx(decision.value, abs=1e-9)
+        assert decision.bias + math.fsum(decision.blocks.values()) == pytest.approx(decision.value, abs=1e-9)
+        for reason in decision.reasons:
+            assert math.fsum(f.value for f in reason.features) == pytest.approx(reason.value, abs=1e-12)
+        names = [feature.name for feature in decision.features]
+        assert len(names) == len(set(names))
+    for label, score in zip(model.classes, scores, strict=True):
+        assert found[str(label)].value == pytest.approx(score, abs=1e-9)
+    every = explain_pair(model, model.source, w1, w2, top=10_000, lines=0).decisions[0]
+    own = model.contributions(counts, 0, every.label)
+    expected = {f: v for f, v in zip(own.features, own.values.tolist(), strict=True) if v}
+    assert {f.name: f.value for f in every.features if f.value} == pytest.approx(expected)
+    assert every.rest == pytest.approx(0, abs=1e-9) and every.others == 0 and every.coverage == 1.0
+
+
+def test_one_label_and_not_another(model, cli):
+    w1, w2, label = made_up_pairs()[4]
+    other = next(str(name) for name in model.classes if name != label)
+    found = explain_pair(model, model.source, w1, w2, against=other, lines=0).contrast
+    assert (found.label, found.against) == (label, other) and found.value > 0
+    turned = explain_pair(model, model.source, w1, w2, labels=[other], against=label, lines=0).contrast
+    assert turned.value == pytest.approx(-found.value)
+    shown = cli("explain", model.place, w1, w2, "--against", other)
+    assert f"\n{label}, not {other}\n" in shown.out and "the other label" not in shown.out
+    same = cli("explain", model.place, w1, w2, "--label", other, "--against", other)
+    assert same.code == 2 and "itself" in same.err
+    bad = cli("explain", model.place, w1, w2, "--against", "nosuch")
+    assert bad.code == 2 and "has no label 'nosuch'" in bad.err
+
+
+def test_half_of_the_contributions_are_listed_and_the_first_have_lines(model):
+    w1, w2, _ = made_up_pairs()[4]
+    decision = explain_pair(model, model.source, w1, w2, top=3, lines=1).decisions[0]
+    every = explain_pair(model, model.source, w1, w2, top=10_000, lines=0).decisions[0]
+    whole = sum(abs(reason.value) for reason in every.reasons)
+    assert sum(abs(reason.value) for reason in decision.reasons) >= whole / 2
+    assert decision.coverage == pytest.approx(sum(abs(r.value) for r in decision.reasons[:3]) / whole)
+    assert [bool(reason.lines) for reason in decision.reasons] == [True] * 3 + [False] * (
+        len(decision.reasons) - 3
+    )
+
+
+def test_punctuation_and_frequency_come_last_unless_they_decide(model):
+    last, first = 0, 0
+    for w1, w2, _ in made_up_pairs():
+        for pair in ((w1, w2), (w2, w1), (w1, w1)):
+            counts = model.count([pair], model.source)
+            scores = model.label_scores(counts)[0]
+            decision = explain_pair(model, model.source, *pair, top=10_000, lines=0).decisions[0]
+            every = [model.contributions(counts, 0, label) for label in model.classes]
+            parts = [dict(zip(own.features, own.values.tolist(), strict=True)) for own in every]
+            late = False
+            for reason in decision.reasons:
+                without = scores - [sum(own[f.name] for f in reason.features) for own in parts]
+                assert reason.decides == (without.argmax() != scores.argmax())
+                if reason.kind == "context":
+                    assert not late
+                elif reason.decides:
+                    assert not late
+                    first += 1
+                else:
+                    late = True
+                    last += 1
+            if last > 50 and first:
+                return
+    assert last and first, (last, first)

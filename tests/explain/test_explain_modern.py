@@ -9,6 +9,7 @@ from bagpack.experiments.training import model_source, predict_pairs, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
+from bagpack.wording import say_times
 from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
 
 
@@ -48,21 +49,15 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     w1, w2, _ = made_up_pairs()[3]
     found = explain_pair(model, source, w1, w2, top=10_000, lines=2)
     parts = {feature.name: feature for feature in found.decisions[0].features}
-    first = parts["pair:w1 first"]
-    assert first.count == found.counts["n_plus"] == first.lines.total
-    assert len(first.lines.lines) == min(2, first.count)
-    assert parts["pair:together"].count == found.counts["n_plus"] + found.counts["n_minus"]
-    words = first.to_dict(w1, w2)["words"]
-    assert words == first.to_dict(w1, w2)["pattern"] == f"how often {w1} comes before {w2}"
-    # The count of a product is the lesser of two, its lines are those of both words: two numbers, and both are told.
-    product = next(p for p in parts.values() if p.name.startswith("v1·v2:") and p.count != p.lines.total)
-    both = product.to_dict(w1, w2)
-    assert both["evidence"] == f"{product.count}× with both"
-    assert product.note(w1, w2) == f"{both['evidence']}; 2 of {both['total']} lines for {product.name}"
-    summary = f"{both['evidence']}, {both['total']:,} lines"
+    assert parts["pair:w1 first"].count == found.counts["n_plus"]
+    together = found.counts["n_plus"] + found.counts["n_minus"]
+    assert parts["pair:together"].count == together
+    reason = next(reason for reason in found.decisions[0].reasons if reason.kind == "frequency")
+    assert {feature.name for feature in reason.features} == {n for n in parts if n.startswith("pair:")}
+    assert reason.words.startswith(f"{w1} and {w2} occur together {say_times(together)}, ")
+    assert 0 < len(reason.lines) <= 2 and reason.total <= together
     page = found.to_html()
-    assert summary in page
-    assert page.count("<details>") == sum(f.lines is not None for d in found.decisions for f in d.features)
+    assert page.count('<details class="feature">') == sum(len(d.reasons) for d in found.decisions)
     for decision in found.decisions:
         assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
 

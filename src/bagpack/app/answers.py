@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from bagpack.explain.explanation import Explanation
 from bagpack.explain.judge import Judged
 from bagpack.explain.similar import SimilarPair
 from bagpack.explain.sketch import PairSketch, WordSketch
@@ -30,42 +31,7 @@ class Line(BaseModel):
     right: str
     before: str
     after: str
-
-
-class Feature(BaseModel):
-    """What one feature adds to a decision; `evidence` says what its count means."""
-
-    name: str
-    words: str
-    pattern: str
-    place: str
-    count: int
-    evidence: str
-    value: float
-
-
-class DecisionParts(BaseModel):
-    """A decision value as a sum: bias + blocks = bias + segments = bias + features + rest."""
-
-    label: str
-    value: float
-    bias: float
-    blocks: dict[str, float]
-    segments: dict[str, float]
-    features: list[Feature]
-    rest: float
-
-
-class ExplanationParts(BaseModel):
-    """Why a model decides about a pair as it does."""
-
-    w1: str
-    w2: str
-    answer: str
-    counts: dict[str, int]
-    unknown: list[str]
-    notes: list[str]
-    decisions: list[DecisionParts]
+    spans: list[tuple[str, str]] = []
 
 
 class Completion(BaseModel):
@@ -135,7 +101,7 @@ class PairPage(BaseModel):
     """A pair's sketch, and the model's decisions if one is loaded."""
 
     sketch: PairSketch
-    explanation: ExplanationParts | None
+    explanation: Explanation | None
 
 
 class ConcordancePage(BaseModel):
@@ -207,7 +173,7 @@ class DataPage(BaseModel):
     judged: Judged | None
     notes: list[str]
     at: int | None
-    explanation: ExplanationParts | None
+    explanation: Explanation | None
 
 
 class DataList(BaseModel):

@@ -14,6 +14,7 @@ from bagpack.wording import (
     say_times,
     show_count,
     show_interval,
+    show_probability,
     show_score,
     show_share,
     show_value,
@@ -81,17 +82,17 @@ def short(value: float) -> str:
 @cache
 def environment() -> Environment:
     """The templates."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     from bagpack import __version__
 
     made = Environment(
-        loader=PackageLoader("bagpack.app"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=StrictUndefined,
+        loader=ChoiceLoader([PackageLoader("bagpack.app"), PackageLoader("bagpack.report")]), autoescape=True,
+        trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
     )  # fmt: skip
     made.filters |= {
         "count": show_count, "signed": show_signed, "short": short, "value": show_value, "block_words": describe_block,
-        "times": say_times,
+        "times": say_times, "probability": show_probability,
     }  # fmt: skip
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
@@ -103,7 +104,9 @@ def environment() -> Environment:
 
 def compile_all() -> None:
     """Compile every template, so that no visitor waits for it."""
-    for name in environment().list_templates():
+    from jinja2 import PackageLoader
+
+    for name in (*PackageLoader("bagpack.app").list_templates(), "reasons.html.j2"):
         environment().get_template(name)
 
 

@@ -29,17 +29,21 @@ def explain(
         list[str] | None,
         common("--label", metavar="LABEL", help="Explain this label; repeatable; all: every label in full."),
     ] = None,
-    top: Top = 8,
-    lines: Annotated[int, common("--lines", help="Corpus lines shown for each feature.")] = 2,
+    against: Annotated[
+        str | None,
+        common("--against", metavar="LABEL", help="Why the prediction (or --label) and not this label."),
+    ] = None,
+    top: Top = 10,
+    lines: Annotated[int, common("--lines", help="Corpus lines shown for each reason.")] = 1,
     store: StoreOption = None,
     any_store: AnyStore = False,
     html: Page = None,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Explain a prediction: named contexts, each with the lines behind it.
+    """Explain a prediction: the reasons for it, each with corpus lines.
 
-    The predicted label and the runner-up are explained in full; --top features each.
+    The predicted label and the runner-up are explained in full, with --top reasons each.
     """
     from bagpack.experiments.training import model_source
     from bagpack.explain import explain_pair
@@ -53,13 +57,13 @@ def explain(
     every = label == ["all"] and "all" not in classes
     if every:
         label = None
-    for name in label or ():
+    for name in [*(label or ()), *([] if against is None else [against])]:
         if name not in classes:
             known = ", ".join(classes) or "none, it predicts ratings"
             raise UsageError(f"the model has no label {name!r}; {did_you_mean(name, classes)}it has {known}")
     source = model_source(opened, store, any_store)
     found = explain_pair(
-        opened, source, w1, w2, labels=label, top=top, lines=lines,
+        opened, source, w1, w2, labels=label, against=against, top=top, lines=lines,
         in_full=every or json or label is not None, n_jobs=jobs,
     )  # fmt: skip
     if html is not None:

@@ -1,97 +1,113 @@
-"""A decision as a sum: bias, blocks, segments, features; and for each feature, its lines."""
+"""A decision as a sum of reasons, each with the features and the corpus lines behind it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource, elsewhere
-from bagpack.explain.lines import FeatureLines, PairEvidence
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import UsageError
+from bagpack.explain.grouping import CONTEXT, Group, group_features
+from bagpack.explain.lines import PairEvidence
+from bagpack.explain.reasons import FeaturePart, Reason, ReasonWriter
 from bagpack.learn.features import block_of, evidence
 from bagpack.learn.model import LinearModel
 from bagpack.names import SEGMENTS, over_terms
+from bagpack.sources import as_source
 from bagpack.vectors.matrix import BlockMatrix
-from bagpack.wording import feature_in_words, say_elsewhere, say_evidence, say_feature
+from bagpack.wording import say_elsewhere
 
+Floats = NDArray[np.float64]
 Sums = dict[str, float]
 
-
-@dataclass(frozen=True)
-class FeaturePart:
-    """What one feature adds to a decision; `lines` are the contexts that made its count."""
-
-    name: str
-    count: int
-    value: float
-    lines: FeatureLines | None = None
-
-    def note(self, w1: str, w2: str) -> str:
-        """How often, and how many lines there are: one number where they are the same, two where they are not."""
-        how_often = say_evidence(self.name, self.count, w1, w2)
-        if self.lines is None:
-            return how_often
-        if self.count == self.lines.total:
-            return self.lines.note
-        return f"{how_often}; {len(self.lines.lines):,} of {self.lines.total:,} lines for {self.name}"
-
-    def to_dict(self, w1: str, w2: str) -> dict[str, Any]:
-        """For JSON."""
-        said = say_feature(self.name, w1, w2)
-        entry: dict[str, Any] = {
-            "name": self.name,
-            "words": feature_in_words(self.name, w1, w2),
-            "pattern": said.pattern,
-            "place": said.place,
-            "count": self.count,
-            "evidence": say_evidence(self.name, self.count, w1, w2),
-            "value": self.value,
-        }
-        if self.lines is not None:
-            entry["total"] = self.lines.total
-            entry["lines"] = self.lines.line_dicts()
-        return entry
+HALF = 0.5  # of the absolute contribution that the reasons of a decision cover …
+MOST = 60  # … unless it takes more than these
+NEXT = 10  # reasons that "show more" brings
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One label's decision value taken apart. bias + Σ blocks = bias + Σ segments = value, to the last digit."""
+    """One label's decision value as a sum, or the difference of two labels' (`against` names the second).
+
+    value = bias + Σ blocks = bias + Σ segments = bias + Σ reasons + rest.
+
+    Attributes
+    ----------
+    probability
+        Calibrated; None where the model has no calibration or predicts ratings, and for a difference.
+    bar
+        Length of the label's bar, 0 to 1: its probability, or where its decision value is between the labels' lowest
+        and highest.
+    reasons
+        The strongest, enough to cover half of the absolute contribution if 60 do. Punctuation and frequency come last
+        unless they decide. The first `shown` were asked for, and those alone have lines.
+    rest, others
+        What the reasons not listed add, and how many there are.
+    coverage
+        Share of the absolute contribution that the first `shown` reasons have.
+    """
 
     label: str
+    against: str | None
+    probability: float | None
+    bar: float
     value: float
     bias: float
     blocks: Sums
     segments: Sums
-    features: tuple[FeaturePart, ...]  # the strongest, by absolute value
-    rest: float  # what the features not listed add
+    reasons: tuple[Reason, ...]
+    shown: int
+    rest: float
+    others: int
+    coverage: float
 
-    def to_dict(self, w1: str, w2: str) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "label": self.label,
-            "value": self.value,
-            "bias": self.bias,
-            "blocks": self.blocks,
-            "segments": self.segments,
-            "features": [feature.to_dict(w1, w2) for feature in self.features],
-            "rest": self.rest,
-        }
+    @property
+    def features(self) -> tuple[FeaturePart, ...]:
+        """The features of all reasons that are listed, by absolute value."""
+        every = [feature for reason in self.reasons for feature in reason.features]
+        return tuple(sorted(every, key=lambda feature: -abs(feature.value)))
+
+    @property
+    def hidden(self) -> float:
+        """What all but the first `shown` reasons add."""
+        return self.rest + float(np.sum([reason.value for reason in self.reasons[self.shown :]]))
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a model decides about a pair as it does."""
+    """Why a model decides about a pair as it does.
+
+    Attributes
+    ----------
+    answer
+        The label (several are joined by commas) or the rating; None where the model does not answer, and `notes` say
+        why. With an unknown word there are no decisions either.
+    probability
+        Of the answer, or of the label that comes first where there is none; None if the model has no calibration.
+    trained
+        Whether the model was trained on this pair: then its answer is no finding.
+    decisions
+        The answer's label first, then the others by probability.
+    contrast
+        The difference of two labels, if one was asked for.
+    """
 
     w1: str
     w2: str
-    answer: str
-    decisions: tuple[Decision, ...]
+    kind: str
+    answer: str | None
+    probability: float | None
+    trained: bool
     counts: dict[str, int]
-    unknown: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    unknown: tuple[str, ...]
+    notes: tuple[str, ...]
+    decisions: tuple[Decision, ...]
+    contrast: Decision | None = None
 
     def __getitem__(self, label: str) -> Decision:
         for decision in self.decisions:
@@ -101,15 +117,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "w1": self.w1,
-            "w2": self.w2,
-            "answer": self.answer,
-            "counts": self.counts,
-            "unknown": list(self.unknown),
-            "notes": list(self.notes),
-            "decisions": [decision.to_dict(self.w1, self.w2) for decision in self.decisions],
-        }
+        return asdict(self)
 
     def to_html(self) -> str:
         """A fragment of HTML with its own style."""
@@ -122,62 +130,70 @@ class Explanation:
 
 
 def explain_pair(
-    model: LinearModel, source: ContextSource, w1: str, w2: str, *, labels: Sequence[str] | None = None,
-    top: int = 10, lines: int = 3, in_full: bool = True, n_jobs: int | None = None,
+    model: LinearModel, source: ContextSource | Corpus, w1: str, w2: str, *, labels: Sequence[str] | None = None,
+    against: str | None = None, top: int = 10, lines: int = 3, in_full: bool = True, n_jobs: int | None = None,
 ) -> Explanation:  # fmt: skip
     """Explain a model's decisions about a pair.
 
     Parameters
     ----------
     labels
-        The labels to explain; None explains all, the highest decision first.
+        The labels to explain; None explains all, the predicted one first.
+    against
+        A label to compare with: the reasons for the predicted label (or the one in ``labels``) and not for this one.
     top
-        How many features each decision lists.
+        Number of reasons that each decision shows.
     lines
-        How many corpus lines each feature shows; 0 shows none.
+        Number of corpus lines that each reason shows; 0 shows none.
+    in_full
+        Whether all labels get reasons; otherwise the predicted one and the runner-up.
     """
+    source = as_source(source)
     matrix = model.count([(w1, w2)], source, n_jobs)
-    found = explain_matrix(model, source, matrix, labels=labels, top=top, lines=lines, in_full=in_full)
-    told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, (w1, w2))]
-    return replace(found, notes=(*told, *found.notes))
+    found = explain_matrix(
+        model, source, matrix, labels=labels, against=against, top=top, lines=lines, in_full=in_full
+    )
+    reported = [say_elsewhere(**asdict(item)) for item in elsewhere(source, (w1, w2))]
+    return replace(found, notes=(*reported, *found.notes))
 
 
 def explain_matrix(
     model: LinearModel, source: ContextSource, matrix: BlockMatrix, row: int = 0, *,
-    labels: Sequence[str] | None = None, top: int = 10, lines: int = 3, in_full: bool = True,
+    labels: Sequence[str] | None = None, against: str | None = None, top: int = 10, lines: int = 3,
+    in_full: bool = True,
 ) -> Explanation:  # fmt: skip
     """Explain a pair that is counted already."""
     matrix = matrix.select([row])
     w1, w2 = matrix.pairs[0]
-    first, second = matrix.resolved[w1], matrix.resolved[w2]
-    lines_of = None
-    if lines and first is not None and second is not None:
-        lines_of = PairEvidence(source, first, second, matrix.settings)
-    names: Sequence[Any] = [None] if model.kind == "rating" else model.classes
-    wanted = [name for name in names if labels is None or str(name) in labels]
-    observed = ObservedFeatures.of(model, matrix)
-    chosen = model.predict(matrix)[0]
-    if in_full:
-        listed = len(wanted)
-    elif isinstance(chosen, set | frozenset):
-        listed = len(chosen) + 1
-    else:
-        listed = 1 if model.kind == "binary" else 2
-    sums = {label: _decision(model, observed, label, None, 0, 0) for label in wanted}
-    ranked = sorted(wanted, key=lambda label: -sums[label].value)
-    decisions = [_decision(model, observed, label, lines_of, top, lines) for label in ranked[:listed]]
-    decisions += [sums[label] for label in ranked[listed:]]
-    shown = ", ".join(sorted(map(str, chosen))) if isinstance(chosen, set | frozenset) else str(chosen)
-    if model.kind == "rating":
-        shown = f"{float(chosen):.3f}"
+    names = ["rating"] if model.kind == "rating" else [str(name) for name in model.classes]
+    for name in [*(labels or ()), *([] if against is None else [against])]:
+        if name not in names or model.kind == "rating":
+            known = "ratings only" if model.kind == "rating" else ", ".join(names)
+            raise UsageError(f"the model has no label {name!r}; it has {known}")
+    counts = {name: int(getattr(matrix, name)[0]) for name in ("n_w1", "n_w2", "n_plus", "n_minus")}
+    trained = bool(model.trained_on(matrix.pairs)[0])
+    unknown = tuple(dict.fromkeys(word for word in (w1, w2) if matrix.resolved[word] is None))
+    if unknown:
+        why = f"no prediction: the corpus does not contain {' and '.join(unknown)}"
+        return Explanation(
+            w1, w2, model.kind, None, None, trained, counts, unknown, (why, *_caps(matrix)), ()
+        )
+    explainer = _Explainer(model, source, matrix, top, lines)
+    order = explainer.order()
+    wanted = [k for k in order if labels is None or names[k] in labels]
+    full = len(wanted) if in_full else len(explainer.chosen) + (model.kind != "binary")
+    decisions = [explainer.decision(k, explained=i < full) for i, k in enumerate(wanted)]
+    contrast = None
+    if against is not None:
+        first = next(k for k in wanted if names[k] != against) if labels is None else names.index(labels[0])
+        if names[first] == against:
+            raise UsageError(f"{against} cannot be compared with itself; choose another label")
+        contrast = explainer.difference(first, names.index(against))
+    notes = tuple(_no_answer(model, matrix))
+    answer = None if notes else explainer.answer
+    best = None if explainer.probabilities is None else float(explainer.probabilities[order[0]])
     return Explanation(
-        w1, w2, shown, tuple(decisions),
-        {
-            "n_w1": int(matrix.n_w1[0]), "n_w2": int(matrix.n_w2[0]),
-            "n_plus": int(matrix.n_plus[0]), "n_minus": int(matrix.n_minus[0]),
-        },
-        tuple(word for word in (w1, w2) if matrix.resolved[word] is None),
-        (*_model_notes(model, matrix), *_notes(matrix)),
+        w1, w2, model.kind, answer, best, trained, counts, (), (*notes, *_caps(matrix)), tuple(decisions), contrast
     )  # fmt: skip
 
 
@@ -189,8 +205,8 @@ class ObservedFeatures:
     place: NDArray[np.int64]  # each feature's, by number
     term: NDArray[np.int64]  # among the terms of its block; -1 where the feature is not of a term
     counts: NDArray[np.int64]
-    values: NDArray[np.float64]  # scaled, as the model takes them
-    weights: NDArray[np.float64]  # features × outputs
+    values: Floats  # scaled, as the model takes them
+    weights: Floats  # features × outputs
 
     @classmethod
     def of(cls, model: LinearModel, one: BlockMatrix) -> ObservedFeatures:
@@ -210,67 +226,143 @@ class ObservedFeatures:
         return cls(places, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _model_notes(model: LinearModel, matrix: BlockMatrix) -> Iterator[str]:
-    """What a reader must know of the answer: whether the pair was trained on, and whether there is an answer at all."""
-    if model.trained_on(matrix.pairs)[0]:
-        yield "the model was trained on this pair"
-    if not model.answered(matrix, model.decisions(matrix))[0]:
-        reason = "the corpus does not have a word"
-        if not matrix.unknown[0] and model.threshold is not None:
-            reason = f"its probability is too low for a precision of {model.threshold.wanted:.0%}"
-        yield f"the model answers none of these: {reason}"
+class _Explainer:
+    """The decisions about one pair, label by label, over the same groups of features."""
+
+    def __init__(
+        self, model: LinearModel, source: ContextSource, matrix: BlockMatrix, top: int, lines: int
+    ) -> None:
+        self.model, self.top, self.lines = model, top, lines
+        self.observed = observed = ObservedFeatures.of(model, matrix)
+        # One column per label; two labels share one output, which is positive for the second.
+        self.parts: Floats = model.scores_of(observed.weights * observed.values[:, None])
+        self.bias: Floats = model.scores_of(model.intercept[None, :])[0]
+        self.scores: Floats = self.bias + self.parts.sum(axis=0)
+        decisions = model.decisions(matrix)
+        self.probabilities: Floats | None = None
+        if model.calibration is not None and model.kind != "rating":
+            self.probabilities = model.probabilities(decisions)[0]
+        self.groups: list[Group] = group_features(
+            observed.places, observed.place, observed.term, observed.counts, model.terms
+        )
+        self.sums: Floats = np.array([self.parts[list(group.members)].sum(axis=0) for group in self.groups])
+        self.sums = self.sums.reshape(len(self.groups), self.parts.shape[1])
+        first, second = (matrix.resolved[word] for word in matrix.pairs[0])
+        cited = None
+        if lines and first is not None and second is not None:
+            cited = PairEvidence(source, first, second, matrix.settings)
+        self.writer = ReasonWriter(matrix, cited)
+        answer = model.decode(decisions)[0]
+        if model.kind == "rating":
+            self.answer, self.chosen = f"{float(answer):.3f}", [0]
+        else:
+            several = model.kind == "multilabel"
+            positive = np.flatnonzero(self.scores > 0) if several else [int(np.argmax(self.scores))]
+            self.chosen = [int(k) for k in positive]
+            self.answer = ", ".join(sorted(str(model.classes[k]) for k in self.chosen))
+
+    def order(self) -> list[int]:
+        """The labels of the answer first, then by probability."""
+        likely = self.scores if self.probabilities is None else self.probabilities
+        labels = range(len(self.scores))
+        return sorted(labels, key=lambda k: (k not in self.chosen, -likely[k], -self.scores[k]))
+
+    def decision(self, k: int, explained: bool) -> Decision:
+        """A label's decision."""
+        decides = [self._decides(number, k) for number in range(len(self.groups))]
+        label = "rating" if self.model.kind == "rating" else str(self.model.classes[k])
+        probability = None if self.probabilities is None else float(self.probabilities[k])
+        return self._decision(
+            label, None, probability, self._bar(k), self.bias[k], self.parts[:, k], self.sums[:, k], decides,
+            self.top if explained else 0,
+        )  # fmt: skip
+
+    def difference(self, k: int, other: int) -> Decision:
+        """What speaks for one label and not for another."""
+        values, sums = (table[:, k] - table[:, other] for table in (self.parts, self.sums))
+        gap = self.scores[k] - self.scores[other]
+        decides = [bool((gap > 0) != (gap - value > 0)) for value in sums]
+        return self._decision(
+            str(self.model.classes[k]), str(self.model.classes[other]), None, 1.0,
+            self.bias[k] - self.bias[other], values, sums, decides, self.top,
+        )  # fmt: skip
+
+    def _decides(self, group: int, k: int) -> bool:
+        """Whether the answer would be another one without a group."""
+        without = self.scores - self.sums[group]
+        if self.model.kind == "rating":
+            return bool(abs(self.sums[group, 0]) > HALF * np.abs(self.sums[:, 0]).sum())
+        if self.model.kind == "multilabel":
+            return bool((without[k] > 0) != (self.scores[k] > 0))
+        return int(np.argmax(without)) != self.chosen[0]
+
+    def _bar(self, k: int) -> float:
+        if self.probabilities is not None:
+            return float(self.probabilities[k])
+        low, high = self.scores.min(), self.scores.max()
+        return float((self.scores[k] - low) / (high - low)) if high > low else 1.0
+
+    def _decision(
+        self, label: str, against: str | None, probability: float | None, bar: float, bias: float, values: Floats,
+        sums: Floats, decides: Sequence[bool], top: int,
+    ) -> Decision:  # fmt: skip
+        observed = self.observed
+        by_place = np.bincount(observed.place, values, len(observed.places)).tolist()
+        segments: Sums = dict(zip(observed.places, by_place, strict=True))
+        blocks: Sums = {}
+        for place, value in segments.items():
+            block = place.partition(":")[0]
+            blocks[block] = blocks.get(block, 0.0) + value
+        size = np.abs(sums)
+        strongest = np.argsort(-size, kind="stable")
+        strongest = strongest[size[strongest] > 0]
+        covered = np.cumsum(size[strongest])
+        half = int(np.searchsorted(covered, HALF * covered[-1])) + 1 if covered.size else 0
+        listed = max(top, min(half, MOST)) if top else 0
+        chosen = [*self._last(strongest[:top], decides), *self._last(strongest[top:listed], decides)]
+        reasons = [
+            self.writer.reason(
+                self._features(self.groups[number], values), self.groups[number].kind, decides[number],
+                self.lines if place < top else 0,
+            )
+            for place, number in enumerate(chosen)
+        ]  # fmt: skip
+        value = float(bias + values.sum())
+        shown = min(top, len(reasons))
+        return Decision(
+            label, against, probability, bar, value, float(bias), blocks, segments, tuple(reasons), shown,
+            value - float(bias) - float(np.sum([reason.value for reason in reasons])),
+            len(strongest) - len(reasons), float(covered[shown - 1] / covered[-1]) if shown else 0.0,
+        )  # fmt: skip
+
+    def _last(self, numbers: NDArray[np.intp], decides: Sequence[bool]) -> list[int]:
+        """Punctuation and frequency come last unless they decide."""
+        return sorted(
+            numbers.tolist(), key=lambda number: self.groups[number].kind != CONTEXT and not decides[number]
+        )
+
+    def _features(self, group: Group, values: Floats) -> list[FeaturePart]:
+        observed = self.observed
+        found = []
+        for index in group.members:
+            name = observed.places[observed.place[index]]
+            if observed.term[index] >= 0:
+                name += f":{self.model.terms[observed.term[index]]}"
+            found.append(FeaturePart(name, int(observed.counts[index]), float(values[index])))
+        return found
 
 
-def _notes(matrix: BlockMatrix) -> tuple[str, ...]:
+def _no_answer(model: LinearModel, matrix: BlockMatrix) -> Iterator[str]:
+    """Why the model gives no answer about a pair whose words are known."""
+    if not model.answered(matrix, model.decisions(matrix))[0] and model.threshold is not None:
+        yield (
+            f"no prediction: the highest probability is too low for a precision of {model.threshold.wanted:.0%}"
+        )
+
+
+def _caps(matrix: BlockMatrix) -> tuple[str, ...]:
     limit = matrix.settings.limit
     capped = {**matrix.capped_words, **matrix.capped_pairs}
     return tuple(
         f"{name}: {limit:,} of {total:,} observations were counted" for name, total in capped.items()
     )
-
-
-def _decision(
-    model: LinearModel,
-    observed: ObservedFeatures,
-    label: Any,
-    evidence: PairEvidence | None,
-    top: int,
-    lines: int,
-) -> Decision:
-    # Two labels have one output, which speaks for the second.
-    binary = model.kind == "binary"
-    output = 0 if binary or label is None else model.classes.index(label)
-    sign = -1.0 if binary and model.classes.index(label) == 0 else 1.0
-    values = sign * observed.weights[:, output] * observed.values
-    bias = sign * float(model.intercept[output])
-    sums = np.bincount(observed.place, values, len(observed.places)).tolist()
-    segments: Sums = dict(zip(observed.places, sums, strict=True))
-    blocks: Sums = {}
-    for place, value in segments.items():
-        block = place.partition(":")[0]
-        blocks[block] = blocks.get(block, 0.0) + value
-    features = []
-    for index in _strongest(values, top):
-        name = observed.places[observed.place[index]]
-        if observed.term[index] >= 0:
-            name += f":{model.terms[observed.term[index]]}"
-        shown = None
-        if evidence is not None and lines:
-            shown = evidence.lines(name, lines)
-        features.append(FeaturePart(name, int(observed.counts[index]), float(values[index]), shown))
-    listed = sum(feature.value for feature in features)
-    return Decision(
-        "rating" if label is None else str(label), bias + float(values.sum()), bias, blocks, segments,
-        tuple(features), sum(blocks.values()) - listed,
-    )  # fmt: skip
-
-
-def _strongest(values: NDArray[np.float64], top: int) -> list[int]:
-    """The `top` largest by absolute value, equal ones in their order; zeros are left out."""
-    size = np.abs(values)
-    kept = np.flatnonzero(size)
-    if 0 < top < kept.size:
-        least = np.partition(size[kept], kept.size - top)[kept.size - top]
-        kept = kept[size[kept] >= least]
-    order: list[int] = kept[np.argsort(-size[kept], kind="stable")][:top].tolist()
-    return order

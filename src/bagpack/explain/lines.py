@@ -21,6 +21,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import UsageError
+from bagpack.explain.marking import Span, mark_line
 from bagpack.explain.telling import reach
 from bagpack.names import DIFFERENCE, JOINED, STATISTICS, Feature, parse_feature
 
@@ -45,21 +46,23 @@ def _hits(tokens, key_of_type, starts, ends, first, second, out):  # type: ignor
 
 @dataclass(frozen=True)
 class FeatureLines:
-    """Lines that made a feature's count: `lines` of the `total` contexts that hold the term."""
+    """Lines that made a feature's count: `lines` of the `total` contexts that contain the term.
+
+    `spans` are the same lines with the term and both targets marked.
+    """
 
     name: str
     count: int
     total: int
     lines: tuple[Context, ...]
+    spans: tuple[tuple[Span, ...], ...]
 
     def line_dicts(self) -> list[dict[str, Any]]:
         """The lines as plain data."""
-        return [line_dict(line) for line in self.lines]
-
-    @property
-    def note(self) -> str:
-        """`12 of 12 for v12:+betw:such as`."""
-        return f"{len(self.lines):,} of {self.total:,} for {self.name}"
+        return [
+            {**line_dict(line), "spans": list(spans)}
+            for line, spans in zip(self.lines, self.spans, strict=True)
+        ]
 
 
 class PairEvidence:
@@ -80,21 +83,26 @@ class PairEvidence:
     def _couples(self) -> list[ShardObservations]:
         return pair_observations(self.pair_corpus, *self.targets, self.settings)
 
-    def lines(self, feature: str, most: int | None = None) -> FeatureLines:
-        """The contexts that hold a feature's term, in corpus order, `most` of them shown.
+    def lines(
+        self, feature: str, most: int | None = None, marked: Sequence[str] | None = None
+    ) -> FeatureLines:
+        """The contexts that contain a feature's term, in corpus order, `most` of them shown.
 
-        What v1 and v2 have in common has the lines of both words, half of each; statistics of the pair have the
-        lines where it is seen.
+        Products and differences of v1 and v2 have the lines of both words, half of each; statistics of the pair have
+        the lines where it is seen. `marked` are the terms to mark; None marks the feature's own.
         """
         block, segment, term = _parts(feature)
         if block == STATISTICS:
             return self._seen(feature, segment, most)
+        marked = [term] if marked is None else marked
         if block in JOINED:
             half = None if most is None else (most + 1) // 2
-            one, two = (self.lines(f"{single}:{segment}:{term}", half) for single in ("v1", "v2"))
-            both = (one.lines + two.lines)[:most]
+            one, two = (self.lines(f"{single}:{segment}:{term}", half, marked) for single in ("v1", "v2"))
             count = one.count - two.count if block == DIFFERENCE else min(one.count, two.count)
-            return FeatureLines(feature, count, one.total + two.total, both)
+            return FeatureLines(
+                feature, count, one.total + two.total, (one.lines + two.lines)[:most],
+                (one.spans + two.spans)[:most],
+            )  # fmt: skip
         targets: Sequence[Target] = self.targets
         if block == "v12":
             corpus, observed = self.pair_corpus, self._couples
@@ -103,31 +111,46 @@ class PairEvidence:
             corpus, observed = self.word_corpus, self._words[targets[0]]
         count = total = 0
         shown: list[Context] = []
+        spans: list[tuple[Span, ...]] = []
         lengths = [len(target.keys) for target in targets]
         for item in observed:
-            hits, keep = self._hits(corpus.shards[item.shard], item, segment, term, lengths)
+            shard = corpus.shards[item.shard]
+            hits, keep, starts, ends = self._hits(shard, item, segment, term, lengths)
             total += int((hits > 0).sum())
             count += int(hits.sum()) if self.settings.count == "token" else int((hits > 0).sum())
             for index in np.flatnonzero(hits > 0).tolist():
                 if most is not None and len(shown) >= most:
                     break
                 shown.append(show(corpus, item.at(keep[index]), lengths, self.settings.windows))
-        return FeatureLines(feature, count, total, tuple(shown))
+                place = int(starts[index]), int(ends[index])
+                spans.append(self._mark(shard, shown[-1], lengths, place, marked))
+        return FeatureLines(feature, count, total, tuple(shown), tuple(spans))
+
+    def _mark(
+        self,
+        shard: Shard,
+        line: Context,
+        lengths: Sequence[int],
+        place: tuple[int, int],
+        terms: Sequence[str],
+    ) -> tuple[Span, ...]:
+        return mark_line(shard, line, self.targets, lengths, self.settings.windows, place, terms)
 
     def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
         """Where the pair is seen, in the order that the statistic is about."""
         wanted = ORDERS.get(statistic, ORDERS["+"] + ORDERS["-"])
         total = 0
         shown: list[Context] = []
+        spans: list[tuple[Span, ...]] = []
         lengths = [len(target.keys) for target in self.targets]
         for item in self._couples:
             places = np.flatnonzero(np.isin(item.orders, wanted)).tolist()
             total += len(places)
-            shown += [
-                show(self.pair_corpus, item.at(at), lengths, self.settings.windows)
-                for at in places[: None if most is None else most - len(shown)]
-            ]
-        return FeatureLines(feature, total, total, tuple(shown))
+            for at in places[: None if most is None else most - len(shown)]:
+                shown.append(show(self.pair_corpus, item.at(at), lengths, self.settings.windows))
+                shard = self.pair_corpus.shards[item.shard]
+                spans.append(self._mark(shard, shown[-1], lengths, (0, 0), ()))
+        return FeatureLines(feature, total, total, tuple(shown), tuple(spans))
 
     def _bounds_between(self, item: ShardObservations) -> tuple[I64, I64]:
         """Where what stands between each couple starts and ends."""
@@ -136,8 +159,8 @@ class PairEvidence:
 
     def _hits(
         self, shard: Shard, item: ShardObservations, segment: str, term: str, lengths: Sequence[int]
-    ) -> tuple[I64, I64]:
-        """Hits per observation of the segment's order, and which observations those are."""
+    ) -> tuple[I64, I64, I64, I64]:
+        """Hits per observation of the segment's order, which observations those are, and where the segment is."""
         keep = np.arange(item.firsts.size)
         if segment[0] in "+-":
             keep = np.flatnonzero(np.isin(item.orders, ORDERS[segment[0]]))
@@ -160,7 +183,7 @@ class PairEvidence:
             hits[:] = 0
         else:
             _hits(shard.tokens, shard.key_of_type, starts, ends, first, second, hits)
-        return hits, keep
+        return hits, keep, starts, ends
 
 
 def line_dict(context: Context) -> dict[str, Any]:

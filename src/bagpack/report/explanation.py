@@ -10,11 +10,9 @@ from bagpack.report.rendering import environment
 
 
 def largest_share(explanation: Mapping[str, Any]) -> float:
-    """The most that a feature adds to any decision: the length of a whole bar. It is never 0."""
-    shares = (
-        abs(feature["value"]) for decision in explanation["decisions"] for feature in decision["features"]
-    )
-    return max(shares, default=1.0) or 1.0
+    """The most that a reason adds to any decision: the length of a whole bar. It is never 0."""
+    decisions = [*explanation["decisions"], *filter(None, [explanation["contrast"]])]
+    return max((abs(reason["value"]) for d in decisions for reason in d["reasons"]), default=1.0) or 1.0
 
 
 def render_explanation(explanation: Mapping[str, Any]) -> str:
@@ -25,6 +23,6 @@ def render_explanation(explanation: Mapping[str, Any]) -> str:
 
 def render_explanation_page(explanation: Mapping[str, Any]) -> str:
     """The fragment as a page of its own."""
-    title = f"{explanation['w1']} – {explanation['w2']}: {explanation['answer']}"
+    title = f"{explanation['w1']} – {explanation['w2']}: {explanation['answer'] or 'no prediction'}"
     template = environment().get_template("explanation_page.html.j2")
     return template.render(title=title, fragment=render_explanation(explanation), version=__version__)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from bagpack.wording import describe_block, say_counts, show_count, show_value
+from bagpack.wording import describe_block, say_counts, show_count, show_probability, show_value
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,6 +28,7 @@ def environment() -> Environment:
         "basename": show_name,
         "block_words": describe_block,
         "count": show_count,
+        "probability": show_probability,
         "signed": show_signed,
         "value": show_value,
     }

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bagpack.console import hang, hang_parts, screen
-from bagpack.wording import describe_block, say_counts, say_feature
+from bagpack.console import hang, hang_parts, many, screen
+from bagpack.wording import describe_block, say_counts, show_probability
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from bagpack.explain import Explanation
-    from bagpack.explain.explanation import Decision, FeaturePart
+    from bagpack.explain.explanation import Decision
+    from bagpack.explain.marking import Span
+    from bagpack.explain.reasons import Reason
+
+# A reason against a label is no error, so it is not red.
+STYLES = {"": "", "w1": "bold", "w2": "bold", "term": "bold cyan"}
+TRAINED = "The model was trained on this pair, so its answer is no finding: it was told the label."
 
 
 def show_explanation(found: Explanation) -> None:
-    """The answer, then each label's sum; labels without features get one line each."""
+    """The answer, then each label's reasons; labels without reasons get one line each."""
+    from rich.text import Text
+
     out = screen()
-    out.print(f"{found.w1} – {found.w2}: {found.answer}", style="bold")
-    out.print(say_counts(found.w1, found.w2, found.counts), style="dim")
-    for word in found.unknown:
-        out.print(f"the corpus does not contain {word}: its contexts add nothing", style="yellow")
+    if found.trained:
+        out.print(TRAINED, style="bold yellow")
+    answer = "no prediction" if found.answer is None else found.answer
+    sure = f", probability {show_probability(found.probability)}" if found.probability is not None else ""
+    out.print(
+        Text.assemble((f"{found.w1} – {found.w2}: {answer}", "bold"), "" if found.answer is None else sure)
+    )
     for note in found.notes:
-        out.print(note, style="dim")
-    listed = [decision for decision in found.decisions if decision.features]
+        out.print(note, style="yellow" if note.startswith("no prediction") else "dim")
+    out.print(say_counts(found.w1, found.w2, found.counts), style="dim")
+    if found.contrast is not None:
+        _show_decision(out, found.contrast, found.w1, found.w2)
+        return
+    listed = [decision for decision in found.decisions if decision.reasons]
     if not listed:  # with --top 0 only sums are wanted; a pair without any counts has none
         listed = [d for d in found.decisions if any(d.blocks.values())] or [*found.decisions[:1]]
     for decision in listed:
@@ -38,44 +54,65 @@ def _show_decision(out: Console, decision: Decision, w1: str, w2: str) -> None:
     from rich.text import Text
 
     out.print()
+    head = decision.label if decision.against is None else f"{decision.label}, not {decision.against}"
+    if decision.probability is not None:
+        head += f" {show_probability(decision.probability)}"
+    out.print(head, style="bold")
     parts = [f"{decision.bias:+.3f} bias"]
     parts += [f"{value:+.3f} {describe_block(block, w1, w2)}" for block, value in decision.blocks.items()]
-    hang_parts(out, Text.assemble((decision.label, "bold"), " ", _signed(decision.value), " = "), parts)
-    for feature in decision.features:
-        _show_feature(out, feature, w1, w2)
-    rest = "all other features together" if decision.features else "all features together"
-    out.print(f"  {decision.rest:+.3f}  {rest}", style="dim")
+    hang_parts(out, Text(f"  {decision.value:+.3f} = "), parts)
+    for reason in decision.reasons[: decision.shown]:
+        _show_reason(out, reason)
+    _show_rest(out, decision)
+
+
+def _show_rest(out: Console, decision: Decision) -> None:
+    from rich.text import Text
+
+    hidden = decision.others + len(decision.reasons) - decision.shown
+    if not hidden:
+        return
+    if not decision.shown:
+        text = "all contexts together"
+    else:
+        text = f"{many(hidden, 'weaker reason')} together; those above are {100 * decision.coverage:.0f} % of the "
+        text += f"absolute sum, --top {decision.shown + 10} shows ten more"
+    hang(out, Text(f"  {decision.hidden:+.3f}  ", style="dim"), Text(text, style="dim"))
 
 
 def _show_others(out: Console, decisions: Sequence[Decision]) -> None:
     from rich.text import Text
 
-    many = "the other label" if len(decisions) == 1 else "the other labels"
-    out.print(f"\n{many} (in full with --label LABEL, or --label all)", style="dim")
+    title = "the other label" if len(decisions) == 1 else "the other labels"
+    out.print(f"\n{title} (in full with --label LABEL, or --label all)", style="dim")
     for decision in decisions:
-        out.print(Text.assemble("  ", _signed(decision.value), f"  {decision.label}"))
+        likely = f"{show_probability(decision.probability):>6}  " if decision.probability is not None else ""
+        out.print(
+            Text.assemble("  ", (likely, "bold"), f"{decision.label}  ", (f"{decision.value:+.3f}", "dim"))
+        )
 
 
-def _signed(value: float) -> tuple[str, str]:
-    """A number and its colour."""
-    return f"{value:+.3f}", "green" if value >= 0 else "red"
-
-
-def _show_feature(out: Console, feature: FeaturePart, w1: str, w2: str) -> None:
-    """What a feature adds, in words, and the lines that were counted."""
+def _show_reason(out: Console, reason: Reason) -> None:
+    """What a reason adds, in words, and lines that were counted."""
     from rich.text import Text
 
-    said = say_feature(feature.name, w1, w2)
-    where = f"{said.place}; " if said.place else ""
-    value = Text.assemble("  ", _signed(feature.value), "  ")
-    words = Text.assemble((said.pattern, "bold"), (f"  ({where}{feature.note(w1, w2)})", "dim"))
-    hang(out, value, words)
-    lines = feature.lines
-    if lines is None:
-        return
-    for line in lines.lines:
-        text = Text()
-        for place, piece in enumerate(line.pieces):
-            text.append(piece if text else piece.lstrip(), style="bold" if place in (2, 4) else "")
-        text.append(f"  [{line.document}]", style="dim")
+    from bagpack.explain.marking import Span, shorten
+
+    words = marked_text(reason.spans)
+    notes = [reason.note] if reason.note else []
+    notes += [f"also {', '.join(reason.also)}"] if reason.also else []
+    notes += ["decides"] if reason.decides and reason.kind != "context" else []
+    if notes:
+        words.append(f"  ({'; '.join(notes)})", style="dim")
+    hang(out, Text(f"  {reason.value:+.3f}  "), words)
+    for line in reason.lines:
+        text = marked_text(shorten([Span(*span) for span in line["spans"]]))
+        text.append(f"  [{line['document']}]", style="dim")
         hang(out, Text(" " * 10), text)
+
+
+def marked_text(spans: Iterable[Span]) -> Text:
+    """Spans in their styles."""
+    from rich.text import Text
+
+    return Text.assemble(*((text, STYLES[mark]) for text, mark in spans))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from bagpack.console import hang, screen
-from bagpack.wording import say_elsewhere, say_times
+from bagpack.wording import say_elsewhere, say_times, show_probability
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,6 +55,8 @@ def _show_word(out: Console, found: WordSketch) -> None:
 
 
 def _show_pair(out: Console, found: PairSketch) -> None:
+    from rich.text import Text
+
     for word in found.unknown:
         out.print(f"the corpus does not contain {word}")
     times = [say_times(count) for count in (found.n_w1, found.n_w2, found.together)]
@@ -74,5 +76,6 @@ def _show_pair(out: Console, found: PairSketch) -> None:
         first, second = (found.w1, found.w2) if middle.order == "+" else (found.w2, found.w1)
         out.print(f"  {middle.count:,} × {first} {middle.text} {second}")
     for decision in (found.explanation or {}).get("decisions", ()):
-        reasons = ", ".join(f["pattern"] for f in decision["features"][:REASONS])
-        out.print(f"  {decision['label']} {decision['value']:+.3f}: {reasons}")
+        reasons = "; ".join(reason["words"] for reason in decision["reasons"][:REASONS])
+        likely = show_probability(decision["probability"]) or f"{decision['value']:+.3f}"
+        hang(out, Text("  "), Text(f"{decision['label']} {likely}: {reasons}"))

@@ -1,0 +1,120 @@
+"""Which features are one reason.
+
+Features say the same thing again and again: *such*, *as* and *such as* are counted in the same place, and *of* after
+the first word is *of* before the second. Two rules make reasons of them, in this order:
+
+1. Terms of one place (before or after a word, between the two …) belong together when one is nested in the other. A
+   bigram joins its rarer word, and every word that mostly occurs inside the bigram: *of the* joins *of*, and *the* only
+   where it has few others. Whole phrases join through the bigrams that overlap in a word.
+2. The same term on both sides is one: before and after, of the first word and of the second.
+
+What the two words have around them is kept apart from what is around the two together, and so are the two orders.
+Grouping depends on the counts alone, so that every label has the same reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.names import STATISTICS
+
+CONTEXT, PUNCTUATION, FREQUENCY = "context", "punctuation", "frequency"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Features that are one reason: their numbers, and whether they are contexts, punctuation or mere frequency."""
+
+    kind: str
+    members: tuple[int, ...]
+
+
+def is_punctuation(term: str) -> bool:
+    """Whether a term has neither letters nor digits.
+
+    >>> is_punctuation(","), is_punctuation(", and")
+    (True, False)
+    """
+    return not any(map(str.isalnum, term))
+
+
+def cluster_terms(counts: Mapping[str, int]) -> list[list[str]]:
+    """Terms of one place that are nested or overlap, by how often each was counted there.
+
+    >>> cluster_terms({"as": 3, "such": 3, "such as": 3, "the": 9, "of": 5, "of the": 2})
+    [['as', 'such', 'such as'], ['the'], ['of', 'of the']]
+    """
+    root = {term: term for term in counts}
+
+    def find(term: str) -> str:
+        while root[term] != term:
+            root[term] = term = root[root[term]]
+        return term
+
+    for bigram, count in counts.items():
+        words = [word for word in bigram.split(" ") if word in counts] if " " in bigram else []
+        if not words:
+            continue
+        own = min(words, key=lambda word: (is_punctuation(word), counts[word]))
+        for word in words:
+            if word == own or 2 * count > counts[word]:
+                root[find(bigram)] = find(word)
+    clusters: dict[str, list[str]] = {}
+    for term in counts:
+        clusters.setdefault(find(term), []).append(term)
+    return list(clusters.values())
+
+
+def group_features(
+    places: Sequence[str], place: NDArray[np.int64], term: NDArray[np.int64], counts: NDArray[np.int64],
+    terms: Sequence[str],
+) -> list[Group]:  # fmt: skip
+    """Groups of features; every feature is in one of them.
+
+    Parameters
+    ----------
+    places
+        Block and segment, such as ``v12:+betw``.
+    place, term, counts
+        Of each feature: the number of its place and of its term (−1: none), and how often it was counted.
+    """
+    at: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for number, (where, which) in enumerate(zip(place.tolist(), term.tolist(), strict=True)):
+        name = terms[which] if which >= 0 else ""
+        at.setdefault(_side(places[where]), {}).setdefault(name, []).append(number)
+    groups = []
+    merged: dict[tuple[str, str], list[int]] = {}
+    spoken: dict[tuple[str, str], bool] = {}
+    for (side, _), features in at.items():
+        if side == STATISTICS:
+            groups.append(Group(FREQUENCY, tuple(chain.from_iterable(features.values()))))
+            continue
+        seen = {name: int(np.abs(counts[numbers]).sum()) for name, numbers in features.items()}
+        for cluster in cluster_terms(seen):
+            # The commonest single word names the cluster; of equally common ones the rarer in the corpus, which comes
+            # later among the terms.
+            names = [name for name in cluster if " " not in name] or cluster
+            words = [name for name in names if not is_punctuation(name)] or names
+            best = max(range(len(words)), key=lambda i: (seen[words[i]], i))
+            key = side, words[best]
+            merged.setdefault(key, []).extend(number for name in cluster for number in features[name])
+            spoken[key] = spoken.get(key, False) or not all(map(is_punctuation, cluster))
+    for key, numbers in merged.items():
+        groups.append(Group(CONTEXT if spoken[key] else PUNCTUATION, tuple(numbers)))
+    return groups
+
+
+def _side(place: str) -> tuple[str, str]:
+    """What is one reason if the term is the same, and the place within it."""
+    block, _, segment = place.partition(":")
+    if block == STATISTICS:
+        return STATISTICS, ""
+    if block != "v12":
+        return "words", segment
+    order, where = segment[0], segment[1:]
+    return (segment, "") if where == "betw" else (f"{order}outside", where)

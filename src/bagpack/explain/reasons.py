@@ -1,0 +1,197 @@
+"""Reasons in words: what a group of features says, with the numbers and lines behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from bagpack.explain.grouping import FREQUENCY, is_punctuation
+from bagpack.explain.lines import PairEvidence
+from bagpack.explain.marking import TERM, W1, W2, Span
+from bagpack.learn.features import evidence
+from bagpack.names import JOINED, WORD_SEGMENTS, Feature, parse_feature
+from bagpack.vectors.matrix import BlockMatrix
+from bagpack.wording import join_words, say_feature, say_times
+
+LONGEST = 5  # words of a phrase
+NAMED = 3  # further terms that a reason names
+MAIN_PLACES = 0.8  # of what a reason adds comes from the places that it names
+
+
+@dataclass(frozen=True)
+class FeaturePart:
+    """What one feature adds to a decision."""
+
+    name: str
+    count: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What features that say the same thing add to a decision together.
+
+    Attributes
+    ----------
+    value
+        The sum of its features' values.
+    kind
+        ``context``, ``punctuation`` or ``frequency``.
+    decides
+        Whether the answer would be another one without it.
+    words, spans
+        The reason in words, and the same with the terms and the two words marked.
+    note
+        Where the term was counted and how often, where the words do not say it.
+    also
+        Further terms among the features: *of the* of *of*.
+    lines_of, total, lines
+        The feature whose lines are shown, how many there are, and some of them; 0 and none if not asked for.
+    """
+
+    value: float
+    kind: str
+    decides: bool
+    words: str
+    spans: tuple[Span, ...]
+    note: str
+    also: tuple[str, ...]
+    features: tuple[FeaturePart, ...]
+    lines_of: str
+    total: int = 0
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+
+class ReasonWriter:
+    """Puts the groups of one pair into words."""
+
+    def __init__(self, one: BlockMatrix, lines_of: PairEvidence | None) -> None:
+        self.one = one
+        self.w1, self.w2 = one.pairs[0]
+        self.lines_of = lines_of
+        self._column = {term: number for number, term in enumerate(one.terms)}
+
+    def reason(self, features: Sequence[FeaturePart], kind: str, decides: bool, lines: int) -> Reason:
+        """A group's reason, strongest feature first."""
+        value = float(np.sum([feature.value for feature in features]))
+        ordered = sorted(features, key=lambda feature: -abs(feature.value))
+        # The words are about the strongest feature that pulls the way the sum does.
+        main = next((feature for feature in ordered if feature.value * value > 0), ordered[0])
+        parsed = {feature.name: parse_feature(feature.name) for feature in ordered}
+        taken = {name: feature for name, feature in parsed.items() if feature is not None}
+        own = taken[main.name]
+        note, also = "", tuple[str, ...]()
+        if kind == FREQUENCY:
+            spans = self._say_frequency()
+        else:
+            phrase = phrase_around(own.term, self._counts(own, ordered, taken))
+            others = dict.fromkeys(taken[feature.name].term for feature in ordered)
+            also = tuple(term for term in others if _adds(term, phrase))[:NAMED]
+            if own.block == "v12":
+                spans = pattern_spans(own, phrase, self.w1, self.w2)
+                place = say_feature(main.name, self.w1, self.w2).place
+                note = f"{place}; {main.count:,}×"
+            else:
+                spans = self._say_places(own, phrase, ordered, taken)
+        total, shown = 0, []
+        if lines and self.lines_of is not None:
+            marked = list(dict.fromkeys(feature.term for feature in taken.values() if feature.term))
+            found = self.lines_of.lines(main.name, lines, marked)
+            total, shown = found.total, found.line_dicts()
+        text = "".join(span.text for span in spans)
+        return Reason(value, kind, decides, text, spans, note, also, tuple(ordered), main.name, total, shown)
+
+    def _counts(
+        self, own: Feature, features: Sequence[FeaturePart], taken: Mapping[str, Feature]
+    ) -> dict[str, int]:
+        """How often each of the terms was counted in the place of one."""
+        counts: dict[str, int] = {}
+        for feature in features:
+            block, segment, term = taken[feature.name]
+            if (block, segment) == (own.block, own.segment):
+                counts[term] = abs(feature.count)
+        return counts
+
+    def _say_places(
+        self, own: Feature, phrase: str, features: Sequence[FeaturePart], taken: Mapping[str, Feature]
+    ) -> tuple[Span, ...]:
+        """“species” occurs after feather (12×) and after bird (3×)."""
+        sums: dict[tuple[str, str], float] = {}
+        for feature in features:
+            block, segment, _ = taken[feature.name]
+            for word in ("v1", "v2") if block in JOINED else (block,):
+                sums[word, segment] = sums.get((word, segment), 0.0) + abs(feature.value)
+        counts = {place: self._count(*place, own.term) for place in sums}
+        named, covered, wanted = [], 0.0, MAIN_PLACES * sum(sums.values())
+        needed = [(word, own.segment) for word in (("v1", "v2") if own.block in JOINED else (own.block,))]
+        for place in sorted(sums, key=lambda place: (place not in needed, -sums[place])):
+            if place in needed or (covered < wanted and counts[place]):
+                named.append(place)
+            covered += sums[place]
+        parts: dict[str, list[Span]] = {}
+        for word, segment in named:
+            where = "before" if segment == "pre" else "after"
+            name, mark = (self.w1, W1) if word == "v1" else (self.w2, W2)
+            said = [Span(f"{where} "), Span(name, mark), Span(f" ({counts[word, segment]:,}×)")]
+            parts.setdefault(f"{where} {name}", said)
+        listed = join_words(list(parts.values()), [Span(", ")], [Span(" and ")])
+        return (Span("“"), Span(phrase, TERM), Span("” occurs "), *chain.from_iterable(listed))
+
+    def _count(self, block: str, segment: str, term: str) -> int:
+        column = WORD_SEGMENTS.index(segment) * len(self.one.terms) + self._column[term]
+        return int(evidence(self.one, block, np.array([column]))[0])
+
+    def _say_frequency(self) -> tuple[Span, ...]:
+        plus, minus = int(self.one.n_plus[0]), int(self.one.n_minus[0])
+        one, two = Span(self.w1, W1), Span(self.w2, W2)
+        if self.w1 == self.w2:
+            return one, Span(f" occurs near itself {say_times(plus)}")
+        together = plus + minus
+        first, often = (one, plus) if plus >= minus else (two, minus)
+        share = "" if together == 1 else "always " if often == together else f"{often:,} "
+        order = [Span(f", {share}with "), first, Span(" first")] if together else []
+        return one, Span(" and "), two, Span(f" occur together {say_times(together)}"), *order
+
+
+def phrase_around(term: str, counts: Mapping[str, int]) -> str:
+    """The longest phrase that a term is always part of, as far as the counts of overlapping bigrams say so.
+
+    >>> phrase_around("as", {"such": 3, "as": 3, "such as": 3, "as the": 1})
+    'such as'
+    >>> phrase_around("of", {"of": 5, "of the": 2})
+    'of'
+    """
+    words = term.split(" ")
+    often = counts.get(term, 0)
+
+    def neighbour(word: str, left: bool) -> str | None:
+        if counts.get(word) != often:
+            return None
+        for bigram, count in counts.items():
+            pair = bigram.split(" ")
+            if count == often and len(pair) == 2 and pair[1 if left else 0] == word:
+                return pair[0 if left else 1]
+        return None
+
+    while len(words) < LONGEST and (found := neighbour(words[0], True)):
+        words.insert(0, found)
+    while len(words) < LONGEST and (found := neighbour(words[-1], False)):
+        words.append(found)
+    return " ".join(words)
+
+
+def pattern_spans(feature: Feature, phrase: str, w1: str, w2: str) -> tuple[Span, ...]:
+    """A phrase before, between or after the two words: `leaf … of the … tree`."""
+    order, place = feature.segment[0], feature.segment[1:]
+    parts = [Span(w1, W1), Span(w2, W2)] if order == "+" else [Span(w2, W2), Span(w1, W1)]
+    parts.insert(("pre", "betw", "post").index(place), Span(phrase, TERM))
+    return tuple(chain.from_iterable(join_words([[part] for part in parts], [Span(" … ")], [Span(" … ")])))
+
+
+def _adds(term: str, phrase: str) -> bool:
+    """Whether a term is worth naming next to a phrase: one with other words, and without punctuation."""
+    return f" {term} " not in f" {phrase} " and not any(map(is_punctuation, term.split(" ")))

@@ -1,0 +1,92 @@
+"""Which features are one reason."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bagpack.explain.grouping import CONTEXT, FREQUENCY, PUNCTUATION, cluster_terms, group_features
+from bagpack.explain.reasons import phrase_around
+
+PLACES = ["v1:pre", "v1:post", "v2:pre", "v2:post", "v1·v2:pre", "v12:+pre", "v12:+betw", "v12:+post", "v12:-betw",
+          "pair:PMI", "pair:order"]  # fmt: skip
+
+
+def grouped(*features):
+    """Groups of (place, term, count), as sets of `place term`, with their kinds."""
+    terms = list(dict.fromkeys(term for _, term, _ in features if term))
+    found = group_features(
+        PLACES,
+        np.array([PLACES.index(place) for place, _, _ in features]),
+        np.array([terms.index(term) if term else -1 for _, term, _ in features]),
+        np.array([count for _, _, count in features]),
+        terms,
+    )
+    return {frozenset(f"{features[i][0]} {features[i][1]}".strip() for i in g.members): g.kind for g in found}
+
+
+@pytest.mark.parametrize(
+    ("counts", "clusters"),
+    [
+        ({"of": 5, "the": 9, "of the": 2}, ["of+of the", "the"]),
+        ({"such": 3, "as": 3, "such as": 3}, ["such+as+such as"]),
+        ({"such": 3, "as": 30, "such as": 3}, ["such+such as", "as"]),
+        # A phrase that occurred once is one reason; a word of two phrases joins neither.
+        ({"is": 1, "the": 1, "only": 1, "is the": 1, "the only": 1}, ["is+the+only+is the+the only"]),
+        ({"a": 2, "as": 1, "have": 1, "as a": 1, "have a": 1}, ["a", "as+as a", "have+have a"]),
+        # The bigram goes with its word, not with the comma, however often that is.
+        ({",": 4, "and": 9, ", and": 2}, [",", "and+, and"]),
+        ({"of the": 2}, ["of the"]),
+    ],
+)
+def test_nested_and_overlapping_terms(counts, clusters):
+    assert [set(cluster) for cluster in cluster_terms(counts)] == [set(c.split("+")) for c in clusters]
+
+
+def test_the_same_term_on_both_sides_is_one_reason():
+    sides = [("v1:post", "of", 3), ("v2:pre", "of", 9), ("v1·v2:pre", "of", 3), ("v2:pre", "of the", 4)]
+    around = [("v12:+pre", "of", 1), ("v12:+post", "of", 2)]
+    between = [("v12:+betw", "of", 3), ("v12:-betw", "of", 1)]
+    assert set(grouped(*sides, *around, *between)) == {
+        frozenset(["v1:post of", "v2:pre of", "v1·v2:pre of", "v2:pre of the"]),
+        frozenset(["v12:+pre of", "v12:+post of"]),
+        frozenset(["v12:+betw of"]),
+        frozenset(["v12:-betw of"]),
+    }
+
+
+def test_kinds():
+    found = grouped(
+        ("v1:pre", ",", 3), ("v1:pre", "red", 3), ("v1:pre", ", red", 1), ("v12:+betw", ".", 1),
+        ("pair:PMI", "", 4), ("pair:order", "", -1),
+    )  # fmt: skip
+    assert found == {
+        frozenset(["v1:pre ,"]): PUNCTUATION,
+        frozenset(["v1:pre red", "v1:pre , red"]): CONTEXT,
+        frozenset(["v12:+betw ."]): PUNCTUATION,
+        frozenset(["pair:PMI", "pair:order"]): FREQUENCY,
+    }
+
+
+TERM = st.sampled_from(["a", "b", "c", ",", "a b", "b c", "c a", "a ,", ", ,"])
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(PLACES[:-2]), TERM), st.integers(-3, 9), min_size=1, max_size=40
+    )
+)
+def test_every_feature_is_in_one_group(features):
+    rows = [(place, term, count) for (place, term), count in features.items()]
+    members = Counter(name for group in grouped(*rows) for name in group)
+    assert members == Counter(f"{place} {term}" for place, term, _ in rows)
+
+
+def test_phrases():
+    once = {"is": 1, "the": 1, "only": 1, "is the": 1, "the only": 1}
+    assert phrase_around("the", once) == phrase_around("is the", once) == "is the only"
+    # Two phrases that share a word are not one.
+    assert phrase_around("of the", {"of": 1, "the": 2, "of the": 1, "the sea": 1, "sea": 1}) == "of the"
+    assert phrase_around("the", {"the": 2, "the the": 2}) == "the the the the the"
