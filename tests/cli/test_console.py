@@ -431,7 +431,7 @@ def test_numbers_for_people():
 @pytest.mark.parametrize(
     "command",
     [("forms", " "), ("queries", "cat", ""), ("contexts", "s.bp", ""), ("sketch", "s.bp", ""),
-     ("explain", "m.model", "", "b"), ("similar", "s.bp", "a", " ", "--discover")],
+     ("explain", "m.model", "", "b"), ("similar", "s.bp", "a", " ", "--among", "p.tsv")],
 )  # fmt: skip
 def test_an_empty_word_is_told(cli, command):
     done = cli(*command)

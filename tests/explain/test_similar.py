@@ -9,9 +9,8 @@ import pytest
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
-from bagpack.errors import UsageError
 from bagpack.explain import similar_pairs
-from bagpack.explain.similar import WEIGHTS, offered_pairs
+from bagpack.explain.similar import WEIGHTS
 from bagpack.names import BLOCKS
 from bagpack.sources import open_source
 from bagpack.vectors.matrix import BlockMatrix
@@ -22,7 +21,7 @@ from tests.experiments.conftest import made_up_pairs, made_up_text
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("similar")
     rows = []
-    for line in made_up_text() * 4:  # words that meet once or twice are not offered
+    for line in made_up_text():
         rows += ["<s>", *(f"{word}\tX\t{word}" for word in line.split()), "</s>"]
     (folder / "c.vert").write_text("\n".join([*rows, ""]))
     index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=8000)
@@ -65,17 +64,6 @@ def test_a_similarity_is_the_cosine_by_hand(source):
     assert alone.similarity == entry.similarity  # whatever else is on the list
 
 
-def test_the_corpus_offers_pairs_of_words_that_meet(source):
-    pair = pairs_of("kind")[1]
-    both = offered_pairs(source, pair, "both", CountSettings())
-    assert all(pair[0] == a or pair[1] == b for a, b in both)
-    assert {a for a, b in offered_pairs(source, pair, "first", CountSettings())} <= {pair[0]}
-    found = similar_pairs(source, pair, b=60)
-    assert found.origin == "the corpus" and found.candidates > 0
-    with pytest.raises(UsageError, match="--side"):
-        offered_pairs(source, pair, "left", CountSettings())
-
-
 def test_what_is_missing_is_told(source):
     found = similar_pairs(source, ("kinda01", "nosuch"), pairs_of("kind")[:4], b=30)
     assert found.unknown == ["nosuch"] and any("never seen together" in note for note in found.notes)
@@ -89,19 +77,11 @@ def test_similar_command(cli, source, write):
     shown = cli("similar", source.path, "kinda01", "kindb01", "--among", among, "-b", 60, "--jobs", 1)
     assert shown.code == 0 and "all together" in shown.out and "v12" in shown.out and "kinda" in shown.out
     data = json.loads(
-        cli("similar", source.path, "kinda01", "kindb01", "--discover", "-b", 60, "--json", "--jobs", 1).out
+        cli("similar", source.path, "kinda01", "kindb01", "--among", among, "-b", 60, "--json", "--jobs", 1).out
     )
     assert set(data["ranked"]) == {"all", "v1", "v2", "v12"}
     marked = cli("similar", source.path, "[/b]", "kindb01", "--among", among, "-b", 60, "--jobs", 1)
     assert "the corpus does not contain [/b]" in marked.out
     neither = cli("similar", source.path, "a", "b")
-    assert neither.code == 2 and "--among" in neither.err
-    assert cli("similar", source.path, "a", "b", "--discover", "--by", "x").code == 2
-
-
-def test_snippets_have_no_pairs_to_offer(source):
-    class Snippets:
-        path = "s.bps"
-
-    with pytest.raises(UsageError, match="give a list with --among"):
-        offered_pairs(Snippets(), ("a", "b"), "both", CountSettings())
+    assert neither.code == 2 and "--among" in neither.err and "bagpack find" in neither.err
+    assert cli("similar", source.path, "a", "b", "--among", among, "--by", "x").code == 2

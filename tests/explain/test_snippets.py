@@ -7,7 +7,7 @@ import pytest
 
 from bagpack.contexts.source import CorpusSource
 from bagpack.corpus.build.index import index_corpus
-from bagpack.errors import StoreError, UsageError
+from bagpack.errors import StoreError
 from bagpack.explain import similar_pairs, sketch_pair, sketch_word
 from tests.conftest import run_apart
 
@@ -44,8 +44,6 @@ def test_a_pair_is_sketched_alike(sources, pair):
 def test_similar_among_fetched_pairs_alone(sources):
     found = similar_pairs(sources[1], PAIRS[0], PAIRS[1:3], b=10)
     assert len(found.ranked["all"]) == 2
-    with pytest.raises(UsageError, match="--among"):
-        similar_pairs(sources[1], PAIRS[0], b=10)
     with pytest.raises(StoreError, match="no snippets"):
         similar_pairs(sources[1], PAIRS[0], [("dog", "lion")], b=10)
 

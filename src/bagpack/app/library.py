@@ -264,7 +264,7 @@ class Library:
         """How similar two pairs are, over the model's basis; None without a model or without anything shared."""
         if self.basis is None or first == second:
             return None
-        found = rank_similar(self.matrix([first, second], tick), self.background.tokens, "the list", 1, 10)
+        found = rank_similar(self.matrix([first, second], tick), self.background.tokens, 1, 10)
         return found.ranked["all"][0] if found.ranked["all"] else None
 
     # Data sets --------------------------------------------------------------------------------------------------

@@ -32,17 +32,6 @@ def similar(
         common("--among", metavar="FILE", help="A table of pairs to choose from; - for stdin."),
         Names((FILE,)),
     ] = None,
-    discover: Annotated[
-        bool, common("--discover", help="Choose from pairs that the corpus offers for the words.")
-    ] = False,
-    side: Annotated[
-        str,
-        common(
-            "--side",
-            help="With --discover: keep the first word, the second, or both kinds.",
-            values=("both", "first", "second"),
-        ),
-    ] = "both",
     top: Top = 10,
     by: Annotated[
         str,
@@ -56,7 +45,7 @@ def similar(
     jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
-    """Find the pairs in the most similar relation, with the shared contexts."""
+    """Rank the pairs of a list by how similar their relation is."""
     from bagpack.basis import Basis
     from bagpack.explain import similar_pairs
     from bagpack.report.screens.similar import show_similar
@@ -64,15 +53,17 @@ def similar(
     from bagpack.tasks import read_pairs
 
     check_words(w1, w2)
-    if (among is None) != discover:
-        raise UsageError("say where the pairs come from: either --among PAIRS.tsv or --discover")
+    if among is None:
+        raise UsageError(
+            f"name a table of pairs with --among; bagpack find {store} --like {w1} {w2} looks for pairs in the corpus"
+        )
     if top < 1:
         raise UsageError(f"--top {top} shows nothing; give at least 1")
     source = open_source(store)
     found = similar_pairs(
-        source, (w1, w2), None if among is None else read_pairs(among, parse_columns(columns)).pairs,
-        side=side, top=top, b=counting.b, basis=None if counting.basis is None else Basis.open(counting.basis),
-        settings=counting.settings(), n_jobs=jobs,
+        source, (w1, w2), read_pairs(among, parse_columns(columns)).pairs, top=top, b=counting.b,
+        basis=None if counting.basis is None else Basis.open(counting.basis), settings=counting.settings(),
+        n_jobs=jobs,
     )  # fmt: skip
     if json:
         console.print_json(found.to_dict())

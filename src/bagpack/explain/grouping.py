@@ -87,6 +87,7 @@ def group_features(
     for number, (where, which) in enumerate(zip(place.tolist(), term.tolist(), strict=True)):
         name = terms[which] if which >= 0 else ""
         at.setdefault(_side(places[where]), {}).setdefault(name, []).append(number)
+    number_of = {terms[which]: which for which in set(term.tolist()) if which >= 0}
     groups = []
     merged: dict[tuple[str, str], list[int]] = {}
     spoken: dict[tuple[str, str], bool] = {}
@@ -96,12 +97,12 @@ def group_features(
             continue
         seen = {name: int(np.abs(counts[numbers]).sum()) for name, numbers in features.items()}
         for cluster in cluster_terms(seen):
-            # The commonest single word names the cluster; of equally common ones the rarer in the corpus, which comes
-            # later among the terms.
+            # The rarest word names the cluster, if it has at least half as many counts as the commonest; terms are
+            # numbered by their frequency in the corpus.
             names = [name for name in cluster if " " not in name] or cluster
             words = [name for name in names if not is_punctuation(name)] or names
-            best = max(range(len(words)), key=lambda i: (seen[words[i]], i))
-            key = side, words[best]
+            most = max(seen[name] for name in words)
+            key = side, max((name for name in words if 2 * seen[name] >= most), key=number_of.__getitem__)
             merged.setdefault(key, []).extend(number for name in cluster for number in features[name])
             spoken[key] = spoken.get(key, False) or not all(map(is_punctuation, cluster))
     for key, numbers in merged.items():

@@ -19,11 +19,11 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.count import Csr
-from bagpack.contexts.source import ContextSource, CorpusSource, elsewhere
+from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.errors import InputError, UsageError
-from bagpack.explain.sketch import background_of, discover_neighbours
+from bagpack.errors import InputError
+from bagpack.explain.sketch import background_of
 from bagpack.explain.telling import Tick, no_tick
 from bagpack.names import BLOCKS
 from bagpack.parallel import Progress
@@ -35,8 +35,6 @@ Floats = NDArray[np.float64]
 
 WEIGHTS = {"v1": 0.25, "v2": 0.25, "v12": 0.5}  # the words as much as the two together
 ALL = "all"
-SIDES = ("both", "first", "second")
-NEIGHBOURS = 150  # of each word, by --discover
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,6 @@ class Similar:
     w1: str
     w2: str
     candidates: int
-    origin: str
     together: int
     unknown: list[str]
     ranked: dict[str, list[SimilarPair]]  # all, v1, v2, v12
@@ -81,63 +78,31 @@ class Similar:
 
 
 def similar_pairs(
-    source: ContextSource | Corpus, pair: Pair, among: Iterable[Pair] | None = None, *, side: str = "both",
-    top: int = 10, reasons: int = 4, b: int = 1500, basis: Basis | None = None,
-    settings: CountSettings | None = None, n_jobs: int | None = None, progress: Progress | None = None,
-    tick: Tick = no_tick,
+    source: ContextSource | Corpus, pair: Pair, among: Iterable[Pair], *, top: int = 10, reasons: int = 4,
+    b: int = 1500, basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
+    progress: Progress | None = None, tick: Tick = no_tick,
 ) -> Similar:  # fmt: skip
-    """The pairs whose relation is most like that of `pair`.
+    """The pairs of a list whose relation is most like that of `pair`; `find_pairs` looks for others in the corpus.
 
     Parameters
     ----------
     among
-        The pairs to choose from; None takes those that the corpus offers: `pair`'s words with the words that they meet
-        within the pair window more often than chance.
-    side
-        Which words the offered pairs keep: ``first`` (w1, x), ``second`` (x, w2), or ``both`` kinds.
+        The pairs to choose from.
     """
     source = as_source(source)
     settings = settings or CountSettings()
-    origin = "the list"
-    if among is None:
-        candidates = offered_pairs(source, pair, side, settings, tick)
-        origin = "the corpus"
-    else:
-        candidates = list(dict.fromkeys((str(w1), str(w2)) for w1, w2 in among))
-    candidates = [other for other in candidates if other != pair]
+    candidates = [other for other in dict.fromkeys((str(w1), str(w2)) for w1, w2 in among) if other != pair]
     if not candidates:
         raise InputError(
-            f"there is no other pair than {pair[0]} {pair[1]} to compare with"
-            + ("; give a list with --among" if among is None else "; add some to the list")
+            f"there is no other pair than {pair[0]} {pair[1]} to compare with; add some to the list"
         )
     tick()
     basis = basis or source.pick_basis(b, n_jobs)
     matrix = BlockMatrix.count(source, [pair, *candidates], basis, settings, n_jobs, progress)
     tick()
-    found = rank_similar(matrix, background_of(source).tokens, origin, top, reasons)
+    found = rank_similar(matrix, background_of(source).tokens, top, reasons)
     told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, pair)]
     return replace(found, notes=[*told, *found.notes])
-
-
-def offered_pairs(
-    source: ContextSource, pair: Pair, side: str, settings: CountSettings, tick: Tick = no_tick
-) -> list[Pair]:
-    """Pairs that the corpus offers for the words of `pair`: each with the words it meets more often than chance."""
-    if side not in SIDES:
-        raise UsageError(f"--side {side} is unknown; choose {', '.join(SIDES)}")
-    if not isinstance(source, CorpusSource):
-        raise UsageError(
-            f"{source.path} holds only the pairs that were fetched, so it has none to offer; give a list with --among"
-        )
-    first, second = source.resolve(pair)
-    found: list[Pair] = []
-    if side in ("both", "first") and first is not None:
-        near = discover_neighbours(source, first, NEIGHBOURS, settings.windows, tick)
-        found += [(pair[0], item.term) for item in near]
-    if side in ("both", "second") and second is not None:
-        near = discover_neighbours(source, second, NEIGHBOURS, settings.windows, tick)
-        found += [(item.term, pair[1]) for item in near]
-    return [other for other in dict.fromkeys(found) if other[0] != other[1]]
 
 
 def surprise(basis: Basis, tokens: int) -> Floats | None:
@@ -160,7 +125,7 @@ def weighted(counts: Csr, term_weights: Floats | None) -> Csr:
     return sparse.diags_array(inverse, format="csr") @ rows
 
 
-def rank_similar(matrix: BlockMatrix, tokens: int, origin: str, top: int, reasons: int) -> Similar:
+def rank_similar(matrix: BlockMatrix, tokens: int, top: int, reasons: int) -> Similar:
     """Rank all rows of a matrix by their likeness to the first; `tokens` is the corpus's size."""
     w1, w2 = matrix.pairs[0]
     term_weights = surprise(matrix.basis, tokens)
@@ -185,7 +150,7 @@ def rank_similar(matrix: BlockMatrix, tokens: int, origin: str, top: int, reason
             for row in order[:top].tolist() if values[row] > 0
         ]  # fmt: skip
     return Similar(
-        w1, w2, len(matrix) - 1, origin, int(seen[0]), [w for w in (w1, w2) if matrix.resolved[w] is None],
+        w1, w2, len(matrix) - 1, int(seen[0]), [w for w in (w1, w2) if matrix.resolved[w] is None],
         ranked, _notes(matrix, seen, term_weights is None),
     )  # fmt: skip
 

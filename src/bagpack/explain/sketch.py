@@ -348,20 +348,6 @@ def _common_from(corpus: Corpus) -> float:
     return float(np.partition(counts, counts.size - FREQUENT)[counts.size - FREQUENT])
 
 
-def discover_neighbours(
-    source: ContextSource,
-    target: Target,
-    top: int,
-    windows: Windows,
-    tick: Tick = no_tick,
-    most: int = 20_000,
-) -> list[TellingTerm]:
-    """The words that a target meets within a pair's reach more often than chance."""
-    counter = TermCounter(background_of(source))
-    _count_word(counter, corpora_of(source)[0], target, windows, tick, most)
-    return neighbours_of(counter, target)[:top]
-
-
 def _forms(corpus: Corpus, target: Target, top: int = 12) -> list[Form]:
     """How a word is written, the commonest first; for a run of words there is no such list."""
     if not target.is_key:

@@ -23,8 +23,7 @@ def show_similar(found: Similar, by: str) -> None:
     out.print(
         Text.assemble(
             (f"{found.w1} – {found.w2}", "bold"),
-            f", seen together {say_times(found.together)}, against {many(found.candidates, 'pair')} from "
-            f"{found.origin}",
+            f", seen together {say_times(found.together)}, compared with {many(found.candidates, 'pair')}",
         )
     )
     for word in found.unknown:
