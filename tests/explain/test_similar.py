@@ -77,7 +77,9 @@ def test_similar_command(cli, source, write):
     shown = cli("similar", source.path, "kinda01", "kindb01", "--among", among, "-b", 60, "--jobs", 1)
     assert shown.code == 0 and "all together" in shown.out and "v12" in shown.out and "kinda" in shown.out
     data = json.loads(
-        cli("similar", source.path, "kinda01", "kindb01", "--among", among, "-b", 60, "--json", "--jobs", 1).out
+        cli(
+            "similar", source.path, "kinda01", "kindb01", "--among", among, "-b", 60, "--json", "--jobs", 1
+        ).out
     )
     assert set(data["ranked"]) == {"all", "v1", "v2", "v12"}
     marked = cli("similar", source.path, "[/b]", "kindb01", "--among", among, "-b", 60, "--jobs", 1)
