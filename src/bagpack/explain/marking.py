@@ -97,22 +97,3 @@ def _sentence_end(shard: Shard, position: int, most: int) -> int:
     while end < shard.tokens.size and end - position < most and not shard.tokens[end] & SENTENCE_START:
         end += 1
     return end
-
-
-def shorten(spans: Sequence[Span], around: int = 60) -> list[Span]:
-    """The spans from the first mark to the last, with about `around` characters on either side.
-
-    >>> [span.text for span in shorten([Span("It was said that the "), Span("cat", W1), Span(" sat.")], 9)]
-    ['… that the ', 'cat', ' sat.']
-    """
-    marked = [number for number, span in enumerate(spans) if span.mark]
-    if not marked:
-        return list(spans)
-    found = list(spans[marked[0] : marked[-1] + 1])
-    head = "".join(span.text for span in spans[: marked[0]])
-    tail = "".join(span.text for span in spans[marked[-1] + 1 :])
-    if len(head) > around + 10:
-        head = "… " + head[-around:].partition(" ")[2]
-    if len(tail) > around + 10:
-        tail = tail[:around].rpartition(" ")[0] + " …"
-    return [*([Span(head.lstrip())] if head.strip() else []), *found, *([Span(tail)] if tail.strip() else [])]

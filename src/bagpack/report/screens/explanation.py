@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from bagpack.explain import Explanation
     from bagpack.explain.explanation import Decision
-    from bagpack.explain.marking import Span
     from bagpack.explain.reasons import Reason
+
+Marked = tuple[str, str]  # a piece of text, and what it is: w1, w2, term or nothing
 
 # A reason against a label is no error, so it is not red.
 STYLES = {"": "", "w1": "bold", "w2": "bold", "term": "bold cyan"}
@@ -96,8 +97,6 @@ def _show_reason(out: Console, reason: Reason) -> None:
     """What a reason adds, in words, and lines that were counted."""
     from rich.text import Text
 
-    from bagpack.explain.marking import Span, shorten
-
     words = marked_text(reason.spans)
     notes = [reason.note] if reason.note else []
     notes += [f"also {', '.join(reason.also)}"] if reason.also else []
@@ -106,12 +105,30 @@ def _show_reason(out: Console, reason: Reason) -> None:
         words.append(f"  ({'; '.join(notes)})", style="dim")
     hang(out, Text(f"  {reason.value:+.3f}  "), words)
     for line in reason.lines:
-        text = marked_text(shorten([Span(*span) for span in line["spans"]]))
+        text = marked_text(shorten(line["spans"]))
         text.append(f"  [{line['document']}]", style="dim")
         hang(out, Text(" " * 10), text)
 
 
-def marked_text(spans: Iterable[Span]) -> Text:
+def shorten(spans: Sequence[Marked], around: int = 60) -> list[Marked]:
+    """The spans from the first mark to the last, with about `around` characters on either side.
+
+    >>> shorten([("It was said that the ", ""), ("cat", "w1"), (" sat.", "")], 9)
+    [('… that the ', ''), ('cat', 'w1'), (' sat.', '')]
+    """
+    marked = [number for number, (_, mark) in enumerate(spans) if mark]
+    if not marked:
+        return list(spans)
+    head = "".join(text for text, _ in spans[: marked[0]])
+    tail = "".join(text for text, _ in spans[marked[-1] + 1 :])
+    if len(head) > around + 10:
+        head = "… " + head[-around:].partition(" ")[2]
+    if len(tail) > around + 10:
+        tail = tail[:around].rpartition(" ")[0] + " …"
+    return [(head.lstrip(), ""), *spans[marked[0] : marked[-1] + 1], (tail, "")]
+
+
+def marked_text(spans: Iterable[Marked]) -> Text:
     """Spans in their styles."""
     from rich.text import Text
 
