@@ -114,7 +114,7 @@ def shorten(spans: Sequence[Marked], around: int = 60) -> list[Marked]:
     """The spans from the first mark to the last, with about `around` characters on either side.
 
     >>> shorten([("It was said that the ", ""), ("cat", "w1"), (" sat.", "")], 9)
-    [('… that the ', ''), ('cat', 'w1'), (' sat.', '')]
+    [('… the ', ''), ('cat', 'w1'), (' sat.', '')]
     """
     marked = [number for number, (_, mark) in enumerate(spans) if mark]
     if not marked:
