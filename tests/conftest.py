@@ -51,10 +51,17 @@ def own_cache(tmp_path_factory):
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels(tmp_path_factory):
     """In a fresh clone the first command says that it compiles; tests that read its words want that to be over."""
-    from bagpack.corpus.build import warmup as parsing
-    from bagpack.corpus.options import TextOptions
+    from bagpack.corpus.build.index import index_corpus
 
-    parsing.warm_up(("text", "vertical", "conllu"), TextOptions())
+    place = tmp_path_factory.mktemp("kernels")
+    texts = {
+        "a.txt": "The lions, it's said, don't sleep. Do they?\n",
+        "a.vert": "<s>\nLions\tNNS\tlion\n<g/>\n!\tSENT\t!\n</s>\n",
+        "a.conllu": "1\tx\tx" + "\t_" * 7 + "\n\n",
+    }
+    for name, text in texts.items():
+        (place / name).write_text(text)
+    index_corpus([str(place)], place / "store", {"level": "form", "annotator": "none"}, jobs=1)
 
 
 @pytest.fixture

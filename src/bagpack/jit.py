@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+COMPILING = "compiling the kernels for the first run here; this takes some seconds ..."
+
 
 class Lazy:
     """Something made when it is first used; then it replaces its placeholder in the modules that use it."""

@@ -364,18 +364,6 @@ def test_output_on_a_full_disk(tmp_path, write, process, options):
     assert "Exception" not in done.stderr
 
 
-def test_the_first_run_says_that_kernels_are_compiled(cli, tmp_path, write, monkeypatch):
-    monkeypatch.setattr("bagpack.corpus.build.warmup.is_compiled", lambda formats: False)
-    for name, text in [
-        ("a.txt", "Yes.\n"),
-        ("a.vert", "<s>\na\tb\tc\n</s>\n"),
-        ("a.conllu", "1\tw\tw" + "\t_" * 7 + "\n"),
-    ]:
-        done = cli("index", write(name, text), "--out", tmp_path / "s", "-j", 1, "--overwrite")
-        assert done.code == 0
-        assert done.err.startswith("compiling the reading kernels for the first run")
-
-
 @pytest.mark.slow
 def test_the_first_run_says_that_kernels_are_compiled_and_the_second_does_not(process, tmp_path, write):
     source = write("a.conllu", "1\tw\tw" + "\t_" * 7 + "\n\n")
@@ -383,7 +371,7 @@ def test_the_first_run_says_that_kernels_are_compiled_and_the_second_does_not(pr
     first = process("index", source, "--out", tmp_path / "1", env=place)
     second = process("index", source, "--out", tmp_path / "2", env=place)
     assert (first.code, second.code) == (0, 0)
-    assert first.err.startswith("compiling the reading kernels for the first run")
+    assert first.err.startswith("compiling the kernels for the first run")
     assert "compiling" not in second.err
 
 

@@ -2,15 +2,20 @@
 
 import gzip
 import random
+import time
 
 import pytest
 from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences, words
 
-from bagpack.corpus.build.index import index_corpus, workers_within
+from bagpack.corpus.build import parts
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.build.parts import workers_within
 from bagpack.corpus.build.plan import make_plan
+from bagpack.corpus.build.worker import COMPILES
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import io
 from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.jit import COMPILING
 
 RANDOM = random.Random(5)
 WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)] + [
@@ -259,3 +264,11 @@ def test_workers_fit_into_the_memory():
     assert workers_within(1 << 40, 8) == 8
     assert workers_within(2 << 30, None) is None
     assert 1 <= workers_within(2 << 30, 64) < 8
+
+
+def test_a_worker_that_compiles_is_reported_once(tmp_path):
+    said = []
+    with parts._watched(tmp_path, {}, 0, parts.Reporting(None, None, said.append)):
+        (tmp_path / COMPILES).touch()
+        time.sleep(4 * parts.POLL)
+    assert said == [COMPILING]

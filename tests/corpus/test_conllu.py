@@ -78,7 +78,7 @@ def test_a_bad_line_that_is_skipped_does_not_take_the_rest_of_its_sentence_along
     lines = [row.format(1), bad, row.format(3), row.format(4), "", row.format(1), ""]
     corpus = build(write("a.conllu", "\n".join(lines) + "\n"), tmp_path / "s", bad_lines="skip")
     assert words(corpus) == [["w1", "w3", "w4"], ["w1"]]
-    assert corpus.manifest["told"]["skipped_lines"] == 1
+    assert corpus.manifest["problems"]["skipped_lines"] == 1
 
 
 form = st.text("abé'_.", min_size=1, max_size=4) | st.sampled_from(["&amp;", "&", "<unknown>", "<"])

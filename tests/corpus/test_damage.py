@@ -163,7 +163,7 @@ WRONG = [None, True, -1, "x", 1.5, [], {}, [[]], 2**80]
 
 
 @pytest.mark.parametrize(
-    "entry", ["tokens", "types", "content_hash", "options", "sources", "told", "lexicon", "shards"]
+    "entry", ["tokens", "types", "content_hash", "options", "sources", "problems", "lexicon", "shards"]
 )
 def test_wrong_types_in_a_manifest(entry, store, cli):
     for value in WRONG:

@@ -144,7 +144,7 @@ def test_every_repaired_file_is_named(tmp_path, write, cli):
     )
     named = {f"{tmp_path}/c/{name}": count for name, count in {"a.txt": 2, "b.vert": 2, "d.vert": 1}.items()}
     assert summary.repaired == named
-    assert summary.told["undecodable"] == 5
+    assert summary.problems["undecodable"] == 5
     done = cli("index", tmp_path / "c", "--out", tmp_path / "t", "--jobs", 1, "--encoding-errors", "skip")
     assert f"{tmp_path}/c/a.txt (2), {tmp_path}/c/b.vert (2), {tmp_path}/c/d.vert (1)" in done.err
     facts = json.loads(cli("info", tmp_path / "t", "--json").out)

@@ -5,7 +5,8 @@ import gzip
 import pytest
 
 from bagpack.corpus.build.estimate import estimate
-from bagpack.corpus.build.index import DEFAULT_MEMORY, WORKER_BASE, WORKER_TOKEN, index_corpus
+from bagpack.corpus.build.index import DEFAULT_MEMORY, index_corpus
+from bagpack.corpus.build.parts import WORKER_BASE, WORKER_TOKEN
 from bagpack.corpus.options import TextOptions
 
 LINES = [

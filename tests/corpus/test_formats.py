@@ -87,7 +87,7 @@ def test_parquet_without_the_column_or_with_nulls(tmp_path):
         build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", text_field="body")
     assert words(corpus) == [["Yes", "."]]
-    assert corpus.manifest["told"]["skipped_lines"] == 1
+    assert corpus.manifest["problems"]["skipped_lines"] == 1
 
 
 def test_json_ids_and_fields(tmp_path, write):
@@ -108,7 +108,7 @@ def test_half_a_surrogate_pair_in_json(tmp_path, write):
         build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", encoding_errors="replace")
     assert words(corpus) == [["Smile", "�", "now", "😀", "."]]
-    assert corpus.manifest["told"]["undecodable"] == 1
+    assert corpus.manifest["problems"]["undecodable"] == 1
     assert words(build(source, tmp_path / "s", encoding_errors="skip")) == [["Smile", "now", "😀", "."]]
 
 

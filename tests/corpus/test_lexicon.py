@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bagpack.corpus.store import lexicon
-from bagpack.corpus.store.lexicon import merge_all, most_frequent_keys
+from bagpack.corpus.build import lexicon_writer
+from bagpack.corpus.build.lexicon_writer import merge_all, most_frequent_keys
 from bagpack.corpus.store.strings import Strings
 
 RNG = np.random.default_rng(5)
@@ -26,7 +26,7 @@ def counted(size, keys):
 @pytest.mark.parametrize("small", [1 << 24, 0])
 def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small):
     """In memory and in files alike."""
-    monkeypatch.setattr(lexicon, "SMALL", small)
+    monkeypatch.setattr(lexicon_writer, "SMALL", small)
     lists = [counted(300, 5) for _ in range(5)]
     total = Counter()
     for strings, counts in lists:
@@ -61,7 +61,7 @@ def test_a_pair_of_form_and_key_takes_few_bytes(tmp_path):
 
 
 def test_large_lists_are_not_held_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(lexicon, "SMALL", 1 << 16)
+    monkeypatch.setattr(lexicon_writer, "SMALL", 1 << 16)
     size = 200_000
     lists = [
         (Strings.of(sorted(f"{part}word{n}" for n in range(size))), np.ones(size, np.int64)) for part in "ab"

@@ -306,7 +306,7 @@ def test_old_dumps_tell_namespaces_by_title(tmp_path, write):
     data = (HEADER + "".join(page(title, "It barks.", ns=None) for title in titles)).encode()
     corpus = build(write("enwik", data + page("Cut", "Nobody é".ljust(80)).encode()[:-70]), tmp_path / "s")
     assert list(documents(corpus)) == ["Dog", "Dog: a life"]
-    assert corpus.manifest["told"]["skipped_lines"] == 1
+    assert corpus.manifest["problems"]["skipped_lines"] == 1
 
 
 def test_the_last_revision_counts_and_other_content_does_not(tmp_path, write):
@@ -338,7 +338,7 @@ def test_a_damaged_page_is_told_with_its_line_or_left_out(broken, told, tmp_path
         build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", bad_lines="skip")
     assert list(documents(corpus))[:1] == ["Wolf"]
-    assert corpus.manifest["told"]["skipped_lines"] == 1
+    assert corpus.manifest["problems"]["skipped_lines"] == 1
 
 
 def test_damaged_streams_are_told(tmp_path, write):

@@ -213,7 +213,7 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     subprocess.run(["cp", "-r", tmp_path / "s.partial", tmp_path / "t.partial"], check=True)
     skipped = index_corpus(names, tmp_path / "t", {**OPTIONS, "bad_lines": "skip"}, resume=True, **options)
     whole = index_corpus(names, tmp_path / "w", {**OPTIONS, "bad_lines": "skip"}, **options)
-    assert skipped.told["skipped_lines"] == 1
+    assert skipped.problems["skipped_lines"] == 1
     assert skipped.read_tokens < skipped.new_tokens
     assert files_of(tmp_path / "t") == files_of(tmp_path / "w")
     assert whole.read_tokens == whole.new_tokens
@@ -251,8 +251,8 @@ def test_the_summary_of_an_append_is_about_the_append(tmp_path, write, cli):
     done = cli("index", worse, *given, "--append", "--bad-lines", "skip")
     assert "2 lines that did not fit" in done.err
     facts = json.loads(cli("info", tmp_path / "s", "--json").out)
-    assert facts["told"]["skipped_lines"] == 3
-    assert [entry["told"]["skipped_lines"] for entry in facts["appended"]] == [0, 2]
+    assert facts["problems"]["skipped_lines"] == 3
+    assert [entry["problems"]["skipped_lines"] for entry in facts["appended"]] == [0, 2]
     assert [entry["sources"] for entry in facts["appended"]] == [1, 1]
     done = cli("index", write("d.vert", "<s>\ne\tN\te\n</s>\n"), *given, "--append", "--bad-lines", "error")
     assert done.code == 0, done.err

@@ -8,11 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
+from bagpack.corpus.build.lexicon_writer import merge_all, most_frequent_keys
 from bagpack.corpus.build.normalise import fold_all
-from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.lexicon import merge_all, most_frequent_keys
-from bagpack.corpus.store.shard import (
+from bagpack.corpus.build.shard_writer import (
     count_ids,
     fill_postings,
     intern_pairs,
@@ -20,6 +18,8 @@ from bagpack.corpus.store.shard import (
     remap_tokens,
     split_pairs,
 )
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import fold
 

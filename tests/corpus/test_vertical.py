@@ -134,7 +134,7 @@ def test_lines_of_a_part_without_a_token_are_counted_too(tmp_path, write):
     bad = write("a.vert", "<s>\n<odd>\n" + "broken\tN\n" * 3 + "</s>\n")
     good = write("b.txt", "Lions sleep.\n")
     corpus = build([bad, good], tmp_path / "s", columns="word,tag,lemma", bad_lines="skip")
-    assert corpus.manifest["told"] == {"skipped_lines": 3, "ignored_markup": 1, "undecodable": 0}
+    assert corpus.manifest["problems"] == {"skipped_lines": 3, "ignored_markup": 1, "undecodable": 0}
 
 
 def test_a_form_with_two_lemmas_is_two_types(tmp_path, write):

@@ -51,6 +51,24 @@ def test_imports_run_one_way():
     assert wrong == []
 
 
+def test_imports_run_one_way_inside_the_corpus():
+    """A store can be opened without the code that builds it; text functions know of neither."""
+    order = ("text", "options", "store", "readers", "build")
+    below = {"text": ("text", "options")}  # the options name languages, and case folding follows the options
+    wrong = []
+    for path in sorted((SOURCES / "corpus").rglob("*.py")):
+        own = path.relative_to(SOURCES / "corpus").parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        allowed = below.get(own, order[: order.index(own) + 1])
+        wrong += [
+            f"{path.name} imports {module}"
+            for module in imports(path)
+            if module.startswith("bagpack.corpus.") and module.split(".")[2] not in allowed
+        ]
+    assert wrong == []
+
+
 def test_the_page_has_every_room():
     page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
     rooms = {path.name for path in SOURCES.iterdir() if path.is_dir() and path.name != "__pycache__"}

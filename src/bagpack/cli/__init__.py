@@ -41,7 +41,6 @@ from bagpack.cli.verify import verify
 from bagpack.console import clean
 from bagpack.errors import BagpackError
 
-COMPILING = "compiling the kernels for the first run here; this takes some seconds ..."
 KEPT = {
     "index": "what is finished is kept: the same command with --resume goes on",
     "fetch": "what was answered is kept: the same command goes on",
@@ -132,7 +131,7 @@ def main() -> None:
     """Run the command; any error is a sentence and an exit code."""
     import warnings
 
-    from bagpack.jit import on_compile
+    from bagpack.jit import COMPILING, on_compile
     from bagpack.signals import end_on_signals, exit_code
 
     for name in ("stdout", "stderr"):

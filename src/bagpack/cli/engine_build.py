@@ -41,10 +41,15 @@ def build(
     seconds = time.monotonic() - begun
     shown = parse_address(index).shown
     if output.json:
-        facts = {"engine": shown, "sentences": summary.sentences, "tokens": summary.tokens, **summary.told}
+        facts = {
+            "engine": shown,
+            "sentences": summary.sentences,
+            "tokens": summary.tokens,
+            **summary.problems,
+        }
         facts["left_out"] = [file._asdict() for file in summary.left_out]
         console.print_json({**facts, "seconds": round(seconds, 3)})
     elif not output.quiet:
         counts = f"{console.many(summary.sentences, 'sentence')}, {console.many(summary.tokens, 'token')}"
         console.tell_of(shown, f"{counts} in {console.show_time(seconds)}")
-        tell_skipped(summary.told, summary.left_out)
+        tell_skipped(summary.problems, summary.left_out)

@@ -26,7 +26,7 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.corpus.build.plan import Plan
-    from bagpack.corpus.readers.sniff import LeftOut
+    from bagpack.corpus.store.manifest import LeftOut
 
 SHOWN_FILES = 10
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -60,7 +60,7 @@ def index(
         console.print_json({**facts, "seconds": round(summary.seconds, 3), "new_tokens": summary.new_tokens})
     elif not output.quiet:
         _summarise(facts, summary.seconds, summary.read_tokens)
-        tell_skipped(summary.told, summary.left_out, f"bagpack info {out} --json")
+        tell_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")
         _tell_files("files with repaired bytes, and the number of places", summary.repaired)
         _tell_files("files by detected language", summary.languages)
         lang = summary.corpus.options.lang
@@ -99,7 +99,7 @@ def chosen(context: typer.Context) -> dict[str, Any]:
 
 def memory_bytes(text: str) -> int:
     """`--memory` in bytes; at least what a single worker takes."""
-    from bagpack.corpus.build.index import WORKER_BASE
+    from bagpack.corpus.build.parts import WORKER_BASE
 
     size = parse_size(text, "--memory")
     if size < WORKER_BASE:

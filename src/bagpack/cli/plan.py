@@ -52,7 +52,8 @@ def plan(
         return
     show_plan(facts, None if out is None else _free(out))
     if facts["left_out"]:
-        from bagpack.corpus.readers.sniff import LeftOut, tell_left_out
+        from bagpack.corpus.readers.sniff import tell_left_out
+        from bagpack.corpus.store.manifest import LeftOut
 
         console.tell(tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow")
 

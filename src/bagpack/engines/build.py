@@ -18,9 +18,9 @@ import numpy as np
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.sniff import LeftOut
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.manifest import LeftOut
 from bagpack.corpus.store.shard import Shard
 from bagpack.engines.base import engine_kind, parse_address
 from bagpack.engines.words import JOINER, clean_token
@@ -33,11 +33,11 @@ Progress = Callable[[int, int], None]  # (sentences done, sentences in all)
 
 @dataclass(frozen=True)
 class BuildSummary:
-    """What a finished build tells."""
+    """What a finished build reports."""
 
     sentences: int
     tokens: int
-    told: dict[str, int]
+    problems: dict[str, int]  # as in the manifest of a store
     left_out: list[LeftOut]  # files of directories that hold no text
 
 
@@ -91,7 +91,7 @@ def build_engine(
             directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="bagpack-"))
         builder = kind.build(address, overwrite)  # before the long work: a refusal should come at once
         try:
-            corpus, told, left_out = _open_or_index(
+            corpus, problems, left_out = _open_or_index(
                 named, options or TextOptions(), Path(directory) / "store", jobs
             )
             for done, (document, marked) in enumerate(corpus_sentences(corpus), 1):
@@ -102,7 +102,7 @@ def build_engine(
         except BaseException:
             builder.abandon()
             raise
-    return BuildSummary(corpus.sentences, corpus.tokens, told, left_out)
+    return BuildSummary(corpus.sentences, corpus.tokens, problems, left_out)
 
 
 def _open_or_index(
@@ -113,4 +113,4 @@ def _open_or_index(
     # An engine looks for forms, so lemmas would be found for nothing.
     annotator = options.annotator if options.annotator.startswith("spacy:") else "none"
     summary = index_corpus(sources, place, replace(options, level="form", annotator=annotator), jobs=jobs)
-    return summary.corpus, summary.told, summary.left_out
+    return summary.corpus, summary.problems, summary.left_out

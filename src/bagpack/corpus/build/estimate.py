@@ -16,15 +16,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from bagpack.corpus.build.index import WORKER_BASE, WORKER_TOKEN, workers_within
+from bagpack.corpus.build.lexicon_writer import write_lexicon
+from bagpack.corpus.build.parts import WORKER_BASE, WORKER_TOKEN, workers_within
 from bagpack.corpus.build.plan import PARQUET_EXPANSION, Part, make_plan, slice_weight
-from bagpack.corpus.build.warmup import warm_up
 from bagpack.corpus.build.worker import SHARD_TOKENS, Worker
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import EXPANSION, Batch, Slice, Source
 from bagpack.corpus.store.corpus import VOCABULARY
 from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.corpus.store.lexicon import write_lexicon
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import InputError, UsageError
 
@@ -94,7 +93,6 @@ def estimate(sources: Iterable[str], options: TextOptions, jobs: int | None, mem
     if "-" in names:
         raise UsageError("standard input cannot be sampled and then read again; name files, not -")
     plan = make_plan(names, options)
-    warm_up({source.format for source in plan.sources}, options)
     workers = workers_within(memory, jobs) or 1
     sizes = {source: _plain_size(source) for source in plan.sources}
     total = dict.fromkeys(("bytes", "tokens", "disk", "busy", "sample", "largest"), 0.0)

@@ -14,8 +14,9 @@ from typing import Any
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.readers.registry import reader_for, recognise
-from bagpack.corpus.readers.sniff import LeftOut, UnsuitableError, tell_left_out
+from bagpack.corpus.readers.sniff import UnsuitableError, tell_left_out
 from bagpack.corpus.readers.sources import Named, expand, inspect, printable
+from bagpack.corpus.store.manifest import LeftOut
 from bagpack.errors import InputError
 
 MIN_PART = 16 << 20

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from bagpack.corpus.build.documents import Documents
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.normalise import NormalisedTypes, normalise_columns, normalise_forms
+from bagpack.corpus.build.shard_writer import ShardDraft
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Source, TokenBatch
 from bagpack.corpus.readers.io import place_at
 from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.corpus.store.shard import ShardDraft
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import compose
 from bagpack.corpus.text.decoding import decode, encoding_error

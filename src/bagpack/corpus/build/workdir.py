@@ -40,8 +40,6 @@ SETTINGS = "settings.json"
 SPOOLED = "stdin"
 APPENDING = f"append{PARTIAL}"
 APPENDED = "append.done"  # what earlier versions left when they were killed at the end of an append
-FINISHED = "finished.json"  # the content hash of the store after the append: only cleaning up is left
-FIRST = "first.json"  # the number that the first shard of an append has in the store
 # Options under which a finished part holds no such place, so that it is the same under any other value.
 STRICT = {"bad_lines": "error", "encoding_errors": "strict"}
 LIMITS = ("max_sentence", "max_line")  # a finished part is the same under a higher one
@@ -142,9 +140,9 @@ def _foreign(work: Path) -> StoreError:
     return StoreError(f"{work} is needed while indexing and was not made by BagPack; move it elsewhere")
 
 
-def discard(work: Path) -> None:
-    """Remove a work directory: last the lock, which shows whose it is, and before it the mark of a finished append."""
-    for path in sorted(work.iterdir(), key=lambda path: (path.name == LOCK, path.name == FINISHED)):
+def discard(work: Path, last: str = "") -> None:
+    """Remove a work directory: the file `last` only when all else is gone, then the lock, which shows whose it is."""
+    for path in sorted(work.iterdir(), key=lambda path: (path.name == LOCK, path.name == last)):
         remove_tree(path)
     with suppress(OSError):  # another process may have taken it over already
         work.rmdir()
@@ -227,6 +225,8 @@ class FinishedParts:
         if not path.exists():
             return None
         report: dict[str, Any] = read_json(path)
+        if "problems" not in report:  # of an earlier version
+            return None
         if not all((self.directory.parent / name / FACTS).exists() for name in report["shards"]):
             return None
         before, now = report["options"], self.options.to_dict()
@@ -323,29 +323,4 @@ def _keep_only(directory: Path, names: set[str]) -> None:
         )
     for path in directory.iterdir():
         if path.name not in names:
-            remove_tree(path)
-
-
-def take_back(work: Path, store: Path, manifest: dict[str, Any]) -> None:
-    """Move the shards that an interrupted append had already moved into the store back to where they were made."""
-    if not (work / FIRST).exists():
-        return
-    first = int(read_json(work / FIRST))
-    named = {entry["name"] for entry in manifest["shards"]}
-    for path in (store / "shards").iterdir():
-        number, _, piece = path.name.partition("-")
-        if SHARD_NAME.fullmatch(path.name) and path.name not in named and int(number) >= first:
-            with disk_errors(work):
-                os.replace(path, work / "shards" / f"{int(number) - first:06d}-{piece}")
-
-
-def sweep(store: Path, manifest: dict[str, Any]) -> None:
-    """Remove what appends left in a store: shards and lexicons that the manifest does not name. Nothing else."""
-    shards = {entry["name"] for entry in manifest["shards"]}
-    for path in (store / "shards").iterdir():
-        if SHARD_NAME.fullmatch(path.name) and path.name not in shards and not path.is_symlink():
-            remove_tree(path)
-    for path in store.iterdir():
-        old = LEXICON_NAME.fullmatch(path.name) and path.name != manifest["lexicon"]["directory"]
-        if (old or path.name == APPENDED) and not path.is_symlink():
             remove_tree(path)

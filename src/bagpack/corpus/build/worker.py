@@ -9,23 +9,27 @@ import os
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bagpack.corpus.build.plan import Part
 from bagpack.corpus.build.shard_builder import ShardBuilder
+from bagpack.corpus.build.shard_writer import write_shard
 from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
 from bagpack.corpus.build.workdir import at_work
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
 from bagpack.corpus.readers.registry import BUILT_IN, reader_for
-from bagpack.corpus.store.shard import write_shard
 from bagpack.errors import BagpackError, InputError, StoreError
 from bagpack.files import disk_errors, remove_tree, sync_directory, write_json
+from bagpack.jit import on_compile
 from bagpack.parallel import check_reached
 
 SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
 SHARD_DOCUMENTS = 1 << 20  # about 200 bytes each
+PROGRESS = "progress"  # directory of one file per part: tokens and bytes so far
+COMPILES = "compiles"  # an empty file there: a worker is compiling kernels
 
 
 @dataclass
@@ -68,6 +72,13 @@ def build_part(
     On one machine, `parent` is the process that is worked for: when it exits, so does the worker.
     """
     shards = Path(directory)
+    if parent != os.getpid():
+
+        def compiling() -> None:
+            with suppress(OSError):  # no file system is shared, or the build is over
+                (shards / PROGRESS / COMPILES).touch()
+
+        on_compile(compiling)
     for path in (directory, *dict.fromkeys(piece.source.path for piece in part.slices)):
         check_reached(path)
     with at_work(shards.parent):
@@ -76,7 +87,7 @@ def build_part(
         done = {
             "shards": worker.shards,
             "tokens": worker.written,
-            "told": worker.tally.counts(),
+            "problems": worker.tally.counts(),
             "repaired": worker.tally.repaired,
             "options": options.to_dict(),
         }
@@ -187,7 +198,7 @@ class Worker:
 
     def _report(self) -> None:
         """Write the progress to a file, which whoever started the work may read if they share a file system."""
-        path = self.directory / "progress" / f"{self.number:06d}"
+        path = self.directory / PROGRESS / f"{self.number:06d}"
         if path.parent.is_dir():
             with disk_errors(path):
                 path.write_text(f"{self.written + self.builder.count} {self.consumed}")

@@ -1,11 +1,11 @@
-"""Files that no reader can take for text: told where a file was named by hand, left out inside a directory."""
+"""Files that no reader can take for text: an error where a file was named by hand, skipped inside a directory."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from bagpack.corpus.store.manifest import LeftOut
 from bagpack.errors import InputError
 
 CONVERT = "convert it to plain text first"
@@ -22,13 +22,6 @@ class UnsuitableError(InputError):
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
-
-
-class LeftOut(NamedTuple):
-    """A file of a directory that was not read."""
-
-    path: str
-    reason: str
 
 
 def nothing_in(name: str) -> UnsuitableError:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from bagpack.artefacts import damaged_files
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.sniff import LeftOut
 from bagpack.corpus.store import format
 from bagpack.corpus.store.lexicon import Lexicon
-from bagpack.corpus.store.manifest import FACTS, MANIFEST, NUMBERS, read_manifest
+from bagpack.corpus.store.manifest import FACTS, MANIFEST, NUMBERS, LeftOut, read_manifest
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.text.casefold import fold, folding
 from bagpack.errors import StoreError
@@ -206,7 +205,7 @@ class Corpus:
                 {name: value for name, value in source.items() if name != "modified"}
                 for source in self.manifest["sources"]
             ],
-            "told": self.manifest["told"],
+            "problems": self.manifest["problems"],
             "left_out": [file._asdict() for file in self.left_out],
             "appended": [
                 {**entry, "options": {k: v for k, v in entry["options"].items() if v != own.get(k)}}

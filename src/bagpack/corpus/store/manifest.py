@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bagpack.artefacts import member, read_sealed, recover_replaced
 from bagpack.corpus.store.format import FORMAT_VERSION
@@ -24,7 +24,7 @@ ENTRIES: dict[str, Any] = {
     "content_hash": str,
     "options": dict,
     "sources": [{"path": str, "bytes": int, "format": str}],
-    "told": dict,
+    "problems": dict,
     "lexicon": {"directory": str, "checksums": dict},
     "shards": [SHARD_ENTRY],
 }
@@ -32,6 +32,13 @@ FACT_ENTRIES: dict[str, Any] = {**dict.fromkeys(NUMBERS, int), "checksums": dict
 TAG_COUNTS = dict.fromkeys(UNIVERSAL, int)
 SHARD_NAME = re.compile(r"\d{6,}-\d{3,}")
 LEXICON_NAME = re.compile(r"lexicon-\d+")
+
+
+class LeftOut(NamedTuple):
+    """A file of a directory that was not indexed."""
+
+    path: str
+    reason: str
 
 
 def is_store(path: Path) -> bool:
@@ -64,6 +71,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     manifest = read_sealed(path / MANIFEST)
     if "seal" not in manifest:
         raise StoreError(f"{path / MANIFEST} has no seal; it is damaged or was edited: {RESTORE}")
+    for entry in (manifest, *(manifest.get("appended") or ())):
+        if isinstance(entry, dict) and "told" in entry:  # its name in the first versions
+            entry["problems"] = entry.pop("told")
     check_entries(manifest, ENTRIES, path / MANIFEST)
     for entry in manifest["shards"]:
         check_counts(entry.get("tags", {}), TAG_COUNTS, path / MANIFEST)

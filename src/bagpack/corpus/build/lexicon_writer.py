@@ -1,0 +1,143 @@
+"""Writing the corpus-wide lexicon: every key with its count, and the form → key table, merged from the shards' own.
+
+Memory is bounded while merging: lists of more than SMALL bytes are kept in unnamed temporary files next to the lexicon,
+whose pages the system can write out, and no string becomes a Python object.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.store import format
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings, compare, merge_sorted, read_only
+from bagpack.files import disk_errors
+from bagpack.jit import kernel
+
+Counted = tuple[Strings, NDArray[np.int64]]
+
+SMALL = 16 << 20  # bytes of an array that is kept in memory
+TAB = 9
+
+
+def _new(size: int, dtype: type, place: Path) -> NDArray[Any]:
+    """An array to be written: in memory if it is small, else in a file that is gone when the array is."""
+    if size * np.dtype(dtype).itemsize <= SMALL:
+        return np.empty(size, dtype)
+    with disk_errors(place), tempfile.TemporaryFile(dir=place) as file:
+        file.truncate(size * np.dtype(dtype).itemsize)
+        return np.asarray(np.memmap(file, dtype, "r+"))
+
+
+def merge_two(first: Counted, second: Counted, place: Path) -> Counted:
+    """Union of two sorted, counted lists; counts of equal strings add up."""
+    (strings1, counts1), (strings2, counts2) = first, second
+    blob = _new(strings1.blob.size + strings2.blob.size, np.uint8, place)
+    offsets = _new(len(strings1) + len(strings2) + 1, np.int64, place)
+    offsets[0] = 0
+    counts = _new(len(strings1) + len(strings2), np.int64, place)
+    n = merge_sorted(
+        strings1.blob, strings1.offsets, read_only(counts1),
+        strings2.blob, strings2.offsets, read_only(counts2),
+        blob, offsets, counts,
+    )  # fmt: skip
+    return Strings(blob[: offsets[n]], offsets[: n + 1]), counts[:n]
+
+
+def merge_all(lists: Iterable[Counted], place: Path) -> Counted:
+    """Merge many lists like a binary counter: each string is copied log(n) times, few lists are held at once."""
+    levels: list[Counted | None] = []
+    for item in lists:
+        carried = item
+        for level, held in enumerate(levels):
+            if held is None:
+                levels[level] = carried
+                break
+            carried = merge_two(held, carried, place)
+            levels[level] = None
+        else:
+            levels.append(carried)
+    result: Counted = (Strings.of([]), np.zeros(0, np.int64))
+    for held in levels:
+        if held is not None:
+            result = merge_two(held, result, place)
+    return result
+
+
+@kernel
+def pick_keys(blob, offsets, counts, forms, form_offsets, keys, key_offsets):  # type: ignore[no-untyped-def]
+    """Split sorted FORM TAB KEY; of each form, keep the key with the highest count. Returns the number of forms."""
+    n = 0
+    highest = np.int64(-1)
+    for i in range(offsets.size - 1):
+        start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
+        tab = start
+        while blob[tab] != TAB:
+            tab += 1
+        again = n > 0 and compare(forms, form_offsets[n - 1], form_offsets[n], blob, start, tab) == 0
+        if again and counts[i] <= highest:
+            continue
+        if not again:
+            at = form_offsets[n]
+            for k in range(start, tab):
+                forms[at + k - start] = blob[k]
+            form_offsets[n + 1] = at + tab - start
+            n += 1
+        at = key_offsets[n - 1]
+        for k in range(tab + 1, end):
+            keys[at + k - tab - 1] = blob[k]
+        key_offsets[n] = at + end - tab - 1
+        highest = counts[i]
+    return n
+
+
+def most_frequent_keys(
+    pairs: Strings, counts: NDArray[np.int64], keys: Strings, place: Path
+) -> tuple[Strings, NDArray[np.int64]]:
+    """From sorted FORM TAB KEY with counts: each form once, with the index of its most frequent key.
+
+    A form that is a key itself is left out, since a target is looked up among the keys first. Equal counts: the
+    key that comes first in code-point order.
+    """
+    forms, best = (_new(pairs.blob.size, np.uint8, place) for _ in range(2))
+    form_offsets, key_offsets = (_new(len(pairs) + 1, np.int64, place) for _ in range(2))
+    form_offsets[0] = key_offsets[0] = 0
+    n = pick_keys(pairs.blob, pairs.offsets, read_only(counts), forms, form_offsets, best, key_offsets)
+    all_forms = Strings(forms[: form_offsets[n]], form_offsets[: n + 1])
+    kept = np.flatnonzero(keys.find(all_forms) < 0)
+    chosen = keys.find(Strings(best[: key_offsets[n]], key_offsets[: n + 1]))
+    return all_forms.take(kept), chosen[kept]
+
+
+def _counted_keys(shard: Shard) -> Counted:
+    return shard.keys, np.diff(shard.posting_bounds)
+
+
+def _counted_forms(shard: Shard) -> Counted:
+    forms, counts = shard.form_keys
+    return forms, counts.astype(np.int64)
+
+
+def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
+    """Merge the shards' lexicons into `directory`; returns the checksums."""
+    paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
+    with disk_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    keys, counts = merge_all((_counted_keys(Shard(path)) for path in paths), directory)
+    pairs, pair_counts = merge_all((_counted_forms(Shard(path)) for path in paths), directory)
+    forms, form_keys = most_frequent_keys(pairs, pair_counts, keys, directory)
+    arrays: dict[str, NDArray[Any]] = {
+        "keys.blob": keys.blob,
+        "keys.offsets": keys.offsets,
+        "keys.count": counts,
+        "forms.blob": forms.blob,
+        "forms.offsets": forms.offsets,
+        "forms.key": form_keys,
+    }
+    return format.write_arrays(directory, arrays, format.LEXICON)
