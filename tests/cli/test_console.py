@@ -364,17 +364,6 @@ def test_output_on_a_full_disk(tmp_path, write, process, options):
     assert "Exception" not in done.stderr
 
 
-@pytest.mark.slow
-def test_the_first_run_says_that_kernels_are_compiled_and_the_second_does_not(process, tmp_path, write):
-    source = write("a.conllu", "1\tw\tw" + "\t_" * 7 + "\n\n")
-    place = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    first = process("index", source, "--out", tmp_path / "1", env=place)
-    second = process("index", source, "--out", tmp_path / "2", env=place)
-    assert (first.code, second.code) == (0, 0)
-    assert first.err.startswith("compiling the kernels for the first run")
-    assert "compiling" not in second.err
-
-
 def test_an_unforeseen_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch):
     def broken(*args, **more):
         raise ZeroDivisionError("surprise")

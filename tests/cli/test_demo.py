@@ -96,9 +96,9 @@ def test_the_demo_prints_what_it_runs(small_demo, cli, tmp_path):
 
 @pytest.mark.parametrize("finished", [False, True])
 def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch, finished):
-    from bagpack.corpus.build import index
+    from bagpack.corpus.build import parts
 
-    run = index.run
+    run = parts.run
 
     def interrupted(*args, **more):
         if finished:
@@ -106,7 +106,7 @@ def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch, finished):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(index, "run", interrupted)
+        patched.setattr(parts, "run", interrupted)
         done = cli("demo")
     assert done.code == 130
     assert done.err == "bagpack: interrupted; what is finished is kept: the same command goes on\n"

@@ -268,7 +268,7 @@ def test_workers_fit_into_the_memory():
 
 def test_a_worker_that_compiles_is_reported_once(tmp_path):
     said = []
-    with parts._watched(tmp_path, {}, 0, parts.Reporting(None, None, said.append)):
+    with parts._watched(tmp_path, {}, 0, parts.Reporting(lambda tokens, size: None, None, said.append)):
         (tmp_path / COMPILES).touch()
         time.sleep(4 * parts.POLL)
     assert said == [COMPILING]

@@ -169,6 +169,10 @@ def _for_workers(part: Part) -> Part:
 @contextmanager
 def _watched(directory: Path, weight: dict[int, int], before: int, report: Reporting) -> Iterator[None]:
     """Look at the files in which workers report their progress, and pass it on."""
+    if report.progress is None:
+        yield
+        return
+    progress = report.progress
     stop = threading.Event()
 
     def watch() -> None:
@@ -177,9 +181,8 @@ def _watched(directory: Path, weight: dict[int, int], before: int, report: Repor
             if not compiling and (directory / COMPILES).exists():
                 compiling = True
                 report.notice(COMPILING)
-            if report.progress:
-                tokens, size = _progress_in(directory, weight)
-                report.progress(tokens, size + before)
+            tokens, size = _progress_in(directory, weight)
+            progress(tokens, size + before)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
