@@ -11,9 +11,10 @@ manifest). This module writes, replaces, reads and verifies such a directory:
     rows = map_array(member(path, "rows"), "<i8")               # refuses names and links that lead out
     problems = damaged_files(path, manifest["checksums"])       # what `bagpack verify` prints
 
-Whoever is killed at any moment leaves the old artefact or the new one at `path`, whole. What is left next to it
-(`NAME.partial`) is removed by the next `new_directory` of the same path; nothing is removed that is not recognised as
-ours. Two processes that write the same path do not disturb each other: the second is refused with a sentence.
+A process that is killed at any moment leaves the old artefact or the new one at `path`, whole. What is left next to it
+(`NAME.partial`, `NAME.partial.old`) is removed by the next `new_directory` of the same path. Nothing is removed that is
+not recognised as ours: neither directories next to it nor files that someone put into an artefact. Two processes that
+write the same path do not disturb each other: the second is refused with a sentence.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ from bagpack.files import (
     sync_directory,
     write_json,
 )
-from bagpack.locks import release_within, take_lock
+from bagpack.locks import is_held, release_within, take_lock
 
+REPLACED = "replaced"  # a file in an artefact that is being removed
 LOCK = "lock"  # held by whoever writes a `NAME.partial`; its presence shows that the directory is ours
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2  # Linux's renameat2 and macOS's renamex_np agree on the number
@@ -87,8 +89,9 @@ def new_directory(
 def check_replaceable(
     path: Path, *, is_ours: Callable[[Path], bool], what: str, overwrite: bool, option: str = "--out"
 ) -> None:
-    """Refuse to replace what is not an artefact of this kind, or one that may not be overwritten."""
+    """Refuse to replace what is not an artefact of this kind, holds other files, or may not be overwritten."""
     recover_replaced(path)
+    check_leftover(path)
     if not (path.exists() or path.is_symlink()) or (path.is_dir() and not any(path.iterdir())):
         return
     if not path.is_dir() or not is_ours(path):
@@ -97,6 +100,30 @@ def check_replaceable(
         )
     if not overwrite:
         raise StoreError(f"{path} exists already; choose another {option}, or replace it with --overwrite")
+    if foreign := next(foreign_files(path), None):
+        raise StoreError(
+            f"{foreign} is not a file of the {what} {path}, which would be replaced; move it elsewhere, or choose "
+            f"another {option}"
+        )
+
+
+def foreign_files(path: Path) -> Iterator[Path]:
+    """Files in the directory of an artefact that its document does not list; empty ones hold nothing to lose.
+
+    A store inside an artefact is not looked into.
+    """
+    listed = {LOCK, *DOCUMENTS, *(f"{name}.new" for name in DOCUMENTS)}
+    for name in DOCUMENTS:
+        document = _document(path / name)
+        listed.update(document["checksums"] if isinstance(document.get("checksums"), dict) else ())
+    for directory, inner, names in os.walk(path):
+        place = Path(directory)
+        links = [name for name in inner if (place / name).is_symlink()]
+        inner[:] = [name for name in sorted(inner) if not is_artefact(place / name)]
+        for name in sorted([*names, *links]):
+            file = place / name
+            if file.relative_to(path).as_posix() not in listed and (file.is_symlink() or file.stat().st_size):
+                yield file
 
 
 @contextmanager
@@ -130,6 +157,7 @@ def replace_tree(work: Path, path: Path) -> None:
     Where the system cannot exchange two names, the old directory is set aside first. If the process is killed between
     the two renames, `recover_replaced` puts it back.
     """
+    check_leftover(path)
     aside = _set_aside(path)
     release_within(work)
     release_within(path)
@@ -138,26 +166,46 @@ def replace_tree(work: Path, path: Path) -> None:
             os.replace(work, path)
             sync_directory(path.parent)
             return
-        if aside.exists():
-            remove_tree(aside)
+        _remove_replaced(aside)
         if exchange(work, path):
-            os.replace(work, aside)  # a name by which a half-removed directory is recognised
+            os.replace(work, aside)
         else:
             os.replace(path, aside)
             os.replace(work, path)
         sync_directory(path.parent)
-        remove_tree(aside)
+        _remove_replaced(aside)
 
 
 def recover_replaced(path: Path) -> None:
-    """Recover from an interrupted `replace_tree`: the old directory returns if nothing took its place."""
+    """Recover from an interrupted `replace_tree`: the old directory returns if nothing took its place.
+
+    What is to be removed waits for the next `replace_tree`: someone who only reads removes nothing.
+    """
     aside = _set_aside(path)
-    if aside.is_dir() and not aside.is_symlink():
+    if path.exists() or aside.is_symlink() or not is_artefact(aside) or (aside / REPLACED).exists():
+        return
+    if not is_held(path.with_name(path.name + PARTIAL) / LOCK):  # else its owner is between the two renames
         with disk_errors(path):
-            if path.exists():
-                remove_tree(aside)
-            else:
-                os.replace(aside, path)
+            os.replace(aside, path)
+
+
+def _remove_replaced(aside: Path) -> None:
+    """Remove an artefact that was replaced; a mark in it, removed last, shows that it is half removed."""
+    if not aside.exists():
+        return
+    (aside / REPLACED).touch()
+    for path in sorted(aside.iterdir(), key=lambda path: path.name == REPLACED):
+        remove_tree(path)
+    aside.rmdir()
+
+
+def check_leftover(path: Path) -> None:
+    """Refuse to replace `path` if something that `replace_tree` did not leave has the name that it needs."""
+    aside = _set_aside(path)
+    if aside.is_symlink() or (aside.exists() and not aside.is_dir()):
+        raise _foreign(aside)
+    if aside.exists() and any(aside.iterdir()) and not ((aside / REPLACED).exists() or is_artefact(aside)):
+        raise _foreign(aside)
 
 
 def _set_aside(path: Path) -> Path:
@@ -190,15 +238,16 @@ KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine")
 
 def is_artefact(path: Path) -> bool:
     """Whether BagPack made the directory: a store, snippets, a matrix, a model or a search index, whole or damaged."""
-    for name, entry in DOCUMENTS.items():
-        if (path / name).is_file():
-            try:
-                document = read_json(path / name)
-            except StoreError:
-                continue
-            if isinstance(document, dict) and document.get(entry) in KINDS:
-                return True
-    return False
+    return any(_document(path / name).get(entry) in KINDS for name, entry in DOCUMENTS.items())
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """The JSON object at a path; an empty one if there is none."""
+    try:
+        document = read_json(path) if path.is_file() else None
+    except StoreError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 # Checksums ------------------------------------------------------------------------------------------------------

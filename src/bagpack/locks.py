@@ -37,6 +37,15 @@ def wait_for_lock(handle: BinaryIO) -> None:
     _lock(handle, blocking=True)
 
 
+def is_held(path: Path) -> bool:
+    """Whether a process has locked a file."""
+    try:
+        with open(path, "rb") as handle:
+            return not _lock(handle, blocking=False)
+    except OSError:
+        return False
+
+
 def release_within(directory: Path) -> None:
     """Close the lock files of this process in a directory that is about to be renamed, where the system requires it.
 

@@ -3,24 +3,25 @@
 import json
 import multiprocessing
 import os
-import signal
 
 import pytest
+from tests.kills import killed_at
 
 from bagpack import artefacts
 from bagpack.artefacts import (
+    REPLACED,
     damaged_files,
     member,
     new_directory,
     read_sealed,
     recover_replaced,
+    replace_tree,
     write_sealed,
 )
 from bagpack.errors import StoreError
 from bagpack.files import map_array, read_json
 
-KIND = "test"
-STEPS = ("replace", "unlink", "rmdir", "mkdir", "fsync")
+KIND = "pair-matrix"
 
 
 def is_test(path):
@@ -40,36 +41,6 @@ def content_of(path):
     assert damaged_files(path, manifest["checksums"]) == []
     assert set(manifest["checksums"]) == {"inner/data", "more"}
     return (path / "inner" / "data").read_text()
-
-
-def killed_at(step, work):
-    """Run `work` in a child that is killed before its `step`th change of the disk; returns whether it was."""
-    child = os.fork()
-    if child == 0:
-        left = step
-
-        def counted(call):
-            def step_or_die(*arguments, **more):
-                nonlocal left
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return call(*arguments, **more)
-
-            return step_or_die
-
-        for name in STEPS:
-            setattr(os, name, counted(getattr(os, name)))
-        artefacts.exchange = counted(artefacts.exchange)
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
 
 
 @pytest.mark.parametrize("can_exchange", [True, False])
@@ -124,6 +95,65 @@ def test_nothing_that_is_not_ours_is_replaced_or_removed(tmp_path):
         save(tmp_path / "a", "new")
     assert (tmp_path / "a.partial" / "thesis.tex").read_text() == "mine"
     assert content_of(tmp_path / "a") == "old"
+
+
+def test_a_directory_with_the_name_that_is_needed_for_the_old_artefact(tmp_path):
+    save(tmp_path / "a", "old")
+    aside = tmp_path / "a.partial.old"
+    aside.mkdir()
+    (aside / "thesis.tex").write_text("mine")
+    recover_replaced(tmp_path / "a")
+    with pytest.raises(
+        StoreError, match=r"a\.partial\.old is needed while working and was not made by BagPack"
+    ):
+        save(tmp_path / "a", "new")
+    with pytest.raises(StoreError, match=r"a\.partial\.old is needed"):
+        replace_tree(tmp_path / "a", tmp_path / "a")
+    (tmp_path / "a").rename(tmp_path / "b")
+    recover_replaced(tmp_path / "a")  # it does not become an artefact either
+    assert (aside / "thesis.tex").read_text() == "mine"
+    assert not (tmp_path / "a").exists()
+
+
+def test_an_artefact_that_is_half_removed_does_not_come_back(tmp_path):
+    aside = tmp_path / "a.partial.old"
+    save(aside, "old")
+    (aside / REPLACED).touch()
+    recover_replaced(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+    save(tmp_path / "a", "first")
+    save(tmp_path / "a", "new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_reader_does_not_disturb_a_writer_between_its_two_renames(tmp_path):
+    save(tmp_path / "a", "old")
+    with new_directory(tmp_path / "a", is_ours=is_test, what="test", overwrite=True) as work:
+        os.replace(tmp_path / "a", tmp_path / "a.partial.old")
+        recover_replaced(tmp_path / "a")
+        assert not (tmp_path / "a").exists()
+        write_sealed(work / "manifest.json", {"kind": KIND})
+    assert is_test(tmp_path / "a")
+
+
+def test_files_that_someone_put_into_an_artefact(tmp_path):
+    path = tmp_path / "a"
+    save(path, "old")
+    (path / ".lock-of-an-engine").touch()
+    (path / "inner" / "notes.txt").write_text("mine")
+    with pytest.raises(
+        StoreError, match=r"inner/notes\.txt is not a file of the test artefact .*; move it else"
+    ):
+        save(path, "new")
+    assert (path / "inner" / "notes.txt").read_text() == "mine"
+    assert content_of(path) == "old"
+    (path / "inner" / "notes.txt").unlink()
+    (path / "link").symlink_to(tmp_path)
+    with pytest.raises(StoreError, match="link is not a file of the test artefact"):
+        save(path, "new")
+    (path / "link").unlink()
+    save(path, "new")
+    assert content_of(path) == "new"
 
 
 def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):

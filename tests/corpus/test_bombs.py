@@ -136,7 +136,7 @@ def test_json_lines_of_many_small_documents(tmp_path):
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_deeply_nested_json(opening, tmp_path, write, cli):
-    deep = '{"text": "Lions.", "x": ' + opening * 50_000 + "\n"
+    deep = '{"text": "Lions.", "x": ' + opening * 100_000 + "\n"
     source = write("a.jsonl", '{"text": "Cats sleep."}\n' + deep)
     done = cli("index", source, "--out", tmp_path / "s", "--jobs", 1)
     assert (done.code, "a.jsonl:2 is" in done.err) == (1, True)

@@ -1,8 +1,6 @@
 """`kill -9` at any moment, then --resume: the same bytes as a build that nobody disturbed."""
 
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -10,14 +8,13 @@ import time
 import pytest
 from corpus_oracle import files_of
 from test_building import conllu, jsonl, prose, vertical
+from tests.kills import killed_at
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.workdir import at_work, owned
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import StoreError
 
-# Whatever changes the disk passes through one of these.
-STEPS = ("fsync", "replace", "unlink", "rmdir", "mkdir")
 BUILD = {"jobs": 1, "part_bytes": 12_000}
 
 
@@ -36,31 +33,7 @@ def sources(tmp_path_factory):
 
 def dying(step, *args, **options):
     """Build in a child process that kills itself at a step; returns whether it got that far."""
-    child = os.fork()
-    if child == 0:
-        left = step
-
-        def counted(call):
-            def step_or_die(*arguments, **more):
-                nonlocal left
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return call(*arguments, **more)
-
-            return step_or_die
-
-        for name in STEPS:
-            setattr(os, name, counted(getattr(os, name)))
-        code = 1
-        try:
-            index_corpus(*args, **options)
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
+    return killed_at(step, lambda: index_corpus(*args, **options))
 
 
 def until_survived(steps):

@@ -2,8 +2,9 @@ import json
 
 import numpy as np
 import pytest
+from tests.kills import killed_at
 
-from bagpack.artefacts import seal_of
+from bagpack.artefacts import recover_replaced, seal_of
 from bagpack.errors import BagpackError, StoreError
 from bagpack.learn import RelationClassifier, encode_targets, fit_counts, load_model, model_card, save_model
 from bagpack.learn.model_io import verify_model
@@ -116,6 +117,33 @@ def test_overwriting_must_be_allowed(saved, data):
     with pytest.raises(StoreError, match="is not a BagPack model"):
         save_model(model, other, overwrite=True)
     assert (other / "mine.txt").read_text() == "kept"
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_an_overwrite_that_is_killed_at_any_step(saved, data, monkeypatch, can_exchange):
+    if not can_exchange:
+        monkeypatch.setattr("bagpack.artefacts.exchange", lambda first, second: False)
+    counts, y = data
+    old, new = load_model(saved), fit_counts(counts, encode_targets(y == 1))
+    seen = set()
+    for step in range(1, 200):
+        save_model(old, saved, overwrite=True)
+        died = killed_at(step, lambda: save_model(new, saved, card="# A card\n", overwrite=True))
+        recover_replaced(saved)
+        assert verify_model(saved) == []
+        seen.add(load_model(saved).kind)
+        if not died:
+            break
+    assert step > 8
+    assert seen == {"multiclass", "binary"}
+    assert [entry.name for entry in saved.parent.iterdir()] == [saved.name]
+
+
+def test_a_file_of_someone_else_in_a_model(saved):
+    (saved / "notes.txt").write_text("mine")
+    with pytest.raises(StoreError, match=r"notes\.txt is not a file of the model .*; move it elsewhere"):
+        save_model(load_model(saved), saved, overwrite=True)
+    assert (saved / "notes.txt").read_text() == "mine"
 
 
 def test_pairs_over_another_basis_are_refused(saved):

@@ -5,6 +5,7 @@ import pickle
 import shutil
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from bagpack import Basis, BlockMatrix
-from bagpack.artefacts import seal_of
+from bagpack.artefacts import recover_replaced, seal_of
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
@@ -29,6 +30,7 @@ from bagpack.names import feature_names
 from bagpack.vectors.export import export, to_frame
 from bagpack.vectors.storage import ARRAYS, verify_matrix
 from tests.contexts.stores import make_store
+from tests.kills import killed_at
 from tests.vectors.conftest import PAIRS, SENTENCES
 
 GOLDEN_NAMES = """
@@ -426,3 +428,45 @@ def test_a_broken_export_leaves_nothing(matrix, tmp_path, monkeypatch):
         with pytest.raises(StoreError, match=f"the disk is full: .*{name} could not be written"):
             export(matrix, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_an_append_that_is_killed_at_any_step(matrix, corpus, tmp_path, monkeypatch, can_exchange):
+    if not can_exchange:
+        monkeypatch.setattr("bagpack.artefacts.exchange", lambda first, second: False)
+    path = tmp_path / "m"
+    source = CorpusSource(corpus)
+    grown = [*PAIRS, ("dog", "cat")]
+    seen = set()
+    for step in range(1, 200):
+        matrix.save(path, overwrite=True)
+        died = killed_at(
+            step, lambda: BlockMatrix.open(path).grow(source, grown[-1:], 1).save(path, overwrite=True)
+        )
+        recover_replaced(path)
+        found = BlockMatrix.open(path)
+        assert verify_matrix(path) == []
+        assert list(found.pairs) in (PAIRS, grown)
+        seen.add(len(found))
+        if not died:
+            break
+    assert step > 20
+    assert seen == {len(PAIRS), len(grown)}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["m"]
+
+
+def test_counts_beyond_32_bits_are_not_cut_off(matrix, tmp_path):
+    large = matrix.tables.words.rows.copy().astype(np.int64)
+    large.data[0] = 1 << 31
+    tables = replace(matrix.tables, words=replace(matrix.tables.words, rows=large))
+    with pytest.raises(UsageError, match="a count of 2,147,483,648 does not fit into the matrix format"):
+        BlockMatrix.make(tables, matrix.rows).save(tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_someone_else_in_a_matrix(matrix, tmp_path):
+    matrix.save(tmp_path / "m")
+    (tmp_path / "m" / "notes.txt").write_text("mine")
+    with pytest.raises(StoreError, match=r"notes\.txt is not a file of the matrix .*; move it elsewhere"):
+        matrix.save(tmp_path / "m", overwrite=True)
+    assert (tmp_path / "m" / "notes.txt").read_text() == "mine"

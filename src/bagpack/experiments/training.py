@@ -18,6 +18,7 @@ from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import Machine, calibrate
 from bagpack.learn.model import pair_hashes
+from bagpack.learn.model_io import check_model_place
 from bagpack.parallel import Progress
 from bagpack.vectors.matrix import BlockMatrix, Pair
 
@@ -36,6 +37,7 @@ def train_file(
     check_not_read(Path(out), source, path, counting.basis)
     if Path(out).exists() and not overwrite:
         raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
+    check_model_place(Path(out), overwrite)
     rows = load_rows(source, path, None, counting, options, progress)
     if rows.data.kind == "relations" and rows.data.group_column:
         column = rows.data.group_column

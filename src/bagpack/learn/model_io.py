@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack._version import __version__
-from bagpack.artefacts import damaged_files, member, new_directory, read_sealed, write_sealed
+from bagpack.artefacts import (
+    check_replaceable,
+    damaged_files,
+    member,
+    new_directory,
+    read_sealed,
+    write_sealed,
+)
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
@@ -43,6 +50,11 @@ KINDS = ("binary", "multiclass", "multilabel", "rating")
 def is_model(path: Path) -> bool:
     """Whether a model, intact or damaged, is at a path."""
     return (path / "model.json").is_file()
+
+
+def check_model_place(path: Path, overwrite: bool) -> None:
+    """Whether a model can be written here: asked before the training, not after it."""
+    check_replaceable(path, is_ours=is_model, what="model", overwrite=overwrite)
 
 
 def save_model(

@@ -6,6 +6,7 @@ whole. A finished part leaves a report in `shards/parts`; `resume` skips those a
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -78,7 +79,7 @@ class IndexSummary:
 
 
 def index_corpus(
-    sources: Iterable[str],
+    sources: Iterable[str | Path],
     out: str | Path,
     options: TextOptions | Mapping[str, Any] | None = None,
     *,
@@ -126,7 +127,7 @@ def index_corpus(
     if jobs == 0:
         raise UsageError("--jobs must be at least 1, or -1 for one worker per core")
     out = Path(out)
-    names = list(sources)
+    names = [os.fspath(name) for name in sources]
     # A cluster has as many workers as were started; the bound is on the memory of this machine.
     allowed = workers_within(memory, jobs) if on_one_machine() else jobs
     report = Reporting(progress, planned, notice or (lambda text: None))

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import LOCK, replace_tree
+from bagpack.artefacts import LOCK, check_leftover, replace_tree
 from bagpack.corpus.build.plan import Part, is_left_out
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sources import expand, printable
@@ -51,6 +51,7 @@ UNFINISHED_SHARD = re.compile(rf"{SHARD_NAME.pattern}\.[0-9a-f]{{32}}\.new")
 
 def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
     """An existing output is replaced or added to only when that was asked for."""
+    check_leftover(out)
     if append or not (out.exists() or out.is_symlink()):
         return
     if not overwrite:
