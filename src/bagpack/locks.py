@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,6 +31,11 @@ def take_lock(handle: BinaryIO, path: Path) -> None:
     if not os.path.samestat(current, os.fstat(handle.fileno())):
         raise busy(path.parent)  # its owner finished just now, and another one began
     _held.add(handle)
+
+
+def try_lock(handle: BinaryIO | FileIO) -> bool:
+    """Lock an open file, without waiting; whether it is locked now."""
+    return _lock(handle, blocking=False)
 
 
 def wait_for_lock(handle: BinaryIO) -> None:
@@ -63,7 +69,7 @@ def busy(work: Path) -> StoreError:
     return StoreError(f"another bagpack command is working in {work}; wait for it, or stop it")
 
 
-def _lock(handle: BinaryIO, *, blocking: bool) -> bool:
+def _lock(handle: BinaryIO | FileIO, *, blocking: bool) -> bool:
     from filelock import lock_descriptor
 
     with suppress(OSError):  # a file system without locks

@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from bagpack.cli import command
+from bagpack.cli.agree import agree
 from bagpack.cli.basis import basis
 from bagpack.cli.check import check
 from bagpack.cli.contexts import contexts
@@ -108,7 +109,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     command.CORPUS: (index, plan, info, verify),
     command.COUNTING: (contexts, basis, vectors, check),
     command.LEARNING: (evaluate, solve, train, predict, reproduce),
-    command.REASONS: (find, explain, similar, sketch, serve),
+    command.REASONS: (find, agree, explain, similar, sketch, serve),
     command.ENGINES: (forms, queries, fetch),
 }
 for panel, functions in COMMANDS.items():

@@ -172,9 +172,9 @@ def iter_pairs(
     source = as_source(corpus)
     label = label_to_find(model, label)
     options = _options(source, w1, w2, among, min_count, min_together, None, 0)
-    left_out = _Known(source, known)
+    left_out = KnownPairs(source, known)
     for pool in pool_batches(source, model, label, options, n_jobs=n_jobs, progress=progress):
-        scores = _Scores.of(pool, model, label)
+        scores = PoolScores.of(pool, model, label)
         sure = scores.score > 0 if scores.probability is None else scores.probability >= min_probability
         marked = left_out.mark(scores.matrix, model)
         for index in np.flatnonzero(sure & ~marked).tolist():
@@ -222,7 +222,7 @@ def _options(
 
 
 @dataclass(frozen=True)
-class _Scores:
+class PoolScores:
     """A pool under a model: each pair in its better order, with score and probability."""
 
     matrix: BlockMatrix
@@ -232,7 +232,7 @@ class _Scores:
     together: NDArray[np.int64]
 
     @classmethod
-    def of(cls, pool: Pool, model: LinearModel, label: Label) -> _Scores:
+    def of(cls, pool: Pool, model: LinearModel, label: Label) -> PoolScores:
         matrix, decisions = pool.oriented(model, label)
         output, sign = model.output_of(label)
         probability = None
@@ -260,7 +260,7 @@ class _Scores:
         )  # fmt: skip
 
 
-class _Known:
+class KnownPairs:
     """Pairs that are known, as the corpus understands them, in either order."""
 
     def __init__(self, source: ContextSource, pairs: Iterable[Pair]) -> None:
@@ -289,8 +289,8 @@ def rank_pool(
     """The best pairs of a pool under a model; see `find_pairs`. Training pairs count as known."""
     check_limits(top, per_word)
     label = label_to_find(model, label)
-    scores = _Scores.of(pool, model, label)
-    marked = _Known(pool.source, known).mark(scores.matrix, model)
+    scores = PoolScores.of(pool, model, label)
+    marked = KnownPairs(pool.source, known).mark(scores.matrix, model)
     limits = [None if is_fixed else per_word for is_fixed in fixed]
     used: tuple[dict[int, int], dict[int, int]] = ({}, {})
     rows: list[FoundPair] = []

@@ -16,10 +16,10 @@ from bagpack.errors import InputError
 from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
-from bagpack.learn.fitting import Machine, calibrate, fit_counts
+from bagpack.learn.fitting import HeldOut, Machine, calibrate, fit_counts, hold_out
 from bagpack.learn.model import LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset
-from bagpack.learn.targets import encode_targets
+from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.counted import count_remembered
@@ -35,6 +35,7 @@ class Trained:
     drawn: tuple[Pair, ...]
     seed: int
     unknown: tuple[str, ...] = ()  # words of the examples that the corpus does not contain
+    f1: float | None = None  # cross-validated, over all training pairs
 
     @property
     def notes(self) -> list[str]:
@@ -119,12 +120,25 @@ def train_on_examples(
     targets = encode_targets(labels)
     machine = Machine(preset.C if C is None else C)
     model = fit_counts(matrix, targets, condition, preset, machine)
+    f1 = None
     if len(examples.positives) > 1:  # with one, no fold could hold it out
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            model = calibrate(model, matrix, targets, preset, machine)
+            held_out = hold_out(matrix, targets, condition, preset, machine)
+            model = calibrate(model, matrix, targets, preset, machine, held_out=held_out)
+        if held_out is not None:
+            f1 = _f1(model, held_out, targets, examples.label)
     model = replace(model, trained=np.unique(pair_hashes(examples.pairs)))  # drawn pairs may be found
-    return Trained(model, examples.label, examples, tuple(drawn), seed, unknown)
+    return Trained(model, examples.label, examples, tuple(drawn), seed, unknown, f1)
+
+
+def _f1(model: LinearModel, held_out: HeldOut, targets: Targets, label: str) -> float:
+    """F1 of the label, each pair predicted by a model that was not trained on it."""
+    from sklearn.metrics import f1_score
+
+    output, sign = model.output_of(label)
+    truth = targets.codes == model.classes.index(label)
+    return float(f1_score(truth, sign * held_out.decisions[:, output] > 0, zero_division=0.0))
 
 
 def _no(label: str) -> str:

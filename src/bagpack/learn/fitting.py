@@ -313,39 +313,69 @@ def fit_counts(
     return found[condition]
 
 
-def calibrate(
-    model: LinearModel, matrix: Matrix, targets: Targets, preset: str | Preset, machine: Machine,
-    precision: float | None = None, weight: Floats | None = None, sample_weight: Floats | None = None,
-    n_jobs: int | None = 1,
-) -> LinearModel:  # fmt: skip
-    """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
+@dataclass(frozen=True)
+class HeldOut:
+    """Decision values of training rows, each from a model that was not trained on it."""
 
-    A pair and the same pair the other way round are in one fold. Ratings have no probabilities; where the rows cannot
-    be divided into folds, the model is returned as it is.
+    fold: Index
+    decisions: Floats
+
+
+def hold_out(
+    matrix: Matrix, targets: Targets, condition: str, preset: str | Preset, machine: Machine,
+    weight: Floats | None = None, sample_weight: Floats | None = None, n_jobs: int | None = 1,
+) -> HeldOut | None:  # fmt: skip
+    """Decision values by cross-validation; None where the rows cannot be divided into folds.
+
+    A pair and the same pair the other way round are in one fold.
     """
-    if targets.kind == "rating":
-        return model
     groups = pair_groups(matrix.w1, matrix.w2) if isinstance(matrix, BlockMatrix) else None
     classes = np.unique(targets.columns, axis=0, return_inverse=True)[1].ravel()
     if (
         len(np.unique(np.arange(len(targets)) if groups is None else groups)) < 2
         or np.bincount(classes).max() < 2
     ):
-        return model
+        return None
     fold = calibration_folds(targets.columns, groups)
+    preset = get_preset(preset)
+    grams = shared_grams(matrix, [condition], preset, machine) if isinstance(matrix, BlockMatrix) else None
 
     def decide(train: Index, test: Index) -> Floats:
         part = targets[train]
         if targets.kind != "multilabel" and len(np.unique(part.codes)) < 2:
             return np.tile(np.where(part.columns.all(axis=0), 1.0, -1.0), (len(test), 1))
+        if grams is not None:
+            gram = grams[condition]
+            cost = None if weight is None else weight[train]
+            dual = solve_gram(gram[np.ix_(train, train)], part, machine, cost, n_jobs)
+            return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)
         trained = fit_counts(
-            matrix[train], part, model.condition, preset, machine,
+            matrix[train], part, condition, preset, machine,
             weight=None if weight is None else weight[train],
             sample_weight=None if sample_weight is None else sample_weight[train], n_jobs=n_jobs,
         )  # fmt: skip
         return trained.decisions(matrix[test])
 
-    decisions = held_out_decisions(fold, decide)
+    return HeldOut(fold, held_out_decisions(fold, decide))
+
+
+def calibrate(
+    model: LinearModel, matrix: Matrix, targets: Targets, preset: str | Preset, machine: Machine,
+    precision: float | None = None, weight: Floats | None = None, sample_weight: Floats | None = None,
+    n_jobs: int | None = 1, held_out: HeldOut | None = None,
+) -> LinearModel:  # fmt: skip
+    """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
+
+    Ratings have no probabilities; where the rows cannot be divided into folds, the model is returned as it is.
+    ``held_out`` saves the cross-validation where it was done before.
+    """
+    if targets.kind == "rating":
+        return model
+    if held_out is None:
+        held_out = hold_out(matrix, targets, model.condition, preset, machine, weight, sample_weight, n_jobs)
+    if held_out is None:
+        return model
+    fold, decisions = held_out.fold, held_out.decisions
     found = fit_calibration(decisions, targets.columns, targets.kind, sample_weight=sample_weight)
     threshold = None
     if precision is not None:

@@ -21,7 +21,9 @@ from bagpack.tasks.textfile import TextFile, read_text_file
 
 CANONICAL_COLUMNS = ("w1", "w2", "label", "score", "pos1", "pos2")
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
-_SEP = re.compile(r'"?sep=([;,\t])"?', re.IGNORECASE)  # Excel's own way to name it, in a line of its own
+SEPARATOR_LINE = re.compile(
+    r'"?sep=([;,\t])"?', re.IGNORECASE
+)  # Excel's own way to name it, in a line of its own
 _QUOTED = re.compile(r'"[^"]*"')
 _QUOTED_LINES = 50  # that a quoted cell may run over
 _INVISIBLE = "\ufeff\u200b\u200e\u200f"
@@ -131,7 +133,7 @@ def _separator(file: TextFile) -> str:
     if file.sheet is not None:
         return "\t"
     line = next((line for line in file.lines if line.strip()), "")
-    if found := _SEP.fullmatch(line.strip(" \r")):
+    if found := SEPARATOR_LINE.fullmatch(line.strip(" \r")):
         return found[1]
     if "\t" in line:
         return "\t"
@@ -149,7 +151,7 @@ def _records(file: TextFile, separator: str) -> Iterator[Record]:
     for number, line in numbered:
         if not line.strip():
             continue
-        if not begun and _SEP.fullmatch(line.strip(" \r")):
+        if not begun and SEPARATOR_LINE.fullmatch(line.strip(" \r")):
             continue
         begun = True
         if separator == "\t":

@@ -1,0 +1,47 @@
+"""`bagpack agree`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bagpack import console
+from bagpack.cli.arguments import FILE, Names
+from bagpack.cli.options import Columns, Json, Overwrite, Table, parse_columns
+
+SHOWN = 20
+
+
+def agree(
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A table with w1, w2 and label; - for stdin."), Names((FILE,))
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another annotator's table."), Names((FILE,))],
+    columns: Columns = "",
+    out: Table = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Compare two annotators: Cohen's kappa, and the pairs that they label differently.
+
+    With --out, a table of all pairs with different labels.
+    """
+    from bagpack.errors import UsageError
+    from bagpack.files import check_not_read
+    from bagpack.find.agreement import compare_files
+    from bagpack.report.screens.agreement import show_agreement
+    from bagpack.sheets import check_table, write_table
+
+    if a == b:
+        raise UsageError(f"both files are {a}; name the files of two annotators")
+    if out is not None:
+        check_not_read(out, a, b)
+        check_table(out, "table of disagreements", overwrite=overwrite)
+    found = compare_files(a, b, parse_columns(columns))
+    if out is not None:
+        write_table(out, found.rows())
+    if json:
+        console.print_json(found.to_dict())
+    else:
+        show_agreement(found, a, b, 0 if out is not None else SHOWN)

@@ -1,0 +1,49 @@
+"""How far two annotators agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bagpack.console import many, screen
+
+if TYPE_CHECKING:
+    from bagpack.find.agreement import Agreement
+
+
+def show_agreement(found: Agreement, a: str, b: str, most: int) -> None:
+    """Agreement and kappa, the table of labels, and the first disagreements."""
+    from rich.table import Table
+    from rich.text import Text
+
+    out = screen()
+    same = found.pairs - len(found.disagreements)
+    kappa = "undefined: there is one label only" if found.kappa is None else f"{found.kappa:.3f}"
+    out.print(
+        f"{many(found.pairs, 'pair')} in both files, {same:,} with the same label ({found.observed:.1%})"
+    )
+    out.print(f"Cohen's kappa {kappa}")
+    for number, path in (found.only_a, a), (found.only_b, b):
+        if number:
+            out.print(Text(f"{many(number, 'pair')} only in {path}", "yellow"))
+    if found.repeated:
+        rows = "1 row repeats" if found.repeated == 1 else f"{found.repeated:,} rows repeat"
+        out.print(Text(f"{rows} a pair; the last label counts", "yellow"))
+    head, *labelled = found.label_rows()
+    table = Table(box=None, pad_edge=False, caption=Text(f"rows: {a}; columns: {b}"), caption_justify="left")
+    for name in head:
+        table.add_column(Text(name), justify="right" if name else "left")
+    for row in labelled:
+        table.add_row(*map(Text, row))
+    out.print()
+    out.print(table)
+    if not found.disagreements or not most:
+        return
+    out.print()
+    listed = Table(box=None, pad_edge=False)
+    for name in ("w1", "w2", a, b):
+        listed.add_column(Text(name))
+    for one in found.disagreements[:most]:
+        listed.add_row(*map(Text, (one.w1, one.w2, one.label_a, one.label_b)))
+    out.print(listed)
+    if (more := len(found.disagreements) - most) > 0:
+        out.print(f"and {more:,} more; --out FILE lists all of them")

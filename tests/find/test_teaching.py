@@ -1,0 +1,83 @@
+"""Teaching: the candidates stay, the ranking follows the answers."""
+
+import numpy as np
+import pytest
+
+from bagpack.errors import InputError
+from bagpack.find.examples import Examples
+from bagpack.find.pool import CandidateOptions
+from bagpack.find.ranking import find_pairs
+from bagpack.find.teaching import PER_WORD, Teaching
+
+from .conftest import GIVEN, HELD_OUT
+
+EXAMPLES = Examples("part", tuple(GIVEN))
+
+
+@pytest.fixture(scope="module")
+def teaching(source):
+    return Teaching.start(source, EXAMPLES, CandidateOptions(scored=100_000), b=100, n_jobs=1)
+
+
+def test_the_first_ranking_is_that_of_find(teaching, source):
+    ranking = teaching.rank(EXAMPLES)
+    found = find_pairs(
+        source, teaching.first.model, top=1000, per_word=None, scored=100_000, sentences=False, n_jobs=1
+    )
+    by_pair = dict(zip(ranking.pairs, ranking.score, strict=True))
+    assert {(row.w1, row.w2): row.score for row in found} == {
+        pair: round(score, 6) for pair, score in by_pair.items() if (pair[0], pair[1]) in
+        {(row.w1, row.w2) for row in found}
+    }  # fmt: skip
+    order = [ranking.pairs[i] for i in ranking.questions("rank", 10, limited=(False, False))]
+    assert order == [(row.w1, row.w2) for row in found[:10]]
+    assert ranking.examples == (len(GIVEN), 0) and 0.5 < ranking.f1 <= 1
+
+
+def test_examples_and_answers_are_not_asked_again(teaching):
+    ranking = teaching.rank(EXAMPLES)
+    asked = []
+    for turn in range(40):
+        (index,) = ranking.questions("mix", asked=asked, turn=turn)
+        asked.append(ranking.pairs[index])
+    assert len({frozenset(pair) for pair in asked}) == 40
+    assert not {frozenset(pair) for pair in asked} & {frozenset(pair) for pair in GIVEN}
+    for side in (0, 1):
+        words = [pair[side] for pair in asked]
+        assert max(words.count(word) for word in words) <= PER_WORD
+
+
+def test_answers_change_the_ranking(teaching):
+    before = teaching.rank(EXAMPLES)
+    wrong = before.pairs[before.questions("rank")[0]]
+    rejected = Examples("part", EXAMPLES.positives, (wrong,))
+    after = teaching.rank(rejected)
+    place = list(before.pairs).index(wrong)
+    at = {frozenset(pair): k for k, pair in enumerate(after.pairs)}[frozenset(wrong)]
+    assert after.score[at] < before.score[place] - 0.5
+    assert after.known[at] and not before.known[place]
+    assert after.examples == (len(GIVEN), 1)
+    again = teaching.rank(EXAMPLES)
+    np.testing.assert_array_equal(again.score, before.score)
+
+
+def test_right_answers_come_first(teaching):
+    """Answering by the gold standard, the ten first questions are pairs of the relation."""
+    held_out = set(HELD_OUT)
+    ranking = teaching.rank(EXAMPLES)
+    asked = [ranking.pairs[index] for index in ranking.questions("rank", 10)]
+    assert sum(pair in held_out for pair in asked) >= 8
+
+
+def test_lines_have_both_words(teaching):
+    ranking = teaching.rank(EXAMPLES)
+    pairs = [ranking.pairs[index] for index in ranking.questions("rank", 3)]
+    for (w1, w2), lines in zip(pairs, teaching.lines(EXAMPLES, pairs), strict=True):
+        assert 1 <= len(lines) <= 3
+        assert all(w1 in line.text and w2 in line.text for line in lines)
+
+
+def test_nothing_to_ask(source):
+    options = CandidateOptions(min_together=10_000)
+    with pytest.raises(InputError, match="there are no candidates to ask about"):
+        Teaching.start(source, EXAMPLES, options, b=100, n_jobs=1)
