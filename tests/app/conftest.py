@@ -3,11 +3,14 @@
 import os
 import socket
 import subprocess
+import tempfile
 import time
+from contextlib import asynccontextmanager, contextmanager
 
 import httpx
 import pytest
 
+from bagpack.app import create_app
 from bagpack.corpus.build.index import index_corpus
 from tests.conftest import bagpack_command
 from tests.experiments.conftest import made_up_pairs, made_up_text
@@ -51,29 +54,52 @@ def free_port():
         return probe.getsockname()[1]
 
 
+@asynccontextmanager
+async def in_process(library):
+    """A client of the application in this process; its workers are forked when the first page needs one."""
+    app = create_app(library)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client:
+            yield client
+    finally:
+        app.state.workers.close()
+
+
+@contextmanager
+def running(world, *options, files=None):
+    """`bagpack serve` as a user starts it, in a process of its own: its address and its process."""
+    port = free_port()
+    limit = ("sh", "-c", f'ulimit -n {files}; exec "$@"', "sh") if files else ()
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [*limit, *bagpack_command("serve", world / "c.bp", *options, "--port", port)],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "COLUMNS": "200"},
+        )
+        base = f"http://127.0.0.1:{port}"
+        try:
+            for _ in range(300):
+                if process.poll() is not None:
+                    log.seek(0)
+                    raise AssertionError(log.read().decode())
+                try:
+                    httpx.get(base + "/static/app.css", timeout=1)
+                    break
+                except httpx.TransportError:
+                    time.sleep(0.1)
+            yield base, process
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
 @pytest.fixture(scope="session")
 def server(world):
-    """`bagpack serve` as a user starts it, in a process of its own."""
-    port = free_port()
-    command = bagpack_command(
-        "serve", world / "c.bp", "--model", world / "m.model", "--data", world / "wrong.tsv", "--port", port
-    )
-    with open(world / "serve.log", "wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
-    base = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(300):
-            if process.poll() is not None:
-                raise AssertionError((world / "serve.log").read_text())
-            try:
-                httpx.get(base + "/", timeout=1)
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
+    """The explorer with a model and a data set."""
+    with running(world, "--model", world / "m.model", "--data", world / "wrong.tsv") as (base, _):
         yield base
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 @pytest.fixture

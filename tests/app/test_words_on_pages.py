@@ -1,12 +1,11 @@
 """What pages say of a word whose form is mostly another lemma, of a run of words, and of a misspelt word."""
 
-import httpx
 import pytest
 
-from bagpack.app import create_app
-from bagpack.app.library import Library
+from bagpack.app.state import Library
 from bagpack.corpus.build.index import index_corpus
 from bagpack.sources import open_source
+from tests.app.conftest import in_process
 from tests.conftest import run_apart
 
 TEXT = (
@@ -29,8 +28,7 @@ def get(library):
 
     def ask(url):
         async def asking():
-            transport = httpx.ASGITransport(create_app(library))
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            async with in_process(library) as client:
                 return await client.get(url)
 
         return run_apart(asking())
@@ -65,4 +63,4 @@ def test_words_like_a_misspelt_one_are_offered(get):
     for url in ("/word/hamer", "/pair/hamer/saw"):
         page = get(url)
         assert page.status_code == 404
-        assert 'Some that are written like it: <a href="/word/hammer">hammer</a>' in page.text
+        assert 'Similar spellings: <a href="/word/hammer">hammer</a>' in page.text

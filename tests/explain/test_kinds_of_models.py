@@ -4,15 +4,13 @@ import json
 import random
 from dataclasses import replace
 
-import httpx
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from bagpack import Corpus, PairVectorizer, RelationClassifier
-from bagpack.app.library import open_library
-from bagpack.app.server import create_app
+from bagpack.app.state import open_library
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.experiments.counting import CountOptions
@@ -22,6 +20,7 @@ from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.judge import count_in_steps, judge
 from bagpack.sources import open_source
 from bagpack.tasks import read_dataset, read_pairs
+from tests.app.conftest import in_process
 from tests.conftest import run_apart
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
@@ -167,11 +166,10 @@ def test_pages_of_every_kind(trained, folder):
     if name == "modern":  # products of v1 and v2 are features too, and open the lines of both words
         paths.append("/lines.json?w1=kinda03&w2=kindb03&feature=v1·v2:pre:a")
     if name == "rating":
-        paths.append(f"/dataset/{key}?at=0")
+        paths.append(f"/dataset/{key}/error")
 
     async def scene():
-        transport = httpx.ASGITransport(create_app(library))
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        async with in_process(library) as client:
             return [(await client.get(path)).status_code for path in paths]
 
     assert run_apart(scene()) == [200] * len(paths)

@@ -2,7 +2,6 @@
 
 import random
 
-import httpx
 import pytest
 
 from bagpack.contexts.source import CorpusSource
@@ -49,11 +48,12 @@ def test_similar_among_fetched_pairs_alone(sources):
 
 
 def test_the_explorer_over_snippets(sources):
-    from bagpack.app.library import open_library
-    from bagpack.app.server import create_app
+    from bagpack.app.queries import warm_up
+    from bagpack.app.state import open_library
+    from tests.app.conftest import in_process
 
     library = open_library(str(sources[1].path))
-    library.warm_up()
+    warm_up(library)
     paths = [
         "/",
         "/word/cat",
@@ -64,8 +64,7 @@ def test_the_explorer_over_snippets(sources):
     ]
 
     async def scene():
-        transport = httpx.ASGITransport(create_app(library))
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        async with in_process(library) as client:
             return [await client.get(path) for path in paths]
 
     answers = run_apart(scene())

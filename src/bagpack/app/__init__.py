@@ -2,3 +2,4 @@
 
 from bagpack.app.server import create_app as create_app
 from bagpack.app.server import serve as serve
+from bagpack.app.state import open_library as open_library

@@ -1,89 +1,67 @@
-"""Bounds on what one visitor can ask for: time, place in the queue, sizes."""
+"""Bounds on what one visitor can ask for: time, memory, place in the queue, sizes."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import math
 from dataclasses import dataclass
-from typing import TypeVar
 
 from bagpack.errors import BagpackError
-from bagpack.explain.telling import Tick
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Limits:
     """What the explorer allows; tests and `bagpack serve` set other values."""
 
-    seconds: float = 10.0  # for a page
-    data_seconds: float = 60.0  # for a data set
-    upload_bytes: int = 1_000_000  # below what the form reader keeps in memory before it turns to the disk
+    seconds: float = 10.0  # computing a page
+    data_seconds: float = 60.0  # computing the page of a data set
+    workers: int = 2  # processes for pages; slow pairs and data sets have one more each
+    waiting: int = 256  # requests waiting for a worker of one kind; further ones get a 503
+    worker_bytes: int = 2**30  # memory that a worker may allocate
+    kept_bytes: int = 2**26  # answers kept in memory
+    upload_bytes: int = 1_000_000  # less than what the form parser keeps in memory before it uses a file
+    upload_seconds: float = 30.0  # receiving the body of a request
     rows: int = 20_000  # of a data set
-    uploads: int = 20  # kept at once; the oldest goes first
-    download: int = 5_000  # lines in a file of them
-    word: int = 200  # characters of a word
-    waiting: int = 64  # requests that may wait for a worker
+    labels: int = 1_000  # of a data set
+    uploads: int = 20  # kept at once; the oldest is dropped first
+    download: int = 5_000  # lines of a concordance in one file
+    word: int = 200  # characters
+    connections: int = 400  # open at once; the longest idle is closed first
+    head_seconds: float = 10.0  # receiving the head of a request
 
 
-class TooLongError(BagpackError):
-    """The answer would take longer than the explorer allows."""
+class UnavailableError(BagpackError):
+    """The explorer cannot answer now; `retry_after` is the number of seconds to wait before asking again."""
+
+    retry_after = 1
 
 
-class TooBusyError(BagpackError):
+class TooLongError(UnavailableError):
+    """The computation reached its time or memory limit."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"this took longer than {seconds:g} s and was stopped; ask for rarer words or less at once, or use the "
+            f"command line, which has no time limit"
+        )
+        self.retry_after = math.ceil(seconds)
+
+
+class TooBusyError(UnavailableError):
     """Too many requests are waiting already."""
 
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("too many requests are waiting; try again in a moment")
+        self.retry_after = max(1, math.ceil(retry_after))
 
-class Workers:
-    """Threads that do the work, apart from the one that answers.
 
-    Data sets and what is known to be slow have threads of their own, so that nobody else waits for them.
+class TooLargeError(UnavailableError):
+    """The computation needed more memory than a worker may use."""
 
-    Work that runs out of time is told so by its `tick` and stops by itself at the next shard; its visitor has an answer
-    by then.
-    """
+    def __init__(
+        self, message: str = "this needs more memory than the explorer allows; use the command line"
+    ) -> None:
+        super().__init__(message)  # an argument, so that it can be pickled
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self._lanes = {
-            "pages": ThreadPoolExecutor(4, "bagpack-pages"),
-            "slow": ThreadPoolExecutor(2, "bagpack-slow"),
-            "data": ThreadPoolExecutor(2, "bagpack-data"),
-        }
-        self._waiting = 0
 
-    async def run(self, work: Callable[[Tick], T], lane: str = "pages") -> T:
-        """Do the work in a thread of a lane, within the time."""
-        if self._waiting >= self.limits.waiting:
-            raise TooBusyError("too many requests are waiting; try again in a moment")
-        seconds = self.limits.data_seconds if lane == "data" else self.limits.seconds
-        end = time.monotonic() + seconds
-        late = TooLongError(
-            f"this took longer than {seconds:g} s and was stopped; ask for rarer words or less at once, or use the "
-            f"command line, which waits"
-        )
-
-        def tick() -> None:
-            if time.monotonic() > end:
-                raise late
-
-        def job() -> T:
-            tick()  # it may have waited too long already
-            return work(tick)
-
-        self._waiting += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await asyncio.wait_for(loop.run_in_executor(self._lanes[lane], job), seconds)
-        except TimeoutError:
-            raise late from None
-        finally:
-            self._waiting -= 1
-
-    def close(self) -> None:
-        """Let go of the threads."""
-        for pool in self._lanes.values():
-            pool.shutdown(wait=False, cancel_futures=True)
+class WorkerError(Exception):
+    """A computation failed in a way that was not foreseen; its traceback is on the terminal."""

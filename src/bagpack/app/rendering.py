@@ -68,10 +68,21 @@ def lines_url(w1: str, w2: str, feature: str, ending: str = "") -> str:
     return f"/lines{ending}?{urlencode({'w1': w1, 'w2': w2, 'feature': feature})}"
 
 
+def label_url(label: str, ending: str = "") -> str:
+    """The page of a label."""
+    return f"/label/{quote(label, safe='')}{ending}"
+
+
 def with_query(path: str, **values: Any) -> str:
     """A URL with parameters; those that are None are left out."""
     kept = {name: value for name, value in values.items() if value is not None}
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def path_end(path: str) -> str:
+    """The end of a document's path, which differs between lines: its folder and its name."""
+    parts = path.rstrip("/").split("/")
+    return path if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
 
 def short(value: float) -> str:
@@ -92,10 +103,11 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters |= {
         "count": show_count, "signed": show_signed, "short": short, "value": show_value, "block_words": describe_block,
-        "times": say_times, "probability": show_probability,
+        "times": say_times, "probability": show_probability, "path_end": path_end,
     }  # fmt: skip
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
+        "label_url": label_url,
         "share": show_share, "score": show_score, "interval": show_interval, "metric_name": metric_label,
         "version": __version__,
     }  # fmt: skip

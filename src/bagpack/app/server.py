@@ -1,8 +1,7 @@
-"""The server: routes behind a guard, errors in sentences, and the process that answers."""
+"""The application, and the process that serves it."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -13,23 +12,32 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from bagpack._version import __version__
-from bagpack.app import routes_lines, routes_models, routes_words
-from bagpack.app.library import Library
-from bagpack.app.limits import TooBusyError, TooLongError, Workers
+from bagpack.app.limits import UnavailableError, WorkerError
+from bagpack.app.middleware import (
+    ANYWHERE,
+    BodyLimitMiddleware,
+    ErrorMiddleware,
+    HeadMiddleware,
+    OriginMiddleware,
+    SecurityHeadersMiddleware,
+    own_names,
+)
 from bagpack.app.rendering import compile_all, render
-from bagpack.app.safety import ANYWHERE, Guard, own_names
+from bagpack.app.routers import ROUTERS
+from bagpack.app.state import Library, Uploads
+from bagpack.app.workers import WorkerPool
 from bagpack.errors import BagpackError, StoreError
 
-DEFAULT_PORT = 8765
 ABOUT = (
     "Every page of the explorer has a twin that gives its content as JSON: put `.json` after the page's path. "
-    'Problems come as `{"error": "a sentence"}` with a status of 400 or above.'
+    'Errors are `{"error": "a sentence"}` with a status of 400 or above.'
 )
 
 
 def create_app(library: Library, host: str = "127.0.0.1", names: tuple[str, ...] = ()) -> FastAPI:
     """The explorer over what is loaded, answering to the names that belong to `host` and to `names`."""
-    workers = Workers(library.limits)
+    limits = library.limits
+    workers = WorkerPool(library, limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -42,32 +50,36 @@ def create_app(library: Library, host: str = "127.0.0.1", names: tuple[str, ...]
     )  # fmt: skip
     app.state.library = library
     app.state.workers = workers
-    for routes in (routes_words, routes_lines, routes_models):
-        app.include_router(routes.router)
-    app.add_exception_handler(BagpackError, _tell_error)
-    app.add_exception_handler(HTTPException, _tell_error)
-    app.add_exception_handler(RequestValidationError, _tell_error)
-    app.add_exception_handler(Exception, _tell_error)
-    app.add_middleware(
-        Guard,
-        names=own_names(host, names),
-        anywhere=host in ANYWHERE,
-        upload_bytes=library.limits.upload_bytes,
-    )
+    app.state.uploads = Uploads(limits.uploads)
+    for router in ROUTERS:
+        app.include_router(router)
+    for error in (BagpackError, WorkerError, HTTPException, RequestValidationError):
+        app.add_exception_handler(error, _handle_error)
+    # From the innermost to the outermost.
+    app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.upload_seconds)
+    app.add_middleware(OriginMiddleware, names=own_names(host, names), anywhere=host in ANYWHERE)
+    app.add_middleware(ErrorMiddleware, respond=error_response)
+    app.add_middleware(HeadMiddleware)
+    app.add_middleware(SecurityHeadersMiddleware)
     return app
 
 
-async def _tell_error(request: Request, error: Exception) -> Response:
+async def _handle_error(request: Request, error: Exception) -> Response:
+    return error_response(request, error)
+
+
+def error_response(request: Request, error: Exception) -> Response:
+    """An error as JSON, as a page, or as a part of a page, whichever was asked for."""
     status, sentence = _status(error)
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, UnavailableError) else None
     if request.url.path.endswith(".json"):
-        return JSONResponse({"error": sentence}, status)
-    if request.query_params.get("part"):
-        return HTMLResponse(render("error_part.html.j2", sentence=sentence), status)
-    return HTMLResponse(render("error.html.j2", status=status, sentence=sentence), status)
+        return JSONResponse({"error": sentence}, status, headers)
+    template = "error_part.html.j2" if request.query_params.get("part") else "error.html.j2"
+    return HTMLResponse(render(template, status=status, sentence=sentence), status, headers)
 
 
 def _status(error: Exception) -> tuple[int, str]:
-    if isinstance(error, TooLongError | TooBusyError):
+    if isinstance(error, UnavailableError):
         return 503, str(error)
     if isinstance(error, StoreError):
         return 404, str(error)
@@ -80,21 +92,20 @@ def _status(error: Exception) -> tuple[int, str]:
         first: dict[str, Any] = dict(error.errors()[0])
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
         return 400, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-    return 500, "something unforeseen went wrong; the terminal where the explorer runs says what"
+    return 500, "an unexpected error occurred; the terminal where the explorer runs shows it"
 
 
-def serve(
-    library: Library, host: str = "127.0.0.1", port: int = DEFAULT_PORT, names: tuple[str, ...] = ()
-) -> None:
+def serve(library: Library, host: str, port: int, names: tuple[str, ...] = ()) -> None:
     """Answer until interrupted."""
     import uvicorn
 
+    from bagpack.app.connections import BACKLOG, bounded_protocol
+
     app = create_app(library, host, names)
+    app.state.workers.start()  # before the web server starts any thread
     compile_all()
-    # What is loaded by now stays: the collector need not walk through it again and again while visitors wait.
-    gc.collect()
-    gc.freeze()
     with suppress(KeyboardInterrupt):  # that is how it is meant to end
         uvicorn.run(
-            app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=2
-        )
+            app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=2,
+            http=bounded_protocol(library.limits), ws="none", backlog=BACKLOG,
+        )  # fmt: skip

@@ -21,7 +21,10 @@ def serve(
     allow_host: Annotated[
         list[str] | None, advanced("--allow-host", help="Another name the server is called by; repeatable.")
     ] = None,
-    seconds: Annotated[float, advanced("--seconds", help="Time limit per page, in seconds.")] = 10.0,
+    seconds: Annotated[
+        float,
+        advanced("--seconds", help="Time limit per page, in seconds; data sets have six times as much."),
+    ] = 10.0,
     any_store: AnyStore = False,
 ) -> None:
     """Explore a corpus in the browser: words, pairs, concordances, models."""
@@ -32,18 +35,21 @@ def serve(
     except ImportError as error:
         raise missing_extra(error.name or "fastapi", "serve", "the explorer") from error
     del fastapi, python_multipart, uvicorn
-    from bagpack.app.library import open_library
     from bagpack.app.limits import Limits
-    from bagpack.app.safety import LOCAL
+    from bagpack.app.middleware import LOCAL
+    from bagpack.app.queries import warm_up
     from bagpack.app.server import serve as answer
+    from bagpack.app.state import open_library
 
     if not 1 <= port <= 65535:
         raise UsageError(f"--port {port} is out of range; give 1 to 65535")
     if seconds <= 0:
         raise UsageError(f"--seconds {seconds:g} leaves no time for an answer; give more than 0")
-    library = open_library(str(store), model, data or (), Limits(seconds=seconds), any_store)
+    library = open_library(
+        str(store), model, data or (), Limits(seconds=seconds, data_seconds=6 * seconds), any_store
+    )
     _check_free(host, port)
-    library.warm_up()
+    warm_up(library)
     shown = f"[{host}]" if ":" in host else host
     console.tell(f"http://{shown}:{port} shows {library.source.path.name}; Ctrl-C ends it")
     if host not in LOCAL:

@@ -1,0 +1,137 @@
+"""What the routers share: the loaded library, the workers, and the parameters of requests."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from bagpack.app import schemas
+from bagpack.app.limits import Limits
+from bagpack.app.predictions import SHOWN, Source, View
+from bagpack.app.predictions import SORTS as ROW_SORTS
+from bagpack.app.rendering import render
+from bagpack.app.state import Library, Uploads
+from bagpack.app.workers import PAGES, SLOW, WorkerPool
+from bagpack.errors import UsageError
+from bagpack.explain.browse import SORTED, SORTS
+
+Json = dict[str, Any]
+LONGEST_WORD = Limits.word
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": schemas.Problem, "description": "The request is wrong; the error says how."},
+    404: {"model": schemas.Problem, "description": "There is no such page, data set, model or word."},
+    503: {
+        "model": schemas.Problem,
+        "description": "The limit on time or memory was reached, or too many requests are waiting.",
+        "headers": {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}},
+    },
+}
+
+
+def unknown_word(model: type[schemas.Schema]) -> dict[int | str, dict[str, Any]]:
+    """Responses of a page about words: a 404 has the same content if the corpus does not have the word."""
+    return {**PROBLEMS, 404: {"model": model, "description": "The corpus does not know the word."}}
+
+
+# Application state -------------------------------------------------------------------------------------------------
+
+
+def get_library(request: Request) -> Library:
+    """What is loaded."""
+    found: Library = request.app.state.library
+    return found
+
+
+def get_workers(request: Request) -> WorkerPool:
+    """The worker processes."""
+    found: WorkerPool = request.app.state.workers
+    return found
+
+
+def get_uploads(request: Request) -> Uploads:
+    """Files that were uploaded."""
+    found: Uploads = request.app.state.uploads
+    return found
+
+
+LibraryDep = Annotated[Library, Depends(get_library)]
+WorkersDep = Annotated[WorkerPool, Depends(get_workers)]
+UploadsDep = Annotated[Uploads, Depends(get_uploads)]
+
+
+def get_dataset(
+    library: LibraryDep,
+    uploads: UploadsDep,
+    key: Annotated[str, Path(description="The data set's id, as /dataset.json lists it.")],
+) -> Source:
+    """A data set by its id, as the workers take it."""
+    return key if key in library.data else uploads.get(key)
+
+
+DatasetDep = Annotated[Source, Depends(get_dataset)]
+
+
+# Parameters --------------------------------------------------------------------------------------------------------
+
+SEVERAL = "A word, as a lemma or a form; several with blanks between."
+WordPath = Annotated[str, Path(description=SEVERAL)]
+WordQuery = Annotated[str, Query(max_length=LONGEST_WORD, description=SEVERAL)]
+OptionalWordQuery = Annotated[str, Query(max_length=LONGEST_WORD, description=f"{SEVERAL} May be empty.")]
+Sort = Annotated[
+    str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
+]
+Top = Annotated[int, Query(ge=1, le=200, description="Features per label.")]
+
+
+def get_view(
+    page: Annotated[int, Query(ge=1, le=100_000, description="Page of rows, from 1 on.")] = 1,
+    size: Annotated[int, Query(ge=1, le=1_000, description="Rows per page.")] = 50,
+    sort: Annotated[str, Query(description=f"Column to sort by: {', '.join(ROW_SORTS)}.")] = "line",
+    descending: Annotated[bool, Query(description="Largest first.")] = False,
+    show: Annotated[str, Query(description=f"Which rows: {', '.join(SHOWN)}.")] = "all",
+    label: Annotated[
+        str, Query(max_length=500, description="Only rows with this label, given or predicted.")
+    ] = "",
+    q: Annotated[str, Query(max_length=LONGEST_WORD, description="Only pairs that contain this text.")] = "",
+) -> View:
+    """Which rows of a data set to show."""
+    if show not in SHOWN:
+        raise UsageError(f"show {show} is unknown; choose {', '.join(SHOWN)}")
+    return View(page, size, sort, descending, show, label, q)
+
+
+ViewDep = Annotated[View, Depends(get_view)]
+
+
+def clean(word: str) -> str:
+    """A word without outer blanks and with single inner ones."""
+    word = " ".join(word.split())
+    if not word:
+        raise UsageError("a word is missing; type one")
+    if len(word) > LONGEST_WORD:
+        raise UsageError(
+            f"the word has {len(word):,} characters, and {LONGEST_WORD} are allowed; ask for a shorter one"
+        )
+    return word
+
+
+def lane_of(library: Library, *words: str) -> str:
+    """The lane of workers for these words."""
+    return SLOW if library.is_slow(*words) else PAGES
+
+
+# Responses ---------------------------------------------------------------------------------------------------------
+
+
+def html(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page."""
+    return HTMLResponse(render(template, **values), status)
+
+
+def csv_file(text: str, name: str) -> Response:
+    """A CSV file to download; the mark at its start makes spreadsheets read it as UTF-8."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "-._") else "_" for c in name)[:80]
+    headers = {"Content-Disposition": f'attachment; filename="{plain}.csv"'}
+    return Response(("\ufeff" + text).encode(), media_type="text/csv; charset=utf-8", headers=headers)

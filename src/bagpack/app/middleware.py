@@ -1,0 +1,211 @@
+"""What applies to every request: own host names, same origin, size of bodies, HEAD, errors, security headers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
+ANYWHERE = frozenset({"0.0.0.0", "::", ""})
+PORTS = {"http": 80, "https": 443}
+
+
+def own_names(host: str, more: tuple[str, ...] = ()) -> frozenset[str]:
+    """The host names that a server bound to `host` answers to."""
+    names = {*LOCAL, *(name.lower() for name in more)}
+    names.add(socket.gethostname().lower() if host in ANYWHERE else host.lower().strip("[]"))
+    return frozenset(names)
+
+
+def host_and_port(value: str) -> tuple[str, int | None] | None:
+    """Host name and port of a Host header; None if it is not one."""
+    try:
+        parts = urlsplit(f"//{value}")
+        wrong = parts.path or parts.query or parts.username is not None
+        if wrong or parts.hostname is None or (parts.port is None and value.endswith(":")):
+            return None
+        return parts.hostname, parts.port
+    except ValueError:
+        return None
+
+
+def same_origin(origin: str, host: str) -> bool:
+    """Whether an Origin header names the host and port that the request was sent to."""
+    scheme, _, rest = origin.partition("://")
+    theirs, ours = host_and_port(rest), host_and_port(host)
+    if scheme not in PORTS or theirs is None or ours is None:
+        return False
+    return (theirs[0], theirs[1] or PORTS[scheme]) == (ours[0], ours[1] or PORTS[scheme])
+
+
+class SecurityHeadersMiddleware:
+    """Adds the security headers to every response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; add headers."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-cache")
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+class HeadMiddleware:
+    """Answers HEAD like GET, without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on as GET; send no body."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_without_body(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, send_without_body)
+
+
+class ErrorMiddleware:
+    """Turns what no handler foresaw into a 500 that says so; the traceback goes to the terminal."""
+
+    def __init__(self, app: ASGIApp, respond: Callable[[Request, Exception], Response]) -> None:
+        self.app = app
+        self.respond = respond
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; answer if that fails before an answer has begun."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def watch(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watch)
+        except Exception as error:
+            logging.getLogger("uvicorn.error").exception("An error that was not foreseen")
+            if started:
+                raise
+            await self.respond(Request(scope), error)(scope, receive, send)
+
+
+class OriginMiddleware:
+    """Refuses foreign host names (DNS rebinding) and uploads from pages of another origin."""
+
+    def __init__(self, app: ASGIApp, names: frozenset[str], anywhere: bool) -> None:
+        self.app = app
+        self.names = names
+        self.anywhere = anywhere
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check the Host and Origin headers."""
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
+            await self.app(scope, receive, send)
+        else:
+            await refuse(*refusal)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        found = host_and_port(host)
+        # Bound to every address, the one that this visitor reached is our own too.
+        server = scope.get("server") or ("", 0)
+        if found is None or not (found[0] in self.names or (self.anywhere and found[0] == server[0])):
+            return 400, (
+                f"This is not {found[0] if found else 'a host that is known here'}: the explorer answers only to its "
+                f"own names. Start it with --allow-host NAME to add one."
+            )
+        origin = headers.get("origin")
+        if scope["method"] not in ("GET", "HEAD") and origin is not None and not same_origin(origin, host):
+            return 403, "Uploads are accepted from the explorer's own pages only."
+        return None
+
+
+class BodyLimitMiddleware:
+    """Reads the body of a request before anything else sees it, up to a size and for a limited time."""
+
+    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
+        self.app = app
+        self.most = most
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read, and pass on what was read."""
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self.app(scope, receive, send)
+            return
+        length = Headers(scope=scope).get("content-length", "")
+        try:
+            async with asyncio.timeout(self.seconds):
+                body = None if length.isdigit() and int(length) > self.most else await self._read(receive)
+        except TimeoutError:
+            slow = (
+                f"The upload took longer than {self.seconds:g} s; use a faster connection or a smaller file."
+            )
+            await refuse(408, slow)(scope, receive, send)
+            return
+        if body is None:
+            large = (
+                f"The upload has more than the {self.most:,} bytes that are allowed; use a smaller file, or name it "
+                f"with --data when starting the explorer."
+            )
+            await refuse(413, large)(scope, receive, send)
+            return
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return messages.pop() if messages else await receive()
+
+        await self.app(scope, replay, send)
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        """The whole body; None if it is too large."""
+        body = b""
+        while True:
+            message = await receive()
+            body += bytes(message.get("body", b""))
+            if len(body) > self.most:
+                return None
+            if message["type"] == "http.disconnect" or not message.get("more_body"):
+                return body
+
+
+def refuse(status: int, sentence: str) -> Response:
+    """A refusal; the body was not read, so the connection cannot be used again."""
+    return PlainTextResponse(sentence + "\n", status, {"Connection": "close"})

@@ -1,0 +1,295 @@
+"""What the pages about words, pairs and the model contain, as plain data. These functions run in worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from bagpack._version import __version__
+from bagpack.app.state import Library
+from bagpack.basis import Basis
+from bagpack.contexts.concordance import FIELDS
+from bagpack.contexts.source import CorpusSource
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.suggest import complete as complete_word
+from bagpack.corpus.store.suggest import nearby
+from bagpack.errors import StoreError, UsageError
+from bagpack.explain.browse import SORTS
+from bagpack.explain.lines import PairEvidence, line_dict
+from bagpack.explain.similar import rank_similar
+from bagpack.explain.sketch import SEGMENTS, sketch_pair, sketch_word
+from bagpack.learn.model import LinearModel
+from bagpack.sheets import table_text
+from bagpack.vectors.matrix import BlockMatrix
+from bagpack.wording import feature_in_words, say_evidence, say_feature
+
+Json = dict[str, Any]
+Pair = tuple[str, str]
+
+OFFERED = 12  # similar spellings, words and pairs to begin with
+TRIED = 25  # pairs of a label among which the home page chooses
+
+
+# Home --------------------------------------------------------------------------------------------------------------
+
+
+def home(library: Library) -> Json:
+    """What is loaded, and pairs to begin with."""
+    corpus = library.background
+    return {
+        "store": library.source.path.name, "tokens": corpus.tokens, "sentences": corpus.sentences,
+        "documents": corpus.documents, "types": corpus.types, "options": corpus.manifest["options"],
+        "model": model_facts(library), "data": [asdict(item.entry) for item in library.data.values()],
+        "examples": _example_pairs(library), "version": __version__,
+    }  # fmt: skip
+
+
+def warm_up(library: Library) -> None:
+    """Load and compile, before the workers are forked, what the first visitor would wait for."""
+    for example in home(library)["examples"][:1]:
+        w1, w2 = example["w1"], example["w2"]
+        pair(library, w1, w2)
+        word(library, w1)
+        nearby(library.background, f"{w1}xq", 1)
+        complete(library, w1[:1])
+        for sort in SORTS:
+            concordance(library, (w1, w2), 1, 1, sort)
+        for feature in ("v12:+betw:of", "v1:pre:the"):
+            lines(library, w1, w2, feature, 1)
+
+
+def _example_pairs(library: Library) -> list[Json]:
+    """Pairs that are often seen together: some of each label of the first data set, or words with a collocate.
+
+    Snippets have only the pairs that were fetched.
+    """
+    if not isinstance(library.source, CorpusSource):
+        fetched = list(getattr(library.source, "pair_rows", lambda: [])())[:OFFERED]
+        return [{"w1": row[0], "w2": row[1], "label": ""} for row in fetched]
+    for loaded in library.data.values():
+        labels = loaded.labels or [""] * len(loaded.data.pairs)
+        groups: dict[str, list[Pair]] = {}
+        for pair, label in zip(loaded.data.pairs, labels, strict=True):
+            group = groups.setdefault(label, [])
+            if len(group) < TRIED and pair not in group:
+                group.append(pair)
+        each = max(1, OFFERED // len(groups))
+        found = [
+            {"w1": w1, "w2": w2, "label": label}
+            for label, pairs in list(groups.items())[:OFFERED]
+            for w1, w2 in _most_often_together(library, pairs)[:each]
+        ]
+        if found:
+            return found
+    return [
+        {"w1": word, "w2": collocate, "label": ""}
+        for word in _content_words(library, OFFERED)
+        for collocate in _collocates(library, word)[:1]
+    ]
+
+
+def _most_often_together(library: Library, pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that are seen together, the most frequent first."""
+    settings = CountSettings(library.settings.windows, limit=1)  # totals do not depend on the cap
+    seen = BlockMatrix.count(library.source, list(pairs), Basis((".",), ()), settings).seen
+    return [pairs[i] for i in np.argsort(-seen, kind="stable") if seen[i] > 0]
+
+
+def _collocates(library: Library, word: str) -> list[str]:
+    sketch = sketch_word(library.source, word, windows=library.settings.windows)
+    return [term.term for term in sketch.company if term.term.isalpha() and term.term != word]
+
+
+def _content_words(library: Library, most: int) -> list[str]:
+    """Frequent words, without the most frequent; words with several forms if there are, as content words have."""
+    lexicon = library.background.lexicon
+    order = np.argsort(-lexicon.counts, kind="stable")[:2000]
+    step = max(1, min(25, len(order) // (4 * most)))
+    words = [lexicon.keys[int(i)] for i in order[min(len(order) // 4, 300) :: step]]
+    words = [word for word in words if word.isalpha() and len(word) > 2]
+    return ([word for word in words if _is_inflected(library, word)] or words)[:most]
+
+
+def _is_inflected(library: Library, word: str) -> bool:
+    shard = library.background.shards[0]
+    key = int(shard.keys.find([word])[0])
+    if key < 0:
+        return False
+    return len({shard.forms[i].casefold() for i in np.flatnonzero(shard.key_of_type == key).tolist()}) > 1
+
+
+def complete(library: Library, start: str) -> Json:
+    """The most frequent words that begin so."""
+    return {"words": [asdict(item) for item in complete_word(library.background, start, OFFERED)]}
+
+
+# Words and pairs ---------------------------------------------------------------------------------------------------
+
+
+def word(library: Library, name: str) -> Json:
+    """A word's sketch; for an unknown word, words with a similar spelling."""
+    sketch = sketch_word(library.source, name, windows=library.settings.windows)
+    return {"sketch": sketch.to_dict(), "near": _near(library, [name] if sketch.unknown else [])}
+
+
+def pair(library: Library, w1: str, w2: str) -> Json:
+    """A pair's sketch and the model's explanation."""
+    sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows)
+    why = library.explanation(w1, w2)
+    plain = sketch.to_dict()
+    del plain["explanation"]
+    return {
+        "sketch": plain, "near": _near(library, sketch.unknown), "explanation": None if why is None else why.to_dict(),
+    }  # fmt: skip
+
+
+def _near(library: Library, words: Sequence[str]) -> dict[str, list[Json]]:
+    return {name: [asdict(item) for item in nearby(library.background, name, OFFERED)] for name in words}
+
+
+def compare(library: Library, first: Pair, second: Pair) -> Json:
+    """Two pairs, the keywords they share, and how similar they are over the model's basis."""
+    one, two = pair(library, *first), pair(library, *second)
+    shared = {}
+    for place in SEGMENTS:
+        there = {term["term"] for term in two["sketch"]["terms"][place]}
+        shared[place] = [term["term"] for term in one["sketch"]["terms"][place] if term["term"] in there]
+    similar = None
+    if library.basis is not None and first != second:
+        ranked = rank_similar(library.matrix([first, second]), library.background.tokens, 1, 10)
+        similar = next(iter(ranked.ranked["all"]), None)
+    return {
+        "first": one,
+        "second": two,
+        "shared": shared,
+        "similarity": None if similar is None else asdict(similar),
+    }
+
+
+def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> Json:
+    """The contexts that were counted for a feature."""
+    first, second = library.source.resolve([w1, w2])
+    block = feature.partition(":")[0]
+    # The contexts of one word can be shown even if the other word is unknown.
+    if block == "v1":
+        second = second or first
+    elif block == "v2":
+        first = first or second
+    if first is None or second is None:
+        raise StoreError(f"the corpus does not know {w1 if first is None else w2}")
+    found = PairEvidence(library.source, first, second, library.settings).lines(feature, most)
+    said = say_feature(feature, w1, w2)
+    return {
+        "w1": w1, "w2": w2, "feature": feature, "words": feature_in_words(feature, w1, w2),
+        "pattern": said.pattern, "place": said.place,
+        "count": found.count, "evidence": say_evidence(feature, found.count, w1, w2),
+        "total": found.total, "shown": len(found.lines), "lines": found.line_dicts(),
+    }  # fmt: skip
+
+
+# Concordances ------------------------------------------------------------------------------------------------------
+
+
+def concordance(library: Library, words: Sequence[str], page: int, size: int, sort: str) -> Json:
+    """A page of a concordance."""
+    browser = library.browser(words)
+    found = browser.lines((page - 1) * size, size, sort)
+    return {
+        "words": list(words), "unknown": list(browser.unknown), "total": found.total, "reachable": found.reachable,
+        "page": page, "pages": -(-found.reachable // size), "size": size, "sort": sort, "note": found.note,
+        "lines": [line_dict(line) for line in found.lines],
+    }  # fmt: skip
+
+
+def concordance_file(library: Library, words: Sequence[str], sort: str) -> Json:
+    """As many lines as a file may have."""
+    found = library.browser(words).lines(0, library.limits.download, sort)
+    shown = [line.to_dict() for line in found.lines]
+    return {
+        "words": list(words),
+        "total": found.total,
+        "shown": len(shown),
+        "note": found.note,
+        "lines": shown,
+    }
+
+
+def concordance_csv(library: Library, words: Sequence[str], sort: str) -> str:
+    """The same as CSV."""
+    rows = concordance_file(library, words, sort)["lines"]
+    return table_text([FIELDS, *([row[name] for name in FIELDS] for row in rows)], ",")
+
+
+# Model -------------------------------------------------------------------------------------------------------------
+
+
+def model_facts(library: Library) -> Json | None:
+    """What the model predicts, and from what; None without a model."""
+    model = library.model
+    if model is None:
+        return None
+    return {
+        "name": library.model_name, "predicts": model.kind, "labels": [str(label) for label in model.classes],
+        "condition": model.condition, "preset": model.preset, "features": sum(len(w) for w in model.weights),
+        "probabilities": model.calibration is not None,
+    }  # fmt: skip
+
+
+def loaded_model(library: Library) -> LinearModel:
+    """The model; an error without one."""
+    if library.model is None:
+        raise StoreError("no model is loaded; start the explorer with --model")
+    return library.model
+
+
+def model_page(library: Library, top: int) -> Json:
+    """The model's labels, scores and strongest features."""
+    model = loaded_model(library)
+    labels = {str(label): label for label in model.classes} or {"rating": None}
+    features = {name: strongest(model, label, top) for name, label in labels.items()}
+    manifest = model.manifest
+    return {
+        "facts": model_facts(library), "scores": dict(manifest.get("scores", {})),
+        "settings": {**model.settings, **_counting(model)},
+        "trained_on": {
+            name: value for name, value in dict(manifest.get("data", {})).items() if name != "path"
+        },
+        "strongest": {name: found[0] for name, found in features.items()},
+        "weakest": {name: found[1] for name, found in features.items()},
+    }  # fmt: skip
+
+
+def strongest(model: LinearModel, label: Any, top: int) -> tuple[list[Json], list[Json]]:
+    """The features with the largest weights for a label, and against it."""
+    ordered = model.strongest(label, sum(len(weights) for weights in model.weights))
+    return (
+        [_weighted(name, weight) for name, weight in ordered[:top] if weight > 0],
+        [_weighted(name, weight) for name, weight in ordered[: -top - 1 : -1] if weight < 0],
+    )
+
+
+def _counting(model: LinearModel) -> Json:
+    """How the model's pairs were counted, the windows in one line."""
+    counting = model.counting.to_dict() if model.counting else {}
+    windows = counting.pop("windows", {})
+    return {**counting, "windows": ", ".join(f"{name} {size}" for name, size in windows.items())}
+
+
+def _weighted(feature: str, weight: float) -> Json:
+    said = say_feature(feature)
+    return {
+        "name": feature, "words": feature_in_words(feature),
+        "pattern": said.pattern, "place": said.place, "weight": weight,
+    }  # fmt: skip
+
+
+def check_label(model: LinearModel, name: str) -> Any:
+    """The model's label of this name."""
+    for label in model.classes:
+        if str(label) == name:
+            return label
+    known = ", ".join(str(label) for label in model.classes)
+    raise UsageError(f"the model has no label {name}; it has {known or 'ratings only'}")

@@ -1,0 +1,207 @@
+"""What the explorer has loaded: a store, perhaps a model, data sets named at the start and uploads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from bagpack.app.limits import Limits
+from bagpack.basis import Basis
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.explain.browse import Browser
+from bagpack.explain.explanation import Explanation, explain_matrix
+from bagpack.explain.sketch import background_of
+from bagpack.learn.model import LinearModel
+from bagpack.tasks import Dataset, PairList, read_pairs
+from bagpack.tasks.anyfile import with_labels_or_scores
+from bagpack.tasks.textfile import TextFile, decode_text, read_text_file
+from bagpack.vectors.matrix import BlockMatrix
+
+T = TypeVar("T")
+
+KEPT_BROWSERS = 8
+KEPT_DATASETS = 8
+SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed in a lane of its own
+LARGE = 300_000  # co-occurrences; a concordance of more is not kept open
+
+
+class Cache:
+    """The last few results of a worker, by question."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._items: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T], keep: Callable[[T], bool] = lambda _: True) -> T:
+        """The result that is kept, or a new one."""
+        if key in self._items:
+            self._items.move_to_end(key)
+            return cast(T, self._items[key])
+        made = make()
+        if keep(made):
+            self._items[key] = made
+            while len(self._items) > self._size:
+                self._items.popitem(last=False)
+        return made
+
+
+@dataclass(frozen=True)
+class DataEntry:
+    """What lists show of a data set; its id follows from its content."""
+
+    id: str
+    name: str
+    kind: str  # relations, ratings or pairs
+    rows: int
+    uploaded: bool
+
+
+@dataclass(frozen=True)
+class LoadedData:
+    """A data set that was read."""
+
+    entry: DataEntry
+    data: Dataset | PairList
+
+    @property
+    def labels(self) -> list[str] | None:
+        """The label of each row, if it has labels."""
+        return list(self.data.labels) if isinstance(self.data, Dataset) and self.data.labels else None
+
+
+@dataclass(frozen=True)
+class Upload:
+    """An uploaded file as it came: the web server keeps these bytes and sends them to the worker that needs them."""
+
+    name: str
+    content: bytes
+
+
+def read_upload(upload: Upload, limits: Limits) -> LoadedData:
+    """A data set from the bytes of a file; never uses the disk, so compressed files are refused."""
+    # Only for messages: a name may hold anything, and must not look like a path of this machine.
+    shown = Path(upload.name.replace("\\", "/")).name[:100] or "upload.tsv"
+    file = decode_text(shown, upload.content, "save the file as UTF-8 text, uncompressed")
+    return load_data(replace(file, uploaded=True), shown, limits, uploaded=True)
+
+
+def load_data(file: TextFile, name: str, limits: Limits, uploaded: bool = False) -> LoadedData:
+    """A data set with labels or scores, or bare pairs."""
+    data = with_labels_or_scores(file, read_pairs(file))
+    if len(data) > limits.rows:
+        raise InputError(
+            f"{name} has {len(data):,} rows, and the explorer takes {limits.rows:,}; use bagpack check and predict"
+        )
+    labels = len(set(data.labels)) if isinstance(data, Dataset) and data.labels else 0
+    if labels > limits.labels:
+        raise InputError(
+            f"{name} has {labels:,} different labels, and the explorer takes {limits.labels:,}; use bagpack check"
+        )
+    content = "\n".join(file.lines)
+    key = hashlib.sha256(f"{name}\n{content}".encode()).hexdigest()[:16]
+    kind = data.kind if isinstance(data, Dataset) else "pairs"
+    return LoadedData(DataEntry(key, name, kind, len(data), uploaded), data)
+
+
+class Library:
+    """A source, perhaps a model, and data sets: opened before the workers are forked, and the same in all of them."""
+
+    def __init__(
+        self, source: ContextSource, model: LinearModel | None = None, data: Iterable[str] = (),
+        limits: Limits | None = None, model_name: str = "",
+    ) -> None:  # fmt: skip
+        self.source = source
+        self.model = model
+        self.model_name = model_name
+        self.limits = limits or Limits()
+        self.settings = CountSettings()
+        self.basis: Basis | None = None
+        if model is not None:
+            self.basis = model.basis
+            self.settings = model.counting or CountSettings()
+        self.browsers = Cache(KEPT_BROWSERS)
+        self.datasets = Cache(KEPT_DATASETS)
+        self.data: dict[str, LoadedData] = {}
+        for path in data:
+            named_limits = replace(self.limits, rows=10 * self.limits.rows)
+            loaded = load_data(read_text_file(path), Path(path).name, named_limits)
+            self.data[loaded.entry.id] = loaded
+
+    @cached_property
+    def background(self) -> Corpus:
+        """The corpus whose numbers are shown as the corpus's."""
+        return background_of(self.source)
+
+    def is_slow(self, *words: str) -> bool:
+        """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""
+        return len(words) > 1 and min(map(self.background.count, words)) > SLOW_COUNT
+
+    def matrix(self, pairs: Sequence[tuple[str, str]]) -> BlockMatrix:
+        """The pairs counted as the model's were."""
+        if self.basis is None:
+            raise UsageError("no model is loaded; start the explorer with --model")
+        return BlockMatrix.count(self.source, list(pairs), self.basis, self.settings)
+
+    def explanation(self, w1: str, w2: str, top: int = 8) -> Explanation | None:
+        """Why the model decides as it does, without lines; None without a model."""
+        if self.model is None:
+            return None
+        return explain_matrix(self.model, self.source, self.matrix([(w1, w2)]), top=top, lines=0)
+
+    def browser(self, words: Sequence[str]) -> Browser:
+        """A concordance to page through."""
+        return self.browsers.get(
+            tuple(words),
+            lambda: Browser(self.source, words, self.settings.windows),
+            lambda made: len(made.words) == 1 or made.total < LARGE,
+        )
+
+
+class Uploads:
+    """Uploaded files, in the web server's memory; the oldest is dropped when there are too many."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._items: OrderedDict[str, tuple[DataEntry, Upload]] = OrderedDict()
+
+    def add(self, entry: DataEntry, upload: Upload) -> None:
+        """Keep an upload."""
+        self._items[entry.id] = entry, upload
+        while len(self._items) > self._most:
+            self._items.popitem(last=False)
+
+    def get(self, key: str) -> Upload:
+        """An upload by its id."""
+        if key not in self._items:
+            raise StoreError("there is no such data set here; uploads are forgotten when the explorer ends")
+        return self._items[key][1]
+
+    def entries(self) -> list[DataEntry]:
+        """All uploads, the oldest first."""
+        return [entry for entry, _ in self._items.values()]
+
+
+def open_library(
+    store: str, model: str | None = None, data: Sequence[str] = (), limits: Limits | None = None,
+    any_store: bool = False,
+) -> Library:  # fmt: skip
+    """Open everything; whatever does not fit is an error now, not for the first visitor."""
+    from bagpack.learn import load_model
+    from bagpack.sources import open_source
+
+    source = open_source(store)
+    opened = None
+    if model is not None:
+        from bagpack.experiments.training import model_source
+
+        opened = load_model(model)
+        source = model_source(opened, store, any_store)
+    return Library(source, opened, data, limits, Path(model).name if model else "")

@@ -1,0 +1,157 @@
+"""A real server that is asked for too much, too slowly, or in a wrong way: it stays available to everybody else."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from contextlib import suppress
+
+import httpx
+import psutil
+import pytest
+
+from tests.app.conftest import running
+
+PAGES = (
+    "/", "/complete.json?q=k", "/word/nosuchword", "/pair/the/a", "/lines?w1=the&w2=a&feature=v12:%2Bbetw:of",
+    "/lines.json?w1=the&w2=a&feature=v1:pre:of", "/concordance.json?w1=the&w2=a&sort=left",
+    "/compare.json?a1=the&a2=a&b1=kinda01&b2=kindb01", "/model.json?top=200",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def limited(world):
+    """A server with little time and few open files."""
+    options = ("--model", world / "m.model", "--data", world / "wrong.tsv", "--seconds", "0.3")
+    with running(world, *options, files=512) as started:
+        yield started
+
+
+def address(base):
+    return httpx.URL(base).host, httpx.URL(base).port
+
+
+def test_every_page_is_computed_in_a_worker_that_is_stopped_at_its_limit(limited):
+    base, process = limited
+    with httpx.Client(base_url=base, timeout=30) as client:
+        dataset = client.get("/dataset.json").json()["data"][0]["id"]
+        for path in (*PAGES, f"/dataset/{dataset}"):
+            [fork_server] = psutil.Process(process.pid).children()
+            workers = fork_server.children()
+            assert len(workers) >= 4
+            for worker in workers:
+                os.kill(worker.pid, signal.SIGSTOP)
+            answer = client.get(path)
+            assert answer.status_code == 503 and int(answer.headers["retry-after"]) >= 1, path
+            assert client.get("/static/app.css").status_code == 200
+            for worker in workers:
+                with suppress(psutil.NoSuchProcess):
+                    worker.resume()
+        # Workers that were killed are replaced; a busy machine may need more than one attempt.
+        assert any(client.get("/pair/the/a").status_code == 200 for _ in range(20))
+
+
+def test_an_upload_with_many_columns_does_not_hold_up_pages(web, server):
+    names = "\t".join(f"column{number}" for number in range(13_000))
+    content = f"w1\tw2\t{names}\n".encode() + (b"a\tb" + b"\t" * 13_000 + b"\n") * 5
+    done = []
+
+    def send():
+        done.append(httpx.post(server + "/dataset", files={"file": ("wide.tsv", content)}, timeout=60))
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    slowest = 0.0
+    begun = time.monotonic()
+    while sender.is_alive() and time.monotonic() - begun < 60:
+        asked = time.monotonic()
+        assert web.get("/static/app.css").status_code == 200
+        slowest = max(slowest, time.monotonic() - asked)
+        time.sleep(0.05)
+    sender.join()
+    assert slowest < 1 and done[0].status_code in (303, 503)
+    many = b"w1\tw2\tlabel\n" + b"".join(b"a\tb\tlabel%d\n" % number for number in range(20_000))
+    refused = web.post("/dataset", files={"file": ("many.tsv", many)}, timeout=60)
+    assert refused.status_code == 400 and "20,000 different labels" in refused.text
+
+
+@pytest.mark.parametrize(
+    "feature",
+    ["v1:betw:of", "v1:+pre:of", "v12:pre:of", "v12:near:of", "v12:+betw:", "v12", ":", "pair:PMI:x", "pair:none",
+     "v1·v2:betw:of", "v3:pre:of", "v12:+betw:\x00", "v1:pre:\u2028", "v12:+betw: ", "v12:+betw:a b c d"],
+)  # fmt: skip
+def test_a_bad_feature_name_is_refused_in_a_sentence(web, feature):
+    query = {"w1": "kinda01", "w2": "kindb01", "feature": feature}
+    for path in ("/lines.json", "/lines"):
+        answer = web.get(path, params=query)
+        if answer.status_code != 400:  # a well-formed name of something that does not occur
+            assert (
+                answer.status_code == 200
+                and ":" in feature[3:]
+                and " lines" in web.get("/lines", params=query).text
+            )
+            assert web.get("/lines.json", params=query).json()["total"] == 0
+
+
+def test_a_word_of_blanks_is_refused(web):
+    for path in ("/concordance/lines.csv", "/concordance/lines.json", "/word.json"):
+        answer = web.get(path, params={"w1": "\u2028", "w": "\u2028"})
+        assert answer.status_code == 400 and "word is missing" in answer.text, path
+
+
+def test_a_chunked_upload_has_the_same_size_limit(server):
+    head = (
+        "POST /dataset HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+        "{length}Transfer-Encoding: chunked\r\n\r\n"
+    )
+    start = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.tsv"\r\n\r\nw1\tw2\n'
+    for length in ("", "Content-Length: 5\r\n"):
+        with socket.create_connection(address(server), 20) as raw:
+            raw.sendall(head.format(length=length).encode())
+            sent, status = 0, b""
+            try:
+                for chunk in (start, *[b"aaaa\tbbbb\n" * 6_553] * 40, b"\r\n--x--\r\n"):
+                    raw.sendall(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+                    sent += len(chunk)
+                raw.sendall(b"0\r\n\r\n")
+            except OSError:  # refused before all was sent
+                pass
+            with suppress(OSError):
+                status = raw.makefile("rb").readline()
+            assert b" 413 " in status or (not status and sent < 2_500_000), (length, status)
+
+
+def test_uploads_come_from_the_same_origin_port_included(web, server):
+    port = httpx.URL(server).port
+
+    def send(origin):
+        files = {"file": ("x.tsv", b"w1\tw2\nkinda01\tkindb01\n")}
+        return web.post("/dataset", files=files, headers={"Origin": origin}).status_code
+
+    assert send(f"http://127.0.0.1:{port}") == 303
+    for origin in (f"http://127.0.0.1:{port + 1}", "http://127.0.0.1", f"http://localhost:{port}"):
+        assert send(origin) == 403, origin
+
+
+def test_half_open_connections_do_not_keep_others_out(limited):
+    base, _ = limited
+    half_open = []
+    try:
+        for number in range(1_100):
+            half_open.append(socket.create_connection(address(base), 20))
+            if number % 2:
+                half_open[-1].sendall(b"GET / HTTP/1.1\r\nHost: local")
+        for _ in range(3):
+            assert httpx.get(base + "/static/app.css", timeout=5).status_code == 200
+    finally:
+        for connection in half_open:
+            connection.close()
+
+
+def test_head_is_answered_like_get_without_the_body(web):
+    for path in ("/", "/word/the", "/word/the.json", "/static/app.css", "/nosuch"):
+        got, head = web.get(path), web.head(path)
+        assert head.status_code == got.status_code and head.content == b"", path
+        assert head.headers["content-type"] == got.headers["content-type"]
+        assert head.headers["content-length"] == str(len(got.content))

@@ -1,0 +1,123 @@
+"""Worker processes: killed at their limit, bounded in number, queue and memory, and never left behind."""
+
+import asyncio
+import os
+import signal
+import time
+
+import psutil
+
+from bagpack.app.limits import Limits, TooBusyError, TooLargeError, TooLongError, WorkerError
+from bagpack.app.workers import WorkerPool
+from tests.app.conftest import running
+from tests.conftest import run_apart
+
+
+def sleep(library, seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def busy(library):
+    while True:
+        pass
+
+
+def allocate(library, size):
+    return len(bytearray(size))
+
+
+def fail(library):
+    return 1 / 0
+
+
+def exit_at_once(library):
+    os._exit(1)
+
+
+def in_pool(scene, **limits):
+    """Run a coroutine function with a pool of workers, and end them."""
+
+    async def run():
+        workers = WorkerPool(None, Limits(**limits))
+        try:
+            return await scene(workers)
+        finally:
+            workers.close()
+
+    return run_apart(run())
+
+
+def pids(workers):
+    children = psutil.Process(workers._fork_server).children()
+    return {worker.pid for worker in children if worker.status() != "zombie"}
+
+
+def test_late_work_is_killed_and_others_go_on():
+    async def scene(workers):
+        late = [asyncio.create_task(workers.run(busy)) for _ in range(2)]
+        await asyncio.sleep(0.2)
+        before = pids(workers)
+        quick = await workers.run(sleep, 0, lane="slow")
+        ended = await asyncio.gather(*late, return_exceptions=True)
+        return quick, ended, await workers.run(sleep, 0), before - pids(workers)
+
+    quick, ended, again, killed = in_pool(scene, seconds=1)
+    assert quick == again == 0 and len(killed) == 2
+    assert all(isinstance(error, TooLongError) and "1 s" in str(error) for error in ended)
+
+
+def test_queues_are_bounded():
+    async def scene(workers):
+        return await asyncio.gather(*(workers.run(sleep, 0.2) for _ in range(8)), return_exceptions=True)
+
+    found = in_pool(scene, seconds=20, waiting=3)
+    refused = [error for error in found if isinstance(error, TooBusyError)]
+    assert found.count(0.2) == 3 and len(refused) == 5 and all(error.retry_after >= 1 for error in refused)
+
+
+def test_waiting_has_a_limit_too():
+    async def scene(workers):
+        work = [workers.run(busy), workers.run(busy), workers.run(sleep, 0)]
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    found = in_pool(scene, seconds=0.3)
+    assert [type(error) for error in found[:2]] == [TooLongError] * 2
+    assert found[2] == 0 or isinstance(found[2], TooBusyError)
+
+
+def test_a_worker_that_runs_out_of_memory_fails_or_dies_is_reported_and_replaced(capfd):
+    async def scene(workers):
+        found = [
+            (await asyncio.gather(workers.run(*work), return_exceptions=True))[0]
+            for work in ((allocate, 2**20), (allocate, 2**29), (exit_at_once,), (fail,), (sleep, 0))
+        ]
+        for pid in pids(workers):  # idle workers may die too
+            os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.1)
+        return [*found, await workers.run(sleep, 0)]
+
+    found = in_pool(scene, seconds=20, worker_bytes=2**28)
+    assert [type(item) for item in found] == [int, TooLargeError, TooLargeError, WorkerError, int, int]
+    assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+def test_answers_are_kept_up_to_a_size():
+    async def scene(workers):
+        for seconds in (0.01, 0.02, 0.01):
+            await workers.run(sleep, seconds, keep=True)
+        kept, size = len(workers._kept), workers._kept_bytes
+        workers.limits = Limits(kept_bytes=10)
+        await workers.run(sleep, 0.03, keep=True)
+        return kept, size, workers._kept_bytes
+
+    kept, size, after = in_pool(scene)
+    assert kept == 2 and size > 0 and after <= 10
+
+
+def test_when_the_server_is_killed_its_workers_end(world):
+    with running(world) as (_, process):
+        family = psutil.Process(process.pid).children(recursive=True)
+        assert len(family) == 5
+        process.kill()
+        assert psutil.wait_procs(family, timeout=20)[1] == []
