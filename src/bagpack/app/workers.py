@@ -20,7 +20,6 @@ import resource
 import signal
 import socket
 import struct
-import sys
 import threading
 import traceback
 from collections import OrderedDict
@@ -97,7 +96,8 @@ def _answer(function: Callable[..., Any], library: object, arguments: tuple[Any,
     except MemoryError:
         failure = TooLargeError()
     except Exception:
-        traceback.print_exc(file=sys.stderr)
+        with suppress(OSError):
+            os.write(2, traceback.format_exc().encode())
         failure = WorkerError("see the terminal")
     try:
         answer = pickle.dumps((None, failure))
