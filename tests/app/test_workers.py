@@ -94,7 +94,8 @@ def test_a_worker_that_runs_out_of_memory_fails_or_dies_is_reported_and_replaced
         ]
         for pid in pids(workers):  # idle workers may die too
             os.kill(pid, signal.SIGKILL)
-        await asyncio.sleep(0.1)
+        while pids(workers):
+            await asyncio.sleep(0.05)
         return [*found, await workers.run(sleep, 0)]
 
     found = in_pool(scene, seconds=20, worker_bytes=2**28)
