@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.contexts.stores import make_store
 from tests.experiments.conftest import made_up_pairs, made_up_text
@@ -19,6 +21,7 @@ from bagpack import PairVectorizer
 from bagpack.contexts.source import CorpusSource
 from bagpack.errors import InputError, UsageError
 from bagpack.learn import RatingRegressor, RelationClassifier, encode_targets
+from bagpack.learn.association import LogPpmi, UnitLength
 from bagpack.learn.synthetic import make_counts
 from bagpack.vectors.counted import forget
 
@@ -73,7 +76,7 @@ def test_pairs_pipelines_and_matrices_give_the_same_decisions(corpus, labelled, 
     )
     np.testing.assert_array_equal(direct.model_.label_scores(pairs), wanted)
     if preset == "paper":  # whose steps look at columns: blocks or none, the sum is the same
-        plain = RelationClassifier(preset="paper").fit(X.tocsr(), labels).decision_function(X.tocsr())
+        plain = RelationClassifier(preset="paper").fit(X.copy(), labels).decision_function(X.copy())
         np.testing.assert_allclose(plain, wanted, atol=5e-3)
     default = RelationClassifier(corpus).fit(pairs, labels)
     assert len(default.model_.basis.unigrams) == len(PairVectorizer(corpus).fit(pairs).basis_.unigrams)
@@ -84,16 +87,16 @@ def test_a_condition_or_width_that_does_not_fit_is_an_error(data):
     with pytest.raises(UsageError, match="needs the block v1, and X has v12"):
         RelationClassifier().fit(X.block("v12"), y)
     with pytest.raises(UsageError, match="X has no named blocks, and preset modern"):
-        RelationClassifier().fit(X.tocsr(), y)
+        RelationClassifier().fit(X.copy(), y)
     with pytest.raises(UsageError, match="X has no named blocks, and preset paper, condition v12"):
-        RelationClassifier(preset="paper", condition="v12").fit(X.tocsr(), y)
+        RelationClassifier(preset="paper", condition="v12").fit(X.copy(), y)
     fitted = RelationClassifier(condition="v12").fit(X.block("v12"), y)
     np.testing.assert_array_equal(fitted.predict(X), fitted.predict(X.block("v12")))
     other, _ = make_counts(n_pairs=10, n_terms=38)
     with pytest.raises(Exception, match="the basis that the model was trained with"):
         fitted.predict(other)
     with pytest.raises(UsageError, match="trained on a BlockMatrix, and X is a plain matrix"):
-        fitted.predict(X.block("v12").tocsr())
+        fitted.predict(X.block("v12").copy())
     plain = RelationClassifier(preset="paper").fit(X.toarray(), y)
     with pytest.raises(ValueError, match="features"):
         plain.predict(X.toarray()[:, :-1])
@@ -152,6 +155,36 @@ def test_grid_search_and_pipeline_find_the_better_setting(corpus, labelled):
     assert search.best_params_ == {"C": 1.0} and search.best_score_ > 0.2
     pipeline = Pipeline([("counts", PairVectorizer(corpus, b=40)), ("classify", RelationClassifier())])
     assert min(cross_val_score(pipeline, pairs, labels, cv=3, error_score="raise")) > 0.8
+
+
+def test_cross_validation_over_pairs_and_over_their_matrix(corpus, labelled):
+    """Over the matrix it failed for preset modern (its blocks were lost), in other processes over an open corpus."""
+    pairs, labels = labelled
+    vectorizer = PairVectorizer(corpus, b=40)
+    X = vectorizer.fit_transform(pairs)
+    wanted = cross_val_score(RelationClassifier(vectorizer), pairs, labels, cv=3)
+    np.testing.assert_array_equal(cross_val_score(RelationClassifier(), X, labels, cv=3), wanted)
+    found = cross_val_score(
+        RelationClassifier(vectorizer), pairs, labels, cv=3, n_jobs=2, error_score="raise"
+    )
+    np.testing.assert_array_equal(found, wanted)
+    assert CalibratedClassifierCV(RelationClassifier(), cv=2).fit(X, labels).predict_proba(X).shape == (
+        len(labels),
+        3,
+    )
+
+
+def test_other_estimators_take_weighted_pairs(corpus, labelled):
+    """liblinear accepts no 64-bit indices."""
+    pairs, labels = labelled
+    pipeline = make_pipeline(PairVectorizer(corpus, b=40), LogPpmi(), UnitLength(), LinearSVC())
+    assert pipeline.fit(pairs, labels).score(pairs, labels) > 0.8
+
+
+def test_one_pair_is_no_list_of_pairs(corpus, labelled):
+    fitted = RelationClassifier(PairVectorizer(corpus, b=40)).fit(*labelled)
+    with pytest.raises(ValueError, match=r"one pair was given: write \[\('leaf', 'tree'\)\]"):
+        fitted.predict(("leaf", "tree"))
 
 
 def test_what_is_not_fitted_says_so(data):
@@ -281,7 +314,7 @@ def test_transductive_fits_on_the_whole_matrix(data):
 def test_what_cannot_be_used_is_said(data, corpus):
     X, y = data
     with pytest.raises(InputError, match="item 0 is not a pair of words"):
-        RelationClassifier(corpus).fit(["lion cat", "a b"], ["a", "b"])
+        RelationClassifier(corpus).fit(["lion cat", "a b", "c d"], ["a", "b", "b"])
     with pytest.raises(UsageError, match="needs counts as X; give it a corpus"):
         RelationClassifier().fit([("a", "b"), ("b", "a")], ["a", "b"])
     unseen, labels = make_counts(n_pairs=20, n_terms=10, unseen=1.0)

@@ -1,5 +1,7 @@
 """Calibrated probabilities, abstention, and a saved model used in Python as on the command line."""
 
+import pickle
+
 import numpy as np
 import pytest
 from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
@@ -10,6 +12,8 @@ from bagpack.errors import UsageError
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
 from bagpack.experiments.training import answer_rows, predict_pairs, train_file
+from bagpack.learn import save_model
+from bagpack.learn.fitting import calibrate
 from bagpack.learn.synthetic import make_counts
 
 
@@ -21,7 +25,7 @@ def data():
 
 def test_probabilities_are_calibrated_on_held_out_rows(data):
     X, y = data
-    classifier = RelationClassifier(probability=True, precision=0.9).fit(X[:300], y[:300])
+    classifier = RelationClassifier(precision=0.9).fit(X[:300], y[:300])
     found = classifier.predict_proba(X[300:])
     assert found.shape == (100, 3) and np.allclose(found.sum(axis=1), 1)
     best = found.max(axis=1)
@@ -34,13 +38,43 @@ def test_probabilities_are_calibrated_on_held_out_rows(data):
     assert (best[given].min() >= classifier.model_.threshold.value) and best[~given].max() < best[given].max()
 
 
-def test_without_calibration_there_are_no_probabilities(data):
+def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkeypatch):
+    """Cross-validation and grids that never ask do not pay for them."""
     X, y = data
-    classifier = RelationClassifier().fit(X[:100], y[:100])
-    assert not hasattr(classifier, "predict_proba")
-    with pytest.raises(UsageError, match=r"train it with RelationClassifier\(probability=True\)"):
-        classifier.model_.predict_proba(X)
+    calls = []
+    monkeypatch.setattr(
+        "bagpack.learn.estimators.calibrate", lambda *given: calls.append(1) or calibrate(*given)
+    )
+    classifier = RelationClassifier().fit(X[:200], y[:200])
     assert None not in classifier.answers(X[:5])
+    classifier.score(X[200:], y[200:])
+    assert not calls
+    found = classifier.predict_proba(X[200:])
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    np.testing.assert_array_equal(classifier.predict_proba(X[200:]), found)
+    assert len(calls) == 1
+    eager = RelationClassifier(precision=0.8).fit(X[:200], y[:200])
+    np.testing.assert_array_equal(eager.predict_proba(X[200:]), found)
+
+
+def test_a_saved_estimator_has_its_probabilities(store, tmp_path):  # noqa: F811
+    pairs = [(a, b) for a, b, _ in made_up_pairs()]
+    names = [label for *_, label in made_up_pairs()]
+    vectorizer = bagpack.PairVectorizer(str(store), b=40)
+    classifier = RelationClassifier(vectorizer).fit(pairs, names)
+    path = save_model(classifier.model_, tmp_path / "m.model")
+    found = bagpack.load(path).predict_proba(pairs)
+    np.testing.assert_allclose(found, classifier.predict_proba(pairs), atol=1e-9)
+    again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer).fit(pairs, names)))
+    np.testing.assert_allclose(again.predict_proba(pairs), found, atol=1e-9)
+
+
+def test_one_pair_of_each_label_cannot_be_calibrated(data):
+    X, y = data
+    first = [int(np.flatnonzero(y == label)[0]) for label in ("kind", "part")]
+    classifier = RelationClassifier().fit(X[first], y[first])
+    with pytest.raises(UsageError, match="at least two pairs of a label are needed"):
+        classifier.predict_proba(X)
 
 
 @pytest.mark.parametrize("preset", ["modern", "paper"])

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.features import PLAIN
 from bagpack.learn.fitting import Machine, calibrate, fit_counts
 from bagpack.learn.model import Contributions, LinearModel, pair_hashes
-from bagpack.learn.presets import Preset, get_preset
+from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.vectors.matrix import BlockMatrix, concatenated
 from bagpack.vectors.vectorizer import PairVectorizer, as_pairs
@@ -40,8 +40,8 @@ class _PairEstimator(BaseEstimator):
     condition: str
     preset: str | Preset
     C: float
-    precision: float | None
     transductive: bool
+    n_jobs: int | None
     model_: LinearModel
 
     # From X to a matrix -----------------------------------------------------------------------------------------
@@ -109,9 +109,18 @@ class _PairEstimator(BaseEstimator):
             self.n_features_in_ = matrix.shape[1] if isinstance(X, BlockMatrix) else 2
             self._check_found(matrix, preset)
         fit_on = more if self.transductive else None
-        model = fit_counts(matrix, targets, self.condition, preset, machine, fit_on, weight, sample_weight)
-        if getattr(self, "probability", False):
-            model = calibrate(model, matrix, targets, preset, machine, self.precision, weight, sample_weight)
+        model = fit_counts(
+            matrix, targets, self.condition, preset, machine, fit_on, weight, sample_weight, self.n_jobs
+        )
+        if targets.kind != "rating":
+            precision = getattr(self, "precision", None)
+            calibrator = partial(
+                calibrate, model, matrix, targets, portable(preset), machine, precision, weight, sample_weight,
+                self.n_jobs,
+            )  # fmt: skip
+            model = replace(model, calibrator=calibrator)
+            if precision is not None:
+                model = model.calibrated
         if isinstance(matrix, BlockMatrix):
             model = replace(model, trained=np.unique(pair_hashes(matrix.pairs)))
         self.model_ = model
@@ -197,14 +206,13 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         See `bagpack.learn.fitting.Machine`.
     class_weight
         Factor on C by class, ``"balanced"`` for n / (classes · rows of the class), or None.
-    probability
-        Also calibrate probabilities, on held-out folds of the training rows: `predict_proba` needs it, and it takes six
-        times as long.
     precision
         Choose the probability below which `answers` gives none, so that this share of the answers is right.
     transductive
         Fit weighting and scaling on all pairs at hand (those of ``source``, or ``unlabelled`` in `fit`) and
         not on the labelled ones alone.
+    n_jobs
+        Labels trained at once, in threads; the model is the same for any number.
 
     Attributes
     ----------
@@ -229,22 +237,22 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         preset: str | Preset = "modern",
         C: float = 1.0,
         class_weight: Mapping[Any, float] | str | None = None,
-        probability: bool = False,
         precision: float | None = None,
         transductive: bool = False,
         tol: float = 1e-3,
         solver: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.source = source
         self.condition = condition
         self.preset = preset
         self.C = C
         self.class_weight = class_weight
-        self.probability = probability
         self.precision = precision
         self.transductive = transductive
         self.tol = tol
         self.solver = solver
+        self.n_jobs = n_jobs
 
     def fit(
         self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None
@@ -293,9 +301,11 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         decisions = self._decisions(X)
         return self.model_.decode(decisions)
 
-    @available_if(lambda self: self.probability)
     def predict_proba(self, X: Pairs) -> Floats:
-        """Calibrated probability of each class, pairs × classes; with ``probability=True``."""
+        """Calibrated probability of each class, pairs × classes.
+
+        The first call calibrates on held-out folds of the training pairs, which takes five times as long as `fit`.
+        """
         decisions = self._decisions(X)
         return self.model_.probabilities(decisions)
 
@@ -336,6 +346,7 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
         transductive: bool = False,
         tol: float = 1e-3,
         solver: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.source = source
         self.condition = condition
@@ -345,6 +356,7 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
         self.transductive = transductive
         self.tol = tol
         self.solver = solver
+        self.n_jobs = n_jobs
 
     def fit(
         self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -128,6 +128,8 @@ class LinearModel:
         What the pairs are counted over, how, and in which corpus; None and empty for a model of a plain matrix.
     calibration, threshold
         Probabilities from decision values, and the probability below which there is no answer; None if not fitted.
+    calibrator
+        Makes the calibrated model when probabilities are first asked for; see `calibrated`.
     trained
         Hashes of the training pairs, ascending; see `trained_on`.
     place
@@ -150,6 +152,7 @@ class LinearModel:
     as_sets: bool = False
     calibration: Calibration | None = None
     threshold: Threshold | None = None
+    calibrator: Callable[[], LinearModel] | None = None
     trained: NDArray[np.uint64] | None = None
     place: Path | None = None
 
@@ -278,12 +281,23 @@ class LinearModel:
         """Calibrated probability of each class from decision values."""
         if self.kind == "rating":
             raise UsageError("the model predicts ratings, which have no probabilities")
-        if self.calibration is None:
+        if self.calibrated.calibration is None:
             raise UsageError(
-                "the model has no calibrated probabilities; train it with RelationClassifier(probability=True), or "
-                "with bagpack train on at least two rows of a label"
+                "the model has no probabilities: they are calibrated on held-out training pairs, for which at least "
+                "two pairs of a label are needed"
             )
-        return self.calibration.probabilities(decisions)
+        return self.calibrated.calibration.probabilities(decisions)
+
+    @cached_property
+    def calibrated(self) -> LinearModel:
+        """The model with probabilities, calibrated when they are first needed: that takes five times as long as `fit`.
+
+        The model itself where it cannot be calibrated.
+        """
+        if self.calibration is not None or self.calibrator is None:
+            return self
+        found = self.calibrator()
+        return replace(self, calibration=found.calibration, threshold=found.threshold, calibrator=None)
 
     def answers(self, X: Pairs | BlockMatrix) -> list[Any]:
         """Labels (or sets of labels), or None for *none of these*.

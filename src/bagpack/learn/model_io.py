@@ -65,12 +65,12 @@ def save_model(
     card: str | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write ``model`` as the directory ``path``, which gets its name when it is complete.
+    """Write ``model``, with its probabilities, as the directory ``path``, which gets its name when it is complete.
 
     ``manifest`` says what made the model (data, parameters, scores); it comes back as ``LinearModel.manifest``.
     ``card`` is Markdown, see `bagpack.learn.card.model_card`.
     """
-    path = Path(path)
+    path, model = Path(path), model.calibrated
     if model.basis is None or model.counting is None or not set(model.block_names) <= SEGMENTS.keys():
         raise UsageError(
             "the model was trained without the counts of a corpus, so it could not answer for new pairs; "

@@ -14,6 +14,11 @@ from bagpack.names import CONDITIONS, DIFFERENCE, PRODUCT, STATISTICS
 STATISTICS_FACTOR = 0.55
 
 
+def paper_steps(block: str) -> list[Step]:
+    """TF-IDF, then scaling."""
+    return [TfidfWeighter(), TwoSigmaScaler()]
+
+
 def no_steps(block: str) -> list[Step]:
     """The block unchanged."""
     return []
@@ -117,7 +122,7 @@ PRESETS: dict[str, Preset] = {
     "paper": Preset(
         "paper",
         "Herdağdelen & Baroni 2009: TF-IDF, [μ−2σ, μ+2σ] to [0, 1], linear SVM with C = 1",
-        lambda block: [TfidfWeighter(), TwoSigmaScaler()],
+        paper_steps,
     ),
     "words": Preset(
         "words",

@@ -223,6 +223,8 @@ class BlockMatrix(PairRows, sparse.csr_array):
         if self._weighted is not None:
             expanded = [self.blocks[name].expanded() for name in self._names]
             csr = expanded[0].copy() if len(expanded) == 1 else sparse.hstack(expanded, format="csr")
+            if csr.nnz < 1 << 31:  # liblinear and libsvm accept no others
+                csr.indices, csr.indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
         else:
             first, second = self._word_rows
             parts = {
@@ -258,9 +260,8 @@ class BlockMatrix(PairRows, sparse.csr_array):
         return np.result_type(*(self.blocks[name].rows.dtype for name in self._names))
 
     def tocsr(self, copy: bool = False) -> sparse.csr_array[Any]:
-        """The same counts as an ordinary sparse array."""
-        csr = self._csr.copy() if copy else self._csr
-        return canonical(csr)
+        """The matrix itself, of which scikit-learn then selects rows; with ``copy`` an ordinary array."""
+        return self.copy() if copy else self
 
     def __getitem__(self, key: Any) -> Any:
         """Rows as a `BlockMatrix`; anything else as scipy has it."""

@@ -142,6 +142,8 @@ def as_pairs(X: Iterable[Any]) -> list[Pair]:
         )
     rows = X.tolist() if isinstance(X, np.ndarray) else list(X)
     pairs: list[Pair] = []
+    if len(rows) == 2 and all(isinstance(word, str) for word in rows):
+        raise PairInputError(f"a list of pairs is needed, and one pair was given: write [{tuple(rows)!r}]")
     for number, row in enumerate(rows):
         if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
             raise PairInputError(f"item {number} is not a pair of words: {row!r}; give (w1, w2)")

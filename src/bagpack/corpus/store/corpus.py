@@ -140,6 +140,9 @@ class Corpus:
         index = int(self.lexicon.find([fold(word, self.options)])[0])
         return int(self.lexicon.counts[index]) if index >= 0 else 0
 
+    def __reduce__(self) -> tuple[type[Corpus], tuple[Path, dict[str, Any]]]:
+        return Corpus, (self.path, self.manifest)  # another process maps the files itself
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Corpus:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
