@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bagpack.contexts.source import ContextSource, CorpusSource
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.corpus import WHERE, Corpus
 from bagpack.errors import BagpackError
 from bagpack.files import read_json
 
@@ -35,6 +35,10 @@ def find_store(path: str | Path, content_hash: str, artefact: Path | None = None
     That path was relative to the directory of the command, so it is looked up from here, then from the directories
     above the artefact, then next to it. A store with the right content is preferred.
     """
+    store, _, condition = str(path).partition(WHERE)
+    if condition and not Path(path).exists():
+        whole = find_store(store, "", artefact)
+        return None if whole is None else Corpus.open(whole).where(condition).path
     path = Path(path)
     above = [] if artefact is None else list(Path(os.path.abspath(artefact)).parents)
     places = [path, *(place / path for place in above), *(place / path.name for place in above[:1])]

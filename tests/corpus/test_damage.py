@@ -33,7 +33,7 @@ def own_cache(tmp_path, monkeypatch):
 def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("made")
     tagged = "".join(f"{word}\tNN\t{word.lower().removesuffix('s')}\n" for word in TEXT.split())
-    (place / "a.vert").write_text(f"<s>\n{tagged}</s>\n")
+    (place / "a.vert").write_text(f'<text id="a" genre="news">\n<s>\n{tagged}</s>\n</text>\n')
     (place / "b.txt").write_text("Tigers met lions.\n")
     build([place / "a.vert", place / "b.txt"], place / "s")
     return place / "s"
@@ -67,7 +67,15 @@ def use_everything(store):
     corpus = Corpus.open(store)
     corpus.resolve(["lion", "cafés"])
     shard = corpus.shards[0]
-    return shard.tokens, shard.tags, shard.postings, shard.keys, shard.documents, shard.form_keys
+    return (
+        shard.attributes,
+        shard.tokens,
+        shard.tags,
+        shard.postings,
+        shard.keys,
+        shard.documents,
+        shard.form_keys,
+    )
 
 
 def wild_values(content, dtype):
@@ -83,7 +91,7 @@ def wild_values(content, dtype):
 
 
 # Any byte may be part of a text, a count may be smaller, a token may be of another type, if it is there.
-HARMLESS = {"keys.blob", "types.blob", "forms.blob", "documents.blob", "documents.start"}
+HARMLESS = {"keys.blob", "types.blob", "forms.blob", "documents.blob", "documents.start", "attributes.blob"}
 
 
 @pytest.mark.parametrize(("directory", "name"), FILES)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import Json, ParallelOptions, Store, common
+from bagpack.cli.options import Json, ParallelOptions, Store, SubcorpusOptions, common
 
 
 def basis(
     store: Store,
     parallel: ParallelOptions,
+    subcorpus: SubcorpusOptions,
     b: Annotated[int, common("-b", help="Number of unigrams, and of bigrams.")] = 1500,
     json: Json = False,
 ) -> None:
@@ -18,7 +19,7 @@ def basis(
     from bagpack.sources import open_source
 
     with parallel.workers():
-        picked = open_source(store).pick_basis(b, parallel.jobs)
+        picked = open_source(subcorpus.store(store)).pick_basis(b, parallel.jobs)
     if not json:
         console.write(picked.to_tsv())
         return

@@ -14,6 +14,7 @@ from bagpack.cli.options import (
     Pos1,
     Pos2,
     Store,
+    SubcorpusOptions,
     Windows,
     common,
     tagged_word,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 def contexts(
     store: Store,
     w1: FirstWord,
+    subcorpus: SubcorpusOptions,
     w2: MaybeSecondWord = None,
     limit: Limit = "5000",
     windows: Windows = "4/2-5-2",
@@ -48,7 +50,7 @@ def contexts(
     check_words(w1, w2)
     w1 = tagged_word(w1, "--pos1", pos1)
     w2 = None if w2 is None else tagged_word(w2, "--pos2", pos2)
-    source = open_source(store)
+    source = open_source(subcorpus.store(store))
     reach = Sizes.parse(windows)
     found = source.contexts(w1, w2, limit=parse_limit(limit), windows=reach)
     others = elsewhere(source, found.words)

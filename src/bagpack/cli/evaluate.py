@@ -19,6 +19,7 @@ from bagpack.cli.options import (
     RowOptions,
     Split,
     StoreOrMatrix,
+    SubcorpusOptions,
     SvmOptions,
     advanced,
     common,
@@ -35,6 +36,7 @@ def evaluate(
     rows: RowOptions,
     svm: SvmOptions,
     counting: CountingOptions,
+    subcorpus: SubcorpusOptions,
     parallel: ParallelOptions,
     output: OutputOptions,
     test: Annotated[
@@ -85,6 +87,7 @@ def evaluate(
         task=rows.task, columns=rows.named(), features=report is not None or output.json,
         keep_overlap=keep_overlap, precision=precision,
     )  # fmt: skip
+    store = str(subcorpus.store(store))
     with parallel.workers(report, store), work_progress(output.silent) as progress:
         result = evaluate_file(store, data, test, counting.options(parallel.jobs), options, progress)
     if predictions is not None:

@@ -19,6 +19,7 @@ from bagpack.cli.options import (
     Page,
     ParallelOptions,
     Store,
+    SubcorpusOptions,
     Table,
     advanced,
     common,
@@ -35,6 +36,7 @@ def find(
     store: Store,
     learning: LearningOptions,
     counting: CountingOptions,
+    subcorpus: SubcorpusOptions,
     parallel: ParallelOptions,
     output: OutputOptions,
     examples: Annotated[
@@ -117,6 +119,7 @@ def find(
         any_store=any_store, preset=learning.preset, seed=learning.seed, b=counting.b, basis=counting.basis,
         settings=counting.settings(),
     )  # fmt: skip
+    store = subcorpus.store(store)
     with parallel.workers(out, store), work_progress(output.silent) as progress:
         found = run_request(store, request, parallel.jobs, progress)
     if out is not None:

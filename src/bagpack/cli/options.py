@@ -299,6 +299,37 @@ class CountingOptions:
 
 
 @dataclass(frozen=True)
+class SubcorpusOptions:
+    """Which documents of a store are used."""
+
+    where: Annotated[
+        str | None,
+        common(
+            "--where",
+            metavar="CONDITION",
+            help="Only documents such as 'year >= 1900 and genre == \"news\"'.",
+        ),
+    ] = None
+
+    def store(self, path: str | Path) -> Path:
+        """The store itself, or that of the subcorpus."""
+        return Path(path) if self.where is None else select(path, self.where)
+
+
+def select(store: str | Path, condition: str) -> Path:
+    """The store of a subcorpus."""
+    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.info import kind_of
+
+    kind = kind_of(Path(store))
+    if kind != "corpus":
+        raise UsageError(
+            f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
+        )
+    return Corpus.open(store).where(condition).path
+
+
+@dataclass(frozen=True)
 class PaperCountingOptions(CountingOptions):
     """The same, with the basis of each of the paper's experiments."""
 
@@ -415,6 +446,13 @@ class ReadingOptions:
         str, advanced("--text-field", help="Field or column with the text (jsonl, parquet).")
     ] = "text"
     id_field: Annotated[str, advanced("--id-field", help="Field or column with the document's id.")] = "id"
+    metadata: Annotated[
+        str,
+        common(
+            "--metadata", metavar="FILE", help="A table with the genre, year, … of each file (column file)."
+        ),
+        Names((FILE,)),
+    ] = ""
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ import socket
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import AnyStore, ModelOption, Store, advanced, common
+from bagpack.cli.options import AnyStore, ModelOption, Store, SubcorpusOptions, advanced, common
 from bagpack.errors import UsageError, missing_extra
 
 
 def serve(
     store: Store,
+    subcorpus: SubcorpusOptions,
     model: ModelOption = None,
     data: Annotated[
         list[str] | None, common("--data", metavar="FILE", help="A table of pairs to offer; repeatable.")
@@ -46,12 +47,16 @@ def serve(
     if seconds <= 0:
         raise UsageError(f"--seconds {seconds:g} leaves no time for an answer; give more than 0")
     library = open_library(
-        str(store), model, data or (), Limits(seconds=seconds, data_seconds=6 * seconds), any_store
+        str(subcorpus.store(store)),
+        model,
+        data or (),
+        Limits(seconds=seconds, data_seconds=6 * seconds),
+        any_store,
     )
     _check_free(host, port)
     warm_up(library)
     shown = f"[{host}]" if ":" in host else host
-    console.tell(f"http://{shown}:{port} shows {library.source.path.name}; Ctrl-C ends it")
+    console.tell(f"http://{shown}:{port} shows {library.source.name}; Ctrl-C ends it")
     if host not in LOCAL:
         console.tell("anyone who can reach this machine can read the corpus there", "yellow")
     answer(library, host, port, tuple(allow_host or ()))

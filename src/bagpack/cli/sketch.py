@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from bagpack import console
-from bagpack.cli.options import AnyStore, FirstWord, Json, MaybeSecondWord, ModelOption, Store, Windows
+from bagpack.cli.options import (
+    AnyStore,
+    FirstWord,
+    Json,
+    MaybeSecondWord,
+    ModelOption,
+    Store,
+    SubcorpusOptions,
+    Windows,
+)
 from bagpack.cli.words import check_words, hint_words
 from bagpack.errors import UsageError
 
@@ -11,6 +20,7 @@ from bagpack.errors import UsageError
 def sketch(
     store: Store,
     w1: FirstWord,
+    subcorpus: SubcorpusOptions,
     w2: MaybeSecondWord = None,
     model: ModelOption = None,
     any_store: AnyStore = False,
@@ -26,6 +36,7 @@ def sketch(
     from bagpack.sources import open_source
 
     check_words(w1, w2)
+    store = subcorpus.store(store)
     source = open_source(store)
     sizes = Sizes.parse(windows)
     found: PairSketch | WordSketch

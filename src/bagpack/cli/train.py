@@ -16,6 +16,7 @@ from bagpack.cli.options import (
     Report,
     RowOptions,
     StoreOrMatrix,
+    SubcorpusOptions,
     SvmOptions,
     advanced,
     common,
@@ -33,6 +34,7 @@ def train(
     rows: RowOptions,
     svm: SvmOptions,
     counting: CountingOptions,
+    subcorpus: SubcorpusOptions,
     parallel: ParallelOptions,
     output: OutputOptions,
     condition: Annotated[
@@ -68,6 +70,7 @@ def train(
         drop_unseen=rows.drop_unseen, label_sets=rows.label_sets, task=rows.task,
         columns=rows.named(), features=report is not None,
     )  # fmt: skip
+    store = str(subcorpus.store(store))
     with parallel.workers(out, store), work_progress(output.silent) as progress:
         model, result = train_file(
             store, data, out, counting.options(parallel.jobs), options, condition=condition,

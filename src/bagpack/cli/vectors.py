@@ -19,6 +19,7 @@ from bagpack.cli.options import (
     Pos1,
     Pos2,
     Store,
+    SubcorpusOptions,
     advanced,
     common,
     parse_columns,
@@ -44,6 +45,7 @@ def vectors(
         ),
     ],
     counting: CountingOptions,
+    subcorpus: SubcorpusOptions,
     parallel: ParallelOptions,
     output: OutputOptions,
     sample: Annotated[
@@ -82,7 +84,7 @@ def vectors(
         raise UsageError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
     (check_export if exporting else check_place)(out)
     old = BlockMatrix.open(out) if append else None
-    source = open_source(store)
+    source = open_source(subcorpus.store(store))
     if old is not None:
         _refuse_options(context)
         old.check_source(source)

@@ -29,6 +29,10 @@ class ContextSource(Protocol):
     path: Path
 
     @property
+    def name(self) -> str:
+        """What artefacts and messages call it; it can be opened by this name."""
+
+    @property
     def content_hash(self) -> str:
         """Changes when the counts would."""
 
@@ -63,6 +67,11 @@ class CorpusSource:
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self.path = corpus.path
+
+    @property
+    def name(self) -> str:
+        """The store's."""
+        return self.corpus.name
 
     @property
     def content_hash(self) -> str:

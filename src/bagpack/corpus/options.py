@@ -37,6 +37,7 @@ class TextOptions:
     tagset: str = "auto"
     text_field: str = "text"
     id_field: str = "id"
+    metadata: str = ""
     max_sentence: int = 100_000
     max_line: int = MAX_LINE
 

@@ -275,7 +275,7 @@ class _Search:
             Strings.of(self._names(targets)), np.arange(len(targets)),
             WordTable(Strings.of(KEY_SEPARATOR.join(target.keys) for target in targets), rows, occurring),
             PairTable(nothing, no_rows(0, 6 * len(self.basis)), nothing, nothing),
-            self.basis, self.settings, str(self.source.path), self.source.content_hash,
+            self.basis, self.settings, self.source.name, self.source.content_hash,
         )  # fmt: skip
         self.word_scores = word_scores(self.model, self.tables, self.label)
 

@@ -104,7 +104,7 @@ class BlockMatrix(PairRows, sparse.csr_array):
         empty = CountTables(
             Strings.of([]), none, WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
             PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing),
-            basis, settings, str(source.path), source.content_hash,
+            basis, settings, source.name, source.content_hash,
         )  # fmt: skip
         return cls.make(empty, nothing).grow(source, pairs, n_jobs, progress)
 
@@ -213,7 +213,7 @@ class BlockMatrix(PairRows, sparse.csr_array):
         if source.content_hash != self.source_hash:
             raise StoreError(
                 f"the matrix was counted from {self.source_path} (content {self.source_hash[:12]}), but "
-                f"{source.path} has content {source.content_hash[:12]}; count the pairs again with bagpack vectors"
+                f"{source.name} has content {source.content_hash[:12]}; count the pairs again with bagpack vectors"
             )
 
     # As a sparse array ------------------------------------------------------------------------------------------

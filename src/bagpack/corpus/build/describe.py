@@ -34,10 +34,11 @@ def make_manifest(
     *,
     sources: list[dict[str, Any]],
     problems: dict[str, int],
-    left_out: list[dict[str, str]],
+    left_out: Sequence[dict[str, str]] = (),
     appended: Sequence[dict[str, Any]] = (),
+    of: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Write the lexicon of these shards and describe the store that they make."""
+    """Write the lexicon of these shards and describe the store that they make; `of`, what it is a subcorpus of."""
     checksums = write_lexicon([root / "shards" / entry["name"] for entry in shards], root / lexicon)
     counted = {name: sum(entry[name] for entry in shards) for name in ("tokens", "sentences", "documents")}
     identity = "\n".join([*(entry["digest"] for entry in shards), str(sorted(options.to_dict().items()))])
@@ -50,7 +51,8 @@ def make_manifest(
         "options": options.to_dict(),
         "sources": sources,
         "problems": problems,
-        **({"left_out": left_out} if left_out else {}),
+        **({"left_out": list(left_out)} if left_out else {}),
+        **({"of": of} if of else {}),
         **({"appended": list(appended)} if appended else {}),
         "lexicon": {"directory": lexicon, "checksums": checksums},
         "shards": shards,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bagpack.corpus.readers.base import DocumentStart
+from bagpack.corpus.readers.base import Attributes, DocumentStart
 
 
 class Documents:
@@ -12,10 +12,10 @@ class Documents:
     that was only carried over from the shard before.
     """
 
-    def __init__(self, carried: str | None = None) -> None:
+    def __init__(self, carried: DocumentStart | None = None) -> None:
         self.opened: list[DocumentStart] = []
         if carried is not None:
-            self.open(DocumentStart(0, carried, continued=True))
+            self.open(DocumentStart(0, carried.name, continued=True, attributes=carried.attributes))
 
     def __len__(self) -> int:
         return len(self.opened)
@@ -39,11 +39,16 @@ class Documents:
         return [document.name for document in self.opened]
 
     @property
+    def attributes(self) -> list[Attributes]:
+        """Attributes of each document."""
+        return [document.attributes for document in self.opened]
+
+    @property
     def continued(self) -> bool:
         """Whether the first document began in an earlier shard."""
         return bool(self.opened) and self.opened[0].continued
 
     @property
-    def current(self) -> str | None:
+    def current(self) -> DocumentStart | None:
         """The document that is open now."""
-        return self.opened[-1].name if self.opened else None
+        return self.opened[-1] if self.opened else None

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.attributes import add_metadata
 from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.readers.registry import reader_for, recognise
 from bagpack.corpus.readers.sniff import UnsuitableError, tell_left_out
@@ -112,7 +113,7 @@ def find_sources(
         raise InputError(
             f"no text was found, {tell_left_out(left_out)}; convert what should be counted to plain text"
         )
-    return sources, left_out
+    return add_metadata(sources, options.metadata) if options.metadata else sources, left_out
 
 
 def is_left_out(file: Named, options: TextOptions) -> bool:

@@ -17,6 +17,7 @@ from bagpack.corpus.build.interning import FULL, InternTable, intern_two
 from bagpack.corpus.build.normalise import NormalisedTypes, fold_all
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store import format
+from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.manifest import FACTS
 from bagpack.corpus.store.strings import Strings
@@ -220,6 +221,9 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     }
     if tags is not None:
         arrays["tags"] = tags
+    columns = AttributeColumns.of(draft.documents.attributes)
+    if columns.names:
+        arrays |= columns.arrays()
     directory.mkdir(parents=True, exist_ok=True)
     checksums = format.write_arrays(directory, arrays, format.SHARD)
     shard = {
@@ -231,6 +235,8 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         "source": draft.source,
         "checksums": checksums,
     }
+    if columns.names:
+        shard["attributes"] = list(columns.names)
     if tags is not None:
         shard["tags"] = {UNIVERSAL[code]: count for code, count in enumerate(_count_bytes(tags)) if count}
     write_json(directory / FACTS, shard)

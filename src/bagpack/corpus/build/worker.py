@@ -139,13 +139,21 @@ class Worker:
         """What the reader finds in each slice, behind the document that the slice begins in."""
         for index, part in enumerate(slices):
             if part.document is None:
-                start = DocumentStart(0, part.source.name, provisional=True)
+                start = DocumentStart(
+                    0, part.source.name, provisional=True, attributes=part.source.attributes
+                )
                 yield Batch(part.source, documents=[start])
             elif index == 0:  # else the slice before it was of the same document
-                start = DocumentStart(0, part.document, continued=True)
+                attributes = part.source.attributes + part.attributes
+                start = DocumentStart(0, part.document, continued=True, attributes=attributes)
                 yield Batch(part.source, documents=[start])
             for batch in self.read(part):
                 self.tally.see(batch)
+                if part.source.attributes:
+                    batch.documents = [
+                        document._replace(attributes=part.source.attributes + document.attributes)
+                        for document in batch.documents
+                    ]
                 yield batch
 
     def read(self, part: Slice) -> Iterator[Batch]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 COMPRESSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
+Attributes = tuple[tuple[str, str], ...]  # names and values, such as genre and fiction
+
 # Form, lemma, whether no white space is before it, and its universal part of speech, if that is known.
 Sentence = Sequence[tuple[str, str, bool] | tuple[str, str, bool, str]]
 
@@ -38,6 +40,7 @@ class Source:
     lang: str = ""  # of its raw text, where that was detected
     looks_like: str = ""  # another language than the one that was named
     tagset: str = ""  # of its parts of speech, if it has any
+    attributes: Attributes = ()  # that all its documents have
 
     @property
     def name(self) -> str:
@@ -61,6 +64,7 @@ class Slice:
     start: int = 0
     end: int = -1
     document: str | None = None  # the document that is open at `start`
+    attributes: Attributes = ()  # of that document
     first_line: int = 0  # lines before `start`, where the reader names documents by line
 
 
@@ -75,6 +79,7 @@ class DocumentStart(NamedTuple):
     name: str
     provisional: bool = False
     continued: bool = False
+    attributes: Attributes = ()
 
 
 @dataclass
@@ -98,9 +103,9 @@ class TextBatch(Batch):
     lines: list[int] = field(default_factory=list)  # of each paragraph, counted from the line at `offset`
     where: str = ""  # the place that errors name, where it is no line of the source
 
-    def add_document(self, name: str) -> None:
+    def add_document(self, name: str, attributes: Attributes = ()) -> None:
         """What follows belongs to this document."""
-        self.documents.append(DocumentStart(len(self.paragraphs), name))
+        self.documents.append(DocumentStart(len(self.paragraphs), name, attributes=attributes))
 
     def add_paragraph(self, text: str, line: int = 0) -> None:
         """A paragraph of raw text; it is split into sentences, tokenised and lemmatised later."""

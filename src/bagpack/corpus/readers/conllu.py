@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
-from bagpack.corpus.readers.base import Slice, Source, TokenBatch
+from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
 from bagpack.corpus.readers.slicing import cut_points, slices_at
 from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.decoding import decode
@@ -16,13 +16,46 @@ _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")
 _BLANK_LINES = (b"\n\n", b"\n\r\n")
 UPOS, XPOS = 3, 4
+_COMMENT = re.compile(r"#\s*([\w:.-]+)\s*=\s*(.*\S)")
+_OF_SENTENCES = {
+    "sent_id",
+    "text",
+    "text_en",
+    "newpar",
+    "newdoc",
+    "global.columns",
+    "s_type",
+    "translit",
+    "orig_file_sentence",
+}
 _NEWDOC = re.compile(r"# newdoc(?:\s+id\s*=\s*(.*))?")
 
 
-def document_name(line: str) -> str:
-    """The id of a `# newdoc` line; without one, the line itself."""
-    found = _NEWDOC.match(line)
-    return (found.group(1) if found else None) or line
+def read_document(text: str) -> DocumentStart:
+    """The document that a `# newdoc` line opens: its id (the line if it has none), and its attributes.
+
+    Those are in the comments that follow, `# genre = news` or, as in GUM, `# meta::genre = news`.
+    """
+    line, *more = text.split("\n")
+    found = _NEWDOC.match(line.rstrip("\r"))
+    attributes = {}
+    for comment in more:
+        named = _COMMENT.match(comment.rstrip("\r"))
+        if named is None and not comment.startswith("#"):
+            break
+        if named is not None and named.group(1).lower() not in _OF_SENTENCES:
+            attributes[named.group(1).lower().removeprefix("meta::")] = named.group(2)
+    name = (found.group(1) if found else None) or line.rstrip("\r")
+    return DocumentStart(0, name, attributes=tuple(attributes.items()))
+
+
+def _header_end(block: bytes, start: int, end: int) -> int:
+    """Where the comments end that begin with the line start..end."""
+    at = block.find(b"\n", end)
+    while at >= 0 and block[at + 1 : at + 2] == b"#":
+        end = at
+        at = block.find(b"\n", at + 1)
+    return at if at >= 0 else len(block)
 
 
 def _last_boundary(block: bytes) -> int:
@@ -62,14 +95,15 @@ class ConlluReader:
             source,
             cuts,
             _DOCUMENT_LINE,
-            lambda line: document_name(decode(line, source.encoding, "replace")),
+            lambda text: read_document(decode(text, source.encoding, "replace")),
         )
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
         """A batch for each block of sentences."""
         column = UPOS if part.source.tagset == "UD" else XPOS
         settings = (column, options.bad_lines == "skip", options.max_sentence)
-        return TokenLines(part, options, col.read_conllu, settings, document_name).batches(_last_boundary)
+        lines = TokenLines(part, options, col.read_conllu, settings, read_document, header=_header_end)
+        return lines.batches(_last_boundary)
 
 
 READER = ConlluReader()

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Slice, Source, TextBatch
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.readers.text import add_lines, decoded_blocks
@@ -82,7 +83,10 @@ def _add_object(batch: TextBatch, line: str, index: int, number: int, options: T
         by = "replace" if options.encoding_errors == "replace" else "ignore"
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
     name = value.get(options.id_field)
-    batch.add_document(f"{batch.source.name}:{number}" if name is None else _plain(str(name)))
+    others = {key: own for key, own in value.items() if key not in (options.text_field, options.id_field)}
+    batch.add_document(
+        f"{batch.source.name}:{number}" if name is None else _plain(str(name)), scalar_attributes(others)
+    )
     add_lines(batch, text, index)
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Slice, Source, TextBatch
 from bagpack.corpus.readers.text import add_lines
 from bagpack.corpus.text.decoding import decode, encoding_error
@@ -53,14 +54,16 @@ class ParquetReader:
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
         """A batch for each row."""
-        for number, (text, name) in enumerate(_rows(part, options), part.first_line + 1):
+        for number, (text, name, others) in enumerate(_rows(part, options), part.first_line + 1):
             batch = TextBatch(part.source, where=f"{part.source.name} row {number:,}")
             if text is None:
                 batch.skipped = 1
             else:
                 batch.consumed = len(text)
                 words = _decoded(text, batch, options)
-                batch.add_document(f"{part.source.name}:{number}" if name is None else name)
+                batch.add_document(
+                    f"{part.source.name}:{number}" if name is None else name, scalar_attributes(others)
+                )
                 add_lines(batch, words)
             yield batch
 
@@ -100,18 +103,32 @@ def _open(source: Source, options: TextOptions) -> Iterator[Any]:
         ) from error
 
 
-def _rows(part: Slice, options: TextOptions) -> Iterator[tuple[bytes | None, str | None]]:
-    """(text, id) of each row; texts as bytes, since in a damaged file they need not be UTF-8."""
+def _rows(part: Slice, options: TextOptions) -> Iterator[tuple[bytes | None, str | None, dict[str, Any]]]:
+    """(text, id, attributes) of each row; texts as bytes, since in a damaged file they need not be UTF-8."""
     with _open(part.source, options) as handle:
-        wanted = [
-            name for name in (options.text_field, options.id_field) if name in handle.schema_arrow.names
+        own = (options.text_field, options.id_field)
+        has_id = options.id_field in handle.schema_arrow.names
+        others = [
+            field.name for field in handle.schema_arrow if field.name not in own and _is_scalar(field.type)
         ]
+        wanted = [*(name for name in own if name in handle.schema_arrow.names), *others]
         groups = list(range(part.start, part.end))
         for batch in handle.iter_batches(batch_size=ROWS, row_groups=groups, columns=wanted):
             texts = _texts(batch.column(options.text_field), part.source, options)
-            names = batch.column(options.id_field).to_pylist() if len(wanted) > 1 else [None] * ROWS
-            for text, name in zip(texts, names, strict=False):
-                yield text, None if name is None else str(name)
+            names = batch.column(options.id_field).to_pylist() if has_id else [None] * ROWS
+            columns = [batch.column(name).to_pylist() for name in others]
+            for row, (text, name) in enumerate(zip(texts, names, strict=False)):
+                attributes = {key: column[row] for key, column in zip(others, columns, strict=True)}
+                yield text, None if name is None else str(name), attributes
+
+
+def _is_scalar(kind: Any) -> bool:
+    """Whether a column's values can be attributes: numbers, strings, dates."""
+    from pyarrow import types
+
+    tests = (types.is_integer, types.is_floating, types.is_string, types.is_large_string, types.is_boolean,
+             types.is_date, types.is_timestamp)  # fmt: skip
+    return any(test(kind) for test in tests) or (types.is_dictionary(kind) and _is_scalar(kind.value_type))
 
 
 def _texts(column: Any, source: Source, options: TextOptions) -> Iterator[bytes | None]:

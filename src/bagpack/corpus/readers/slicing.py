@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bagpack.corpus.options import MAX_LINE
-from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.base import DocumentStart, Slice, Source
 from bagpack.corpus.readers.io import BLOCK, BOM
 
 
@@ -54,27 +54,35 @@ def cut_points(
 
 
 def slices_at(
-    source: Source, cuts: list[Cut], opening: re.Pattern[bytes], name: Callable[[bytes], str]
+    source: Source, cuts: list[Cut], opening: re.Pattern[bytes], opened: Callable[[bytes], DocumentStart]
 ) -> list[Slice]:
-    """Slices between cuts. One that begins inside a document is told which: `name` of the last line before it
+    """Slices between cuts.
+
+    One that begins inside a document records which: what `opened` makes of the text from the last line before it on
     that matches `opening` (a newline and a document's first line).
     """
     ends = [*(cut.offset for cut in cuts[1:]), source.size]
     found = []
-    document: str | None = None
+    document: DocumentStart | None = None
     for index, (cut, end) in enumerate(zip(cuts, ends, strict=True)):
         if not cut.at_document:
-            line = _last_line(source, cuts[index - 1].offset, cut.offset, opening)
-            document = (name(line) if line is not None else document) or source.name
-        found.append(Slice(source, cut.offset, end, None if cut.at_document else document))
+            text = _last_opening(source, cuts[index - 1].offset, cut.offset, opening)
+            document = (opened(text) if text is not None else document) or DocumentStart(0, source.name)
+        if cut.at_document or document is None:
+            found.append(Slice(source, cut.offset, end))
+        else:
+            found.append(Slice(source, cut.offset, end, document.name, document.attributes))
         if cut.at_document:
             document = None
     return found
 
 
-def _last_line(source: Source, start: int, end: int, opening: re.Pattern[bytes]) -> bytes | None:
-    """The last line of these bytes that matches; read backwards, since it is near the end as a rule."""
-    overlap = 1 << 12  # no opening tag up to its first blank is longer
+def _last_opening(source: Source, start: int, end: int, opening: re.Pattern[bytes]) -> bytes | None:
+    """The text from the last line of these bytes on that matches, some lines of it.
+
+    Read backwards, since that line is near the end as a rule.
+    """
+    overlap = 1 << 12  # no opening tag is longer
     with open(source.path, "rb") as handle:
         stop = end
         while stop > start:
@@ -87,7 +95,6 @@ def _last_line(source: Source, start: int, end: int, opening: re.Pattern[bytes])
             for hit in opening.finditer(data):  # noqa: B007 (the last one is wanted)
                 pass
             if hit is not None:
-                line = data[hit.start() + 1 :].split(b"\n", 1)[0]
-                return line.rstrip(b"\r")
+                return data[hit.start() + 1 :][: 2 * overlap]
             stop = at if at >= start else start
     return None

@@ -29,16 +29,18 @@ class TokenLines:
         options: TextOptions,
         kernel: Kernel,
         settings: tuple[Any, ...],
-        document_name: Callable[[str], str],
+        document: Callable[[str], DocumentStart],
         columns: str = "",
         entities: bool = False,
+        header: Callable[[bytes, int, int], int] | None = None,
     ) -> None:
         self.source = part.source
         self.part = part
         self.options = options
         self.kernel = kernel
         self.settings = settings
-        self.document_name = document_name
+        self.document = document  # from the text of its first line
+        self.header = header  # where that text ends, if it goes beyond the line
         self.columns = columns  # what they were taken for
         self.entities = entities
         self.state = col.new_state()
@@ -76,7 +78,7 @@ class TokenLines:
             batch.tag_starts, batch.tag_stops = spans[4, :count], spans[5, :count]
             batch.tagset = self.source.tagset
         for position, start, end in documents[: state[col.EVENTS]].tolist():
-            line = block[start:end]
+            line = block[start : self.header(block, start, end) if self.header else end]
             try:
                 name = decode(line, self.source.encoding)
             except UnicodeDecodeError as error:
@@ -85,7 +87,7 @@ class TokenLines:
                     raise encoding_error(place, error, self.source.encoding) from error
                 batch.repaired += 1
                 name = decode(line, self.source.encoding, self.options.encoding_errors)
-            batch.documents.append(DocumentStart(position, self.document_name(name)))
+            batch.documents.append(self.document(name)._replace(position=position))
         return batch
 
     def _bad_line(self, code: int, block: bytes, offset: int) -> InputError:

@@ -15,7 +15,7 @@ import numpy as np
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
-from bagpack.corpus.readers.base import Slice, Source, TokenBatch
+from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
 from bagpack.corpus.readers.io import read_head
 from bagpack.corpus.readers.slicing import cut_points, slices_at
 from bagpack.corpus.readers.token_lines import TokenLines
@@ -79,12 +79,15 @@ def column_numbers(names: str) -> tuple[int, int, int]:
     return form, lemma, tag
 
 
-def document_name(line: str) -> str:
-    """The id that a document tag carries, or the whole tag if it carries none."""
+def read_document(text: str) -> DocumentStart:
+    """The document that a tag opens: its id (the whole tag if it has none), and its other attributes."""
+    line = text.partition("\n")[0].rstrip("\r")
     attributes: dict[str, str] = {}
     for name, double, single in _ATTRIBUTE.findall(line):
-        attributes.setdefault(name.lower(), double or single)
-    return next((unescape(attributes[name]) for name in ID_ATTRIBUTES if name in attributes), line)
+        attributes.setdefault(name.lower(), unescape(double or single))
+    own = next((name for name in ID_ATTRIBUTES if name in attributes), None)
+    others = tuple((name, value) for name, value in attributes.items() if name != own)
+    return DocumentStart(0, line if own is None else attributes[own], attributes=others)
 
 
 def _last_boundary(block: bytes) -> int:
@@ -133,7 +136,7 @@ class VerticalReader:
             source,
             cuts,
             _DOCUMENT_LINE,
-            lambda line: document_name(decode(line, source.encoding, "replace")),
+            lambda text: read_document(decode(text, source.encoding, "replace")),
         )
 
     def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, int, str]:
@@ -152,7 +155,7 @@ class VerticalReader:
         """A batch for each block of sentences."""
         form, lemma, tag, names = self._columns(part.source, options)
         settings = (form, lemma, tag, options.bad_lines == "skip", options.max_sentence, *TAGS)
-        lines = TokenLines(part, options, col.read_vertical, settings, document_name, names, entities=True)
+        lines = TokenLines(part, options, col.read_vertical, settings, read_document, names, entities=True)
         return lines.batches(_last_boundary)
 
 

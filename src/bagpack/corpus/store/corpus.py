@@ -15,6 +15,7 @@ from bagpack.corpus.store.lexicon import Lexicon
 from bagpack.corpus.store.manifest import FACTS, MANIFEST, NUMBERS, LeftOut, read_manifest
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.text.casefold import fold, folding
+from bagpack.corpus.text.numbers import number_of
 from bagpack.errors import StoreError
 from bagpack.files import digest_file
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
 
 OPEN_SHARDS = 256
+WHERE = " where "  # between a store and a condition, in the name of a subcorpus
+SHOWN_VALUES = 10
 VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct words, not with tokens
 
 
@@ -125,6 +128,35 @@ class Corpus:
         """The shards in corpus order."""
         return Shards([self.path / "shards" / shard["name"] for shard in self.manifest["shards"]])
 
+    @property
+    def name(self) -> str:
+        """The path of the store; of a subcorpus, that of the whole and the condition."""
+        of = self.manifest.get("of")
+        return str(self.path) if of is None else f"{of['path']}{WHERE}{of['where']}"
+
+    def where(self, condition: str) -> Corpus:
+        """The corpus of the documents that satisfy a condition on their attributes.
+
+        All counts are those of an index of these documents alone. It is kept in the cache directory.
+
+        Examples
+        --------
+        >>> corpus.where('year >= 1900 and genre == "fiction"').tokens  # doctest: +SKIP
+        """
+        from bagpack.corpus.build.subcorpus import subcorpus
+
+        return subcorpus(self, condition)
+
+    @cached_property
+    def attributes(self) -> dict[str, Counter[str]]:
+        """The attributes of documents, and how many documents have each value."""
+        found: dict[str, Counter[str]] = {}
+        for shard in self.shards:
+            continued = len(shard.documents) - int(shard.facts["documents"])
+            for name in shard.attributes.names:
+                found.setdefault(name, Counter()).update(shard.attributes.counts(name, continued))
+        return dict(sorted(found.items()))
+
     @cached_property
     def lexicon(self) -> Lexicon:
         """Keys with counts, and forms."""
@@ -201,6 +233,7 @@ class Corpus:
             "bytes_per_token": round(on_disk / tokens, 3),
             "bytes_per_token_without_vocabulary": round((on_disk - vocabulary) / tokens, 3),
             **({"parts_of_speech": self.tags, "tagsets": self.tagsets} if self.tags else {}),
+            **({"attributes": self._describe_attributes()} if self.attributes else {}),
             "format_version": self.manifest["format_version"],
             "content_hash": self.content_hash,
             "options": self.manifest["options"],
@@ -216,8 +249,29 @@ class Corpus:
             ],
         }
 
+    def _describe_attributes(self) -> dict[str, Any]:
+        """Of each attribute how many documents and values it has, the most frequent ones, and the range of numbers."""
+        described = {}
+        for name, counts in self.attributes.items():
+            numbers = [
+                int(n) if n.is_integer() else n for value in counts if (n := number_of(value)) is not None
+            ]
+            described[name] = {
+                "documents": counts.total(),
+                "values": len(counts),
+                **(
+                    {"from": min(numbers), "to": max(numbers)}
+                    if numbers and len(numbers) == len(counts)
+                    else {}
+                ),
+                "most_frequent": dict(
+                    sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_VALUES]
+                ),
+            }
+        return described
+
     def __repr__(self) -> str:
-        return f"Corpus({str(self.path)!r}, tokens={self.tokens:,}, documents={self.documents:,})"
+        return f"Corpus({self.name!r}, tokens={self.tokens:,}, documents={self.documents:,})"
 
 
 def _all_of(declared: Mapping[str, format.Array], checksums: dict[str, str]) -> dict[str, str]:

@@ -38,7 +38,8 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
     """All values, under the mask, are less than a number of the shard."""
 
     def rule(values: Values, numbers: Numbers) -> str:
-        bound = numbers[number]
+        name, _, more = number.partition("+")
+        bound = numbers[name] + int(more or 0)
         for chunk in _chunks(values):
             largest = int((chunk & mask if mask is not None else chunk).max())
             smallest = int(chunk.min())
@@ -166,6 +167,19 @@ SHARD = {
     ),
     "documents.blob": Array("|u1", "name bytes", utf8, "document ids"),
     "documents.offsets": Array("<i8", "names+1", ascending("name bytes", exact=True), "as above"),
+    "attributes.blob": Array(
+        "|u1", "value bytes", utf8, "distinct values of attributes, sorted", optional=True
+    ),
+    "attributes.offsets": Array(
+        "<i8", "values+1", ascending("value bytes", exact=True), "as above", optional=True
+    ),
+    "attributes.values": Array(
+        "<u4",
+        "attribute cells",
+        below("values+1"),
+        "attribute after attribute, for each document the number of its value plus 1; 0 if it has none",
+        optional=True,
+    ),
 }
 
 LEXICON = {

@@ -98,6 +98,7 @@ def read_facts(directory: Path) -> dict[str, Any]:
     facts = read_json(directory / FACTS)
     check_entries(facts, FACT_ENTRIES, directory / FACTS)
     check_counts(facts.get("tags", {}), TAG_COUNTS, directory / FACTS)
+    check_entries(facts.get("attributes", []), [str], directory / FACTS, "attributes")
     return dict(facts)
 
 

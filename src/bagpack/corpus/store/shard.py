@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.store import format
+from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, TYPE_MASK
 from bagpack.corpus.store.manifest import read_facts
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.corpus.text.tagsets import UNIVERSAL
+from bagpack.errors import StoreError
 from bagpack.files import map_array
 
 I64 = NDArray[np.int64]
@@ -113,6 +115,21 @@ class Shard:
     def documents(self) -> Strings:
         """Document ids, in order."""
         return Strings(self._map("documents.blob"), self._map("documents.offsets"))
+
+    @cached_property
+    def attributes(self) -> AttributeColumns:
+        """Attributes of the documents."""
+        names = tuple(self.facts.get("attributes", ()))
+        if not names:
+            return AttributeColumns.of([()] * len(self.documents))
+        values = Strings(self._map("attributes.blob"), self._map("attributes.offsets"))
+        cells = self._map("attributes.values")
+        if cells.size != len(names) * len(self.documents):
+            raise StoreError(
+                f"{self.directory / 'attributes.values'} has {cells.size:,} entries, but {len(names)} attributes of "
+                f"{len(self.documents):,} documents need {len(names) * len(self.documents):,}; {format.STORE_CURE}"
+            )
+        return AttributeColumns(names, cells.reshape(len(names), -1), values)
 
     def key_positions(self, key: int) -> U32:
         """Positions of a key, ascending."""

@@ -79,6 +79,11 @@ class SnippetCorpus:
         return Corpus.open(self.path / "pairs")
 
     @property
+    def name(self) -> str:
+        """Its path."""
+        return str(self.path)
+
+    @property
     def content_hash(self) -> str:
         """Changes when anything that was fetched does."""
         return str(self.manifest["content_hash"])

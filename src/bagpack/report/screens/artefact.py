@@ -21,6 +21,8 @@ def show_artefact(facts: dict[str, Any]) -> None:
 
     facts = dict(facts)
     scores = facts.pop("scores", None)
+    if "attributes" in facts:
+        facts["attributes"] = "\n".join(_attribute(name, own) for name, own in facts["attributes"].items())
     if "labels" in facts:
         facts["labels"] = ", ".join(facts["labels"])
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -34,6 +36,17 @@ def show_artefact(facts: dict[str, Any]) -> None:
     if scores:
         conditions: list[Condition] = [{"name": name, "metrics": scores[name]} for name in scores]
         out.print(ScoreTables({"kind": "relations", "conditions": conditions}))
+
+
+def _attribute(name: str, facts: dict[str, Any]) -> str:
+    """An attribute of documents, in one line or two: its values, unless nearly every document has its own."""
+    counted = f"{name}: {facts['values']:,} values in {facts['documents']:,} documents"
+    if "from" in facts:
+        return f"{counted}, {facts['from']} to {facts['to']}"
+    if 2 * facts["values"] > facts["documents"] > ITEMS:
+        return counted
+    shown = [f"{value} {count:,}" for value, count in facts["most_frequent"].items()]
+    return f"{counted}: {', '.join(shown)}{', …' if facts['values'] > len(shown) else ''}"
 
 
 def _cell(value: Any) -> str:

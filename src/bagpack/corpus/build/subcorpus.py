@@ -1,0 +1,171 @@
+"""A subcorpus: the store that indexing only the selected documents would have made, cut out of an indexed one.
+
+It takes the time that its share of the tokens takes to copy and sort, and is kept in the cache directory, so that the
+same condition costs nothing the second time.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.build.describe import make_manifest, shard_entry
+from bagpack.corpus.build.documents import Documents
+from bagpack.corpus.build.normalise import NormalisedTypes
+from bagpack.corpus.build.shard_writer import ShardDraft, count_ids, write_shard
+from bagpack.corpus.readers.base import DocumentStart
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import GLUED, SENTENCE_START
+from bagpack.corpus.store.manifest import MANIFEST, is_store
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.where import Where
+from bagpack.errors import UsageError
+from bagpack.files import cache_directory, digest, disk_errors, remove_tree, write_json
+
+MOST_BYTES = 4 << 30  # of all that are kept
+MOST_KEPT = 64
+IN_USE = 3600.0  # seconds since its last use in which a subcorpus is never removed
+FORMAT = 1  # counts the changes of how they are made
+
+
+def subcorpus(corpus: Corpus, condition: str) -> Corpus:
+    """The corpus of the documents that a condition selects; see `bagpack.corpus.where`."""
+    where = Where(condition)
+    where.check_names(list(corpus.attributes))
+    name = digest(f"{FORMAT}\n{corpus.content_hash}\n{where.text}".encode())
+    kept = _place()
+    found = kept / name
+    if not is_store(found):
+        new = kept / f"{name}.{uuid.uuid4().hex}.new"
+        try:
+            with disk_errors(new):
+                _write(corpus, where, new)
+                with suppress(OSError):  # another process made the same one meanwhile
+                    os.rename(new, found)
+        finally:
+            remove_tree(new)
+        _forget_old(kept)
+    with suppress(OSError):
+        os.utime(found / MANIFEST)
+    return Corpus.open(found)
+
+
+def _place() -> Path:
+    """The cache directory; where that cannot be written, one that goes with the process."""
+    cache = cache_directory()
+    if cache is not None:
+        with suppress(OSError):
+            (cache / "subcorpora").mkdir(parents=True, exist_ok=True)
+            if os.access(cache / "subcorpora", os.W_OK):
+                return cache / "subcorpora"
+    place = Path(tempfile.mkdtemp(prefix="bagpack-subcorpora-"))
+    atexit.register(remove_tree, place)
+    return place
+
+
+def _forget_old(kept: Path) -> None:
+    """Remove the subcorpora that were not used for longest while there are too many, and what was never finished."""
+    used: list[tuple[float, Path]] = []
+    for path in kept.iterdir():
+        with suppress(OSError):
+            age = time.time() - (path / MANIFEST if is_store(path) else path).stat().st_mtime
+            if not path.name.endswith(".new"):
+                used.append((age, path))
+            elif age > IN_USE:
+                remove_tree(path)
+    size = 0
+    for number, (age, path) in enumerate(sorted(used)):
+        size += sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        if age > IN_USE and (size > MOST_BYTES or number >= MOST_KEPT) and is_store(path):
+            remove_tree(path)
+
+
+def _write(corpus: Corpus, where: Where, root: Path) -> None:
+    entries = []
+    for shard, entry in zip(corpus.shards, corpus.manifest["shards"], strict=True):
+        draft = _cut(shard, where.documents(shard), corpus)
+        if draft is not None:
+            write_shard(draft, root / "shards" / entry["name"])
+            entries.append(shard_entry(root / "shards", entry["name"]))
+    if not entries:
+        raise UsageError(
+            f"no document of {corpus.name} with any text satisfies --where {where.text!r}; bagpack info {corpus.name} "
+            f"lists the attributes and their values"
+        )
+    of = {"path": corpus.name, "content_hash": corpus.content_hash, "where": where.text}
+    manifest = make_manifest(
+        root,
+        "lexicon-0",
+        entries,
+        corpus.options,
+        sources=corpus.manifest["sources"],
+        problems=corpus.manifest["problems"],
+        of=of,
+    )
+    write_json(root / MANIFEST, manifest)
+
+
+def _cut(shard: Shard, chosen: NDArray[np.bool_], corpus: Corpus) -> ShardDraft | None:
+    """The shard of the chosen documents; None if they have no tokens."""
+    starts = shard.document_starts.astype(np.int64)
+    ends = np.append(starts[1:], shard.tokens.size)
+    runs = _runs(starts[chosen], ends[chosen])
+    tokens = _gather(shard.tokens, runs)
+    if not tokens.size:
+        return None
+    lengths = np.array([high - low for low, high in runs], np.int64)
+    firsts = (np.cumsum(lengths) - lengths)[lengths > 0]
+    tokens[firsts] = (tokens[firsts] | SENTENCE_START) & ~GLUED  # whatever was before is gone
+    documents = Documents()
+    position = 0
+    for number in np.flatnonzero(chosen).tolist():
+        continued = number == 0 and len(shard.documents) > shard.facts["documents"]
+        documents.opened.append(
+            DocumentStart(
+                position, shard.documents[number], continued=continued,
+                attributes=shard.attributes.of_document(number) if shard.attributes.names else (),
+            )
+        )  # fmt: skip
+        position += int(ends[number] - starts[number])
+    absent = count_ids(tokens, len(shard.forms)) == 0
+    types = NormalisedTypes(
+        shard.forms,
+        shard.keys.take(shard.key_of_type.astype(np.int64)),
+        absent,
+        np.zeros(absent.size, np.bool_),
+    )
+    tags = _gather(shard.tags, runs) if shard.has_tags else None
+    return ShardDraft(tokens, types, documents, corpus.options, str(shard.facts.get("source", "")), tags)
+
+
+def _runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Ranges of tokens, those that follow each other as one."""
+    if not starts.size:
+        return []
+    breaks = np.flatnonzero(starts[1:] != ends[:-1]) + 1
+    return list(
+        zip(
+            starts[np.append(0, breaks)].tolist(),
+            ends[np.append(breaks, starts.size) - 1].tolist(),
+            strict=True,
+        )
+    )
+
+
+def _gather(values: NDArray[Any], runs: Sequence[tuple[int, int]]) -> NDArray[Any]:
+    out = np.empty(sum(high - low for low, high in runs), values.dtype)
+    at = 0
+    for low, high in runs:
+        out[at : at + high - low] = values[low:high]
+        at += high - low
+    return out

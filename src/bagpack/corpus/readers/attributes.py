@@ -1,0 +1,102 @@
+"""Attributes of documents: from the fields of a record, and from a table that describes files."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bagpack.corpus.readers.base import Attributes, Source
+from bagpack.errors import InputError
+
+LONGEST = 256  # characters of a value; longer ones are texts
+FILE_COLUMNS = ("file", "filename", "path", "name", "id")
+
+
+def scalar_attributes(record: Mapping[str, Any]) -> Attributes:
+    """The fields of a record that can be attributes: short strings, numbers, booleans and dates."""
+    found = ((attribute_name(name), _text(value)) for name, value in record.items())
+    return tuple((name, value) for name, value in found if name and value and len(value) <= LONGEST)
+
+
+def attribute_name(name: str) -> str:
+    """A name as `--where` takes it: lower case, without spaces."""
+    return re.sub(r"\s+", "_", _plain(name).strip().lower())
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, Mapping | list | tuple | bytes):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.15g}" if math.isfinite(value) else ""
+    return " ".join(_plain(str(value)).split())
+
+
+def _plain(text: str) -> str:
+    """Text that can be written; half a character becomes a question mark."""
+    return text.encode(errors="replace").decode()
+
+
+def add_metadata(sources: list[Source], path: str) -> list[Source]:
+    """Give each source the attributes that a table has for it, found by its path, its file name or its stem.
+
+    The table has a header; the first of its columns file, filename, path, name or id (else the first of all) says
+    which file a row describes.
+    """
+    table = _read_table(path)
+    found = [_row_of(source, table, Path(path).parent) for source in sources]
+    if not any(found):
+        raise InputError(
+            f"{path} describes none of the {len(sources):,} files (its first is {next(iter(table))!r}); name them by "
+            f"path or file name in the column {FILE_COLUMNS[0]}"
+        )
+    return [
+        replace(source, attributes=scalar_attributes(row)) if row else source
+        for source, row in zip(sources, found, strict=True)
+    ]
+
+
+def _row_of(source: Source, table: Mapping[str, dict[str, str]], folder: Path) -> dict[str, str] | None:
+    path = Path(source.path)
+    names = [source.name, str(path), str(path.absolute()), path.name, path.name.split(".")[0]]
+    if path.absolute().is_relative_to(folder.absolute()):
+        names.append(str(path.absolute().relative_to(folder.absolute())))
+    return next((table[name] for name in names if name in table), None)
+
+
+def _read_table(path: str) -> dict[str, dict[str, str]]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"--metadata {path} cannot be read ({error}); give a TSV or CSV file in UTF-8"
+        ) from error
+    header = text.partition("\n")[0]
+    rows = list(csv.reader(text.splitlines(), delimiter="\t" if "\t" in header else ","))
+    if len(rows) < 2 or len(rows[0]) < 2:
+        raise InputError(
+            f"--metadata {path} has no table; its first line must name the columns, one of them file, divided by tabs "
+            f"or commas"
+        )
+    names = [attribute_name(name) for name in rows[0]]
+    key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)
+    table: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(rows[1:], 2):
+        if not any(row):
+            continue
+        if len(row) != len(names):
+            raise InputError(
+                f"{path}:{number} has {len(row)} cells where the header has {len(names)}; correct it"
+            )
+        if row[key] in table:
+            raise InputError(f"{path}:{number} describes {row[key]!r} a second time; remove one of the rows")
+        table[row[key]] = {
+            name: value for at, (name, value) in enumerate(zip(names, row, strict=True)) if at != key
+        }
+    return table

@@ -1,0 +1,397 @@
+"""Attributes of documents, conditions on them, and the subcorpora that these select."""
+
+import json
+import os
+import random
+import time
+
+import pytest
+from corpus_oracle import build, sentences
+
+from bagpack.basis import Basis
+from bagpack.corpus.build import subcorpus as cutting
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.where import Where
+from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.vectors import PairVectorizer
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def attributes_of(corpus):
+    """Id and attributes of every document."""
+    return {
+        shard.documents[number]: dict(shard.attributes.of_document(number))
+        for shard in corpus.shards
+        for number in range(len(shard.documents))
+    }
+
+
+# Conditions ------------------------------------------------------------------------------------------------------
+
+DOCUMENTS = {
+    "a": {"year": "1850", "genre": "fiction"},
+    "b": {"year": "1900", "genre": "news", "author": "A. B."},
+    "c": {"year": "1950.5", "genre": "Fiction"},
+    "d": {"year": "about 1900", "genre": "news"},
+    "e": {},
+}
+CONDITIONS = {
+    "year >= 1900": "bc",
+    "year = 1900": "b",
+    "year == 1900.0": "b",
+    'year == "1900"': "b",
+    'year == "1900.0"': "",
+    "year != 1900": "ac",
+    'year < "1900"': "a",
+    "genre == fiction": "a",
+    "genre == 'fiction' or genre == \"news\"": "abd",
+    "genre in (fiction, news) and year < 1900": "a",
+    "genre not in (fiction)": "bcd",
+    "not genre in (fiction)": "bcde",
+    "not (year >= 1900 or genre == news)": "ae",
+    "genre == news or genre == fiction and year == 1850": "abd",
+    "(genre == news or genre == fiction) and year == 1850": "a",
+    "genre contains FICT": "ac",
+    "author": "b",
+    "not author": "acde",
+    "author == 'A. B.'": "b",
+    "id in (a, e)": "ae",
+    "id != a and not year": "e",
+    "NOT author AND genre CONTAINS 'news'": "d",
+    "year==1850": "a",
+}
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    place = tmp_path_factory.mktemp("documents")
+    lines = [json.dumps({"id": name, "text": f"Word {name}.", **own}) for name, own in DOCUMENTS.items()]
+    (place / "a.jsonl").write_text("\n".join(lines) + "\n")
+    return build(place / "a.jsonl", place / "s")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_conditions(condition, documents):
+    (shard,) = documents.shards
+    chosen = Where(condition).documents(shard)
+    assert (
+        "".join(name.decode() for name, own in zip(shard.documents, chosen, strict=True) if own)
+        == CONDITIONS[condition]
+    )
+
+
+WRONG = {
+    "year >> 1900": (6, "expected a value, found '>'"),
+    "year >=": (7, "expected a value, found the end"),
+    "year 1900": (5, "expected ==, !=, <, <=, >, >=, in or contains, found '1900'"),
+    "(year > 1": (9, "expected and, or, or a closing bracket, found the end"),
+    "year > 1)": (8, "expected and, or, or the end, found ')'"),
+    "genre == 'news": (9, "the quotation mark is not closed"),
+    "year > 1 and": (12, "expected the name of an attribute, found the end"),
+    "genre in news": (9, "expected an opening bracket, found 'news'"),
+    "genre in (a b)": (12, "expected a comma or a closing bracket, found 'b'"),
+    "genre; drop": (5, "';' is unexpected"),
+    "yaer > 1": (0, "no document has the attribute 'yaer'; did you mean year? the documents have author, "),
+    "__import__('os')": (0, "expected"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("condition", WRONG)
+def test_errors_show_the_place(condition, documents):
+    with pytest.raises(UsageError) as raised:
+        documents.where(condition)
+    at, problem = WRONG[condition]
+    message, shown, caret = str(raised.value).split("\n")
+    assert shown == f"  {condition}"
+    if problem == "expected":
+        assert message.startswith("--where: expected")
+    else:
+        assert message.startswith(f"--where: {problem}")
+        assert caret == "  " + " " * at + "^"
+
+
+def test_conditions_of_any_depth_and_length_are_answered(documents):
+    for condition in ("(" * 60 + "year" + ")" * 60, "not " * 60 + "year", "year or " * 5000 + "year", " "):
+        with pytest.raises(UsageError, match=r"within each other|characters|is empty"):
+            Where(condition)
+
+
+# Where attributes come from --------------------------------------------------------------------------------------
+
+
+def test_vertical_text_across_slices(tmp_path, write):
+    """A worker that begins in the middle of a document knows its attributes."""
+    text = "".join(
+        f'<text id="{n}" Genre="{"news" if n % 2 else "R&amp;D"}" year=\'{1900 + n}\'>\n'
+        + "<s>\nlion\tNN\tlion\n</s>\n" * 200
+        + "</text>\n"
+        for n in range(6)
+    )
+    source = write("a.vert", text)
+    expected = {str(n): {"genre": "news" if n % 2 else "R&D", "year": str(1900 + n)} for n in range(6)}
+    for part_bytes in (None, 2000):
+        corpus = build(source, tmp_path / "s", part_bytes=part_bytes)
+        assert attributes_of(corpus) == expected
+        assert corpus.where("genre == 'R&D'").documents == 3
+        assert corpus.where("year == 1903").tokens == 200
+    assert len(corpus.shards) > 6
+
+
+def test_conllu_comments(tmp_path, write):
+    word = "1\tlion\tlion\tNOUN\tNN\t_\t_\t_\t_\t_\n\n"
+    text = "".join(
+        f"# newdoc id = {n}\n# meta::genre = {genre}\n# year = {1900 + n}\n# sent_id = {n}\n# text = lion\n"
+        + word
+        + word * 99
+        for n, genre in enumerate(["news", "fiction"])
+    )
+    expected = {"0": {"genre": "news", "year": "1900"}, "1": {"genre": "fiction", "year": "1901"}}
+    for part_bytes in (None, 1500):
+        corpus = build(write("a.conllu", text), tmp_path / "s", part_bytes=part_bytes)
+        assert attributes_of(corpus) == expected
+
+
+def test_json_lines_and_parquet(tmp_path, write):
+    rows = [
+        {
+            "id": "a",
+            "text": "Lions sleep.",
+            "Year": 1900,
+            "genre": "news",
+            "rate": 0.5,
+            "good": True,
+            "Date Of": "x",
+        },
+        {
+            "id": "b",
+            "text": "Cats sleep.",
+            "Year": None,
+            "genre": "",
+            "rate": 2.0,
+            "good": False,
+            "Date Of": "y" * 300,
+        },
+    ]
+    expected = {
+        "a": {"year": "1900", "genre": "news", "rate": "0.5", "good": "true", "date_of": "x"},
+        "b": {"rate": "2", "good": "false"},
+    }
+    nested = [{**row, "tags": ["x"], "more": {"x": 1}} for row in rows]
+    corpus = build(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in nested)), tmp_path / "s")
+    assert attributes_of(corpus) == expected
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(
+        pyarrow.Table.from_pylist(rows), tmp_path / "a.parquet"
+    )
+    found = attributes_of(build(tmp_path / "a.parquet", tmp_path / "t"))
+    assert found == expected
+
+
+def test_a_table_describes_files(tmp_path):
+    folder = tmp_path / "texts"
+    (folder / "more").mkdir(parents=True)
+    for name in ("a.txt", "b.txt", "more/c.txt", "d.txt"):
+        (folder / name).write_text(f"Lions of {name[0]} sleep.\n")
+    table = tmp_path / "about.tsv"
+    table.write_text(
+        "file\tyear\tgenre\na.txt\t1900\tnews\nb\t1950\t\ntexts/more/c.txt\t2000\tnews\nx.txt\t1\t2\n"
+    )
+    corpus = build(folder, tmp_path / "s", metadata=str(table))
+    found = {name.rpartition("/")[2]: own for name, own in attributes_of(corpus).items()}
+    assert found == {
+        "a.txt": {"year": "1900", "genre": "news"}, "b.txt": {"year": "1950"},
+        "c.txt": {"year": "2000", "genre": "news"}, "d.txt": {},
+    }  # fmt: skip
+    assert corpus.where("genre == news").documents == 2
+    for text, problem in {
+        "file\tyear\nz\t1\n": "describes none of the 4 files",
+        "file\tyear\na.txt\n": r"about.tsv:2 has 1 cells where the header has 2",
+        "file\tyear\na.txt\t1\na.txt\t2\n": "describes 'a.txt' a second time",
+        "file\n": "has no table",
+    }.items():
+        table.write_text(text)
+        with pytest.raises(InputError, match=problem):
+            build(folder, tmp_path / "t", metadata=str(table))
+
+
+def test_info_lists_attributes_with_their_values(documents, cli):
+    facts = json.loads(cli("info", documents.path, "--json").out)["attributes"]
+    assert facts["genre"] == {
+        "documents": 4,
+        "values": 3,
+        "most_frequent": {"news": 2, "Fiction": 1, "fiction": 1},
+    }
+    assert list(facts) == ["author", "genre", "year"]
+    shown = " ".join(cli("info", documents.path).out.split())
+    assert "genre: 3 values in 4 documents: news 2, Fiction 1, fiction 1" in shown
+
+
+# Subcorpora ------------------------------------------------------------------------------------------------------
+
+
+def random_documents(seed):
+    rng = random.Random(seed)
+    made = []
+    for number in range(40):
+        about = f'id="d{number}" year="{1900 + rng.randrange(10)}" genre="{rng.choice("xyz")}"'
+        lines = [f"<text {about}>"]
+        for _ in range(rng.randrange(6)):
+            tokens = [
+                rng.choice(["a/NN", "b/NN", "b/VV", "c/JJ", "d/IN", "e/DT", ",/,"])
+                for _ in range(rng.randrange(1, 12))
+            ]
+            rows = [
+                f"{word.upper()}\t{tag}\t{word}"
+                for word, _, tag in (token.partition("/") for token in tokens)
+            ]
+            lines += ["<s>", *rows, "</s>"]
+        made.append("\n".join([*lines, "</text>", ""]))
+    return made
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "year >= 1905",
+        "genre == x",
+        "genre != x and year < 1903",
+        "not genre == y",
+        "id == d7 or id == d8",
+        "genre",
+    ],
+)
+@pytest.mark.parametrize("punctuation", ["keep", "drop"])
+def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(condition, punctuation, tmp_path):
+    texts = random_documents(condition)
+    options = TextOptions(punctuation=punctuation)
+    for part, cut in enumerate([(0, 15), (15, 20), (20, 40)]):
+        (tmp_path / f"{part}.vert").write_text("".join(texts[slice(*cut)]))
+        index_corpus([str(tmp_path / f"{part}.vert")], tmp_path / "s", options, append=part > 0)
+    whole = Corpus.open(tmp_path / "s")
+    chosen = set()
+    for shard in whole.shards:
+        mask = Where(condition).documents(shard)
+        chosen |= {name.decode() for name, own in zip(shard.documents, mask, strict=True) if own}
+    (tmp_path / "alone.vert").write_text("".join(text for text in texts if text.split('"')[1] in chosen))
+    alone = build(tmp_path / "alone.vert", tmp_path / "alone", punctuation=punctuation)
+    part = whole.where(condition)
+
+    assert part.verify() == []
+    assert sentences(part) == sentences(alone)
+    for name in ("tokens", "sentences", "types", "documents", "tags"):
+        assert getattr(part, name) == getattr(alone, name), name
+    assert attributes_of(part) == attributes_of(alone)
+    assert list(part.lexicon.keys) == list(alone.lexicon.keys)
+    assert part.lexicon.counts.tolist() == alone.lexicon.counts.tolist()
+    assert Basis.of(part, 5).to_tsv() == Basis.of(alone, 5).to_tsv()
+    pairs = [("a", "b"), ("b/VERB", "c"), ("a", "a"), ("d e", "a")]
+    for limit in (None, 3):
+        rows = [PairVectorizer(corpus, b=5, limit=limit).fit_transform(pairs) for corpus in (part, alone)]
+        assert (rows[0] != rows[1]).nnz == 0
+    assert [line.to_dict() for line in part.contexts("a", "b")] == [
+        line.to_dict() for line in alone.contexts("a", "b")
+    ]
+
+
+def test_nothing_selected(documents):
+    with pytest.raises(UsageError, match=r"no document of .* satisfies --where 'year > 3000'; bagpack info"):
+        documents.where("year > 3000")
+    assert not list(cutting._place().iterdir())
+
+
+def test_a_subcorpus_is_kept_and_forgotten(documents, monkeypatch):
+    first = documents.where("year >= 1900")
+    with monkeypatch.context() as changed:
+        changed.setattr(cutting, "write_shard", lambda *_: pytest.fail("made again"))
+        assert documents.where("year >= 1900").path == first.path
+    assert first.name == f"{documents.path} where year >= 1900"
+    monkeypatch.setattr(cutting, "MOST_KEPT", 1)
+    second = documents.where("year < 1900")
+    assert first.path.exists()  # it was used a moment ago
+    old = time.time() - 2 * cutting.IN_USE
+    os.utime(first.path / "manifest.json", (old, old))
+    unfinished = first.path.with_name("0.new")
+    unfinished.mkdir()
+    os.utime(unfinished, (old, old))
+    third = documents.where("year == 1850")
+    assert not first.path.exists() and not unfinished.exists()
+    assert second.path.exists() and third.path.exists()
+
+
+def test_without_a_cache_directory(documents, monkeypatch):
+    monkeypatch.setattr(cutting, "cache_directory", lambda: None)
+    assert documents.where("year >= 1900").documents == 2
+
+
+def test_damaged_attributes_are_found(documents, tmp_path):
+    import shutil
+
+    shutil.copytree(documents.path, tmp_path / "t")
+    path = tmp_path / "t" / "shards" / "000000-000" / "attributes.values"
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(StoreError, match="attributes"):
+        Corpus.open(tmp_path / "t").where("year")
+    assert any("attributes.values" in problem for problem in Corpus.open(tmp_path / "t").verify())
+
+
+# Commands --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tagged(tmp_path):
+    (tmp_path / "a.vert").write_text("".join(random_documents(1)))
+    return build(tmp_path / "a.vert", tmp_path / "s")
+
+
+def test_every_command_takes_a_condition(tagged, tmp_path, cli):
+    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\na\tb\tx\nb\tc\ty\nc\td\tx\nd\te\ty\n")
+    where = ("--where", "genre == x")
+    part = tagged.where("genre == x")
+    whole, found = (
+        json.loads(cli("contexts", tagged.path, "a", "--json", *own).out)["total"] for own in ((), where)
+    )
+    assert whole == tagged.count("a") and found == part.count("a")
+    assert cli("basis", tagged.path, "-b", "3", *where).out == Basis.of(part, 3).to_tsv()
+    done = cli("vectors", tagged.path, tmp_path / "d.tsv", "--out", tmp_path / "m", *where, "--json")
+    assert done.code == 0
+    matrix = json.loads(cli("info", tmp_path / "m", "--json").out)
+    assert matrix["source"] == {"path": f"{tagged.path} where genre == x", "content_hash": part.content_hash}
+    done = cli("evaluate", tagged.path, tmp_path / "d.tsv", *where, "--json", "--folds", "2")
+    assert json.loads(done.out)["corpus"]["tokens"] == part.tokens
+    assert f'"count": {part.count("b")}' in cli("sketch", tagged.path, "b", "--json", *where).out
+    done = cli("evaluate", tmp_path / "m", tmp_path / "d.tsv", *where)
+    assert done.code == 2 and "--where selects documents of a store" in done.err
+    done = cli("find", tagged.path, tmp_path / "d.tsv", "--where", "genre = ")
+    assert done.code == 2 and "expected a value" in done.err
+    done = cli("serve", tagged.path, "--where", "nothing > 1")
+    assert done.code == 2 and "no document has the attribute 'nothing'" in done.err
+
+
+def test_a_model_of_a_subcorpus_finds_it_again(tagged, tmp_path, cli):
+    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "a\tb\tx\nb\tc\ty\nc\td\tx\nd\te\ty\n")
+    model = tmp_path / "m"
+    done = cli(
+        "train",
+        tagged.path,
+        tmp_path / "d.tsv",
+        "--out",
+        model,
+        "--where",
+        "year > 1904",
+        "--no-scores",
+        "--quiet",
+    )
+    assert done.code == 0, done.err
+    before = cli("predict", model, tmp_path / "d.tsv").out
+    import shutil
+
+    shutil.rmtree(tmp_path / "cache")
+    after = cli("predict", model, tmp_path / "d.tsv")
+    assert after.code == 0, after.err
+    assert after.out == before
