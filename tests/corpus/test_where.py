@@ -13,7 +13,7 @@ from bagpack.corpus.build import subcorpus as cutting
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.where import Where
+from bagpack.corpus.store.where import Where
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.vectors import PairVectorizer
 

@@ -318,6 +318,7 @@ class SubcorpusOptions:
 
 def select(store: str | Path, condition: str) -> Path:
     """The store of a subcorpus."""
+    from bagpack.corpus.build.subcorpus import subcorpus
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.info import kind_of
 
@@ -326,7 +327,7 @@ def select(store: str | Path, condition: str) -> Path:
         raise UsageError(
             f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
         )
-    return Corpus.open(store).where(condition).path
+    return subcorpus(Corpus.open(store), condition).path
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,18 @@ def find_contexts(
     return Concordance(words, tuple(chain.from_iterable(lines)), found.total)
 
 
+def select_documents(corpus: Corpus, condition: str) -> Corpus:
+    """The corpus of the documents that satisfy a condition on their attributes.
+
+    All counts are those of an index of these documents alone. It is kept in the cache directory.
+    """
+    from bagpack.corpus.build.subcorpus import subcorpus
+
+    return subcorpus(corpus, condition)
+
+
 Corpus.contexts = find_contexts  # the corpus is its first argument
+Corpus.where = select_documents
 
 
 def find_contexts_of(

@@ -28,7 +28,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import GLUED, SENTENCE_START
 from bagpack.corpus.store.manifest import MANIFEST, is_store
 from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.where import Where
+from bagpack.corpus.store.where import Where
 from bagpack.errors import UsageError
 from bagpack.files import cache_directory, digest, disk_errors, remove_tree, write_json
 
@@ -39,7 +39,7 @@ FORMAT = 1  # counts the changes of how they are made
 
 
 def subcorpus(corpus: Corpus, condition: str) -> Corpus:
-    """The corpus of the documents that a condition selects; see `bagpack.corpus.where`."""
+    """The corpus of the documents that a condition selects; see `bagpack.corpus.store.where`."""
     where = Where(condition)
     where.check_names(list(corpus.attributes))
     name = digest(f"{FORMAT}\n{corpus.content_hash}\n{where.text}".encode())

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.store.attributes import Attributes
+
 if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
 
 COMPRESSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
-
-Attributes = tuple[tuple[str, str], ...]  # names and values, such as genre and fiction
 
 # Form, lemma, whether no white space is before it, and its universal part of speech, if that is known.
 Sentence = Sequence[tuple[str, str, bool] | tuple[str, str, bool, str]]

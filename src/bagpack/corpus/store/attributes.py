@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.readers.base import Attributes
 from bagpack.corpus.store.strings import Strings
+
+Attributes = tuple[tuple[str, str], ...]  # names and values, such as genre and fiction
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,9 @@ class Corpus:
         Callable[..., Concordance]
     ]  # set by contexts.concordance, which `from bagpack import Corpus` loads
 
+    # The corpus of the documents that satisfy a condition: corpus.where('year >= 1900 and genre == "fiction"').
+    where: ClassVar[Callable[..., Corpus]]  # likewise
+
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = path
         self.manifest = manifest
@@ -133,19 +136,6 @@ class Corpus:
         """The path of the store; of a subcorpus, that of the whole and the condition."""
         of = self.manifest.get("of")
         return str(self.path) if of is None else f"{of['path']}{WHERE}{of['where']}"
-
-    def where(self, condition: str) -> Corpus:
-        """The corpus of the documents that satisfy a condition on their attributes.
-
-        All counts are those of an index of these documents alone. It is kept in the cache directory.
-
-        Examples
-        --------
-        >>> corpus.where('year >= 1900 and genre == "fiction"').tokens  # doctest: +SKIP
-        """
-        from bagpack.corpus.build.subcorpus import subcorpus
-
-        return subcorpus(self, condition)
 
     @cached_property
     def attributes(self) -> dict[str, Counter[str]]:
