@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bagpack.corpus.readers.base import Attributes, DocumentStart
+from bagpack.corpus.readers.base import DocumentStart
+from bagpack.corpus.store.attributes import Attributes
 
 
 class Documents:

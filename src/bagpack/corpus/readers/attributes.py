@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bagpack.corpus.readers.base import Attributes, Source
+from bagpack.corpus.readers.base import Source
+from bagpack.corpus.store.attributes import Attributes
 from bagpack.errors import InputError
 
 LONGEST = 256  # characters of a value; longer ones are texts
