@@ -263,7 +263,36 @@ def test_a_word_with_itself_is_told_once(visit):
     page = visit("/pair/the/the")
     tiles = page.locator(".tiles dt").all_inner_texts()
     assert tiles == ["the", "the … the"]
-    assert page.get_by_role("link", name="Turn around").count() == 0
+    assert page.get_by_role("link", name="Swap words").count() == 0
     text = page.locator(".decision .sum").first.inner_text()
     assert "the alone, as the first" in text
     assert "the alone, as the second" in text
+
+
+def test_why_one_label_and_not_another(visit):
+    page = visit(PAIR)
+    page.get_by_label("Why kind and not").select_option("tool")
+    page.get_by_role("button", name="Explain").click()
+    page.wait_for_url("**against=tool")
+    assert page.locator("details.decision[open] .name").inner_text() == "kind, not tool"
+    assert page.request.get(PAIR + ".json?against=none").status == 400
+
+
+def test_rows_of_a_data_set_are_sorted_and_filtered(visit):
+    page = visit("/dataset")
+    page.get_by_role("link", name="wrong.tsv").click()
+    page.get_by_role("link", name="probability").click()
+    page.wait_for_url("**sort=probability&descending=true**")
+    assert page.locator("th[aria-sort=descending]").inner_text().startswith("probability")
+    page.get_by_label("Prediction").select_option("wrong")
+    page.get_by_role("button", name="Filter").click()
+    page.wait_for_url("**show=wrong**")
+    assert "sort=probability" in page.url
+    assert (
+        page.locator(".rows tbody tr").count()
+        == page.locator(".rows tbody tr:has([aria-label=wrong])").count()
+        > 0
+    )
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download as CSV").click()
+    assert len(waiting.value.path().read_text().splitlines()) == 1 + page.locator(".rows tbody tr").count()

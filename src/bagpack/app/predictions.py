@@ -24,6 +24,7 @@ Source = str | Upload  # the id of a data set named at the start, or an upload
 SORTS = ("line", "pair", "given", "predicted", "probability", "gap", "together")
 SHOWN = ("all", "wrong", "right")
 OF_A_LABEL = 12  # pairs on the page of a label
+UNCERTAIN = 0.5  # difference of the probabilities of a label and the next best
 
 
 @dataclass(frozen=True)
@@ -240,17 +241,23 @@ def label_page(library: Library, name: str, source: Source | None, top: int) -> 
     mine = found.scores[:, column]
     others = np.delete(found.scores, column, axis=1)
     if model.kind == "multilabel" or not others.size:
-        margin = mine - (0.5 if found.calibrated else 0.0)
+        margin = 2 * mine - 1 if found.calibrated else mine
+        rivals = np.full(len(mine), "")
     else:
         margin = mine - others.max(axis=1)
+        rivals = np.delete(np.array(_labels(library), object), column)[others.argmax(axis=1)]
+    typical = [i for i in np.argsort(-mine, kind="stable") if margin[i] > 0]
+    uncertain = [i for i in np.argsort(np.abs(margin), kind="stable") if abs(margin[i]) < UNCERTAIN]
     return {
         **page, "data": asdict(found.loaded.entry),
-        "typical": _distinct(library, found, (i for i in np.argsort(-mine, kind="stable") if margin[i] > 0), mine),
-        "uncertain": _distinct(library, found, iter(np.argsort(np.abs(margin), kind="stable")), mine),
+        "typical": _distinct(library, found, typical, mine, rivals),
+        "uncertain": _distinct(library, found, uncertain, mine, rivals),
     }  # fmt: skip
 
 
-def _distinct(library: Library, found: Predicted, order: Iterable[Any], mine: Floats) -> list[Json]:
+def _distinct(
+    library: Library, found: Predicted, order: Iterable[Any], mine: Floats, rivals: NDArray[Any]
+) -> list[Json]:
     """The first few distinct pairs of rows whose words the corpus has."""
     assert found.judged is not None
     shown: dict[tuple[str, str], Json] = {}
@@ -259,7 +266,8 @@ def _distinct(library: Library, found: Predicted, order: Iterable[Any], mine: Fl
         entry = _row(library, found, found.judged, row)
         pair = entry["w1"], entry["w2"]
         if pair not in shown and not unknown & set(pair):
-            shown[pair] = {**entry, "probability": round(float(mine[row]), 6) if found.calibrated else None}
+            probability = round(float(mine[row]), 6) if found.calibrated else None
+            shown[pair] = {**entry, "probability": probability, "rival": str(rivals[row])}
         if len(shown) == OF_A_LABEL:
             break
     return list(shown.values())

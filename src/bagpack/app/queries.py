@@ -135,10 +135,10 @@ def word(library: Library, name: str) -> Json:
     return {"sketch": sketch.to_dict(), "near": _near(library, [name] if sketch.unknown else [])}
 
 
-def pair(library: Library, w1: str, w2: str) -> Json:
-    """A pair's sketch and the model's explanation."""
+def pair(library: Library, w1: str, w2: str, against: str | None = None) -> Json:
+    """A pair's sketch and the model's explanation, also of why it is not another label."""
     sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows)
-    why = library.explanation(w1, w2)
+    why = library.explanation(w1, w2, against)
     plain = sketch.to_dict()
     del plain["explanation"]
     return {

@@ -276,6 +276,12 @@ class DatasetList(Schema):
     rows: int
 
 
+class LabelRow(PredictedRow):
+    """A row on the page of a label: `probability` is that of this label, `rival` the most likely other label."""
+
+    rival: str
+
+
 class LabelPage(Schema):
     """A label: features for and against it; of `data`, pairs typical of it and pairs near the decision boundary."""
 
@@ -284,5 +290,5 @@ class LabelPage(Schema):
     strongest: list[WeightedFeature]
     weakest: list[WeightedFeature]
     data: DataEntry | None
-    typical: list[PredictedRow]
-    uncertain: list[PredictedRow]
+    typical: list[LabelRow]
+    uncertain: list[LabelRow]

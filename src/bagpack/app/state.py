@@ -150,11 +150,13 @@ class Library:
             raise UsageError("no model is loaded; start the explorer with --model")
         return BlockMatrix.count(self.source, list(pairs), self.basis, self.settings)
 
-    def explanation(self, w1: str, w2: str, top: int = 8) -> Explanation | None:
-        """Why the model decides as it does, without lines; None without a model."""
+    def explanation(self, w1: str, w2: str, against: str | None = None) -> Explanation | None:
+        """Why the model decides as it does (and not for the label `against`), without lines; None without a model."""
         if self.model is None:
             return None
-        return explain_matrix(self.model, self.source, self.matrix([(w1, w2)]), top=top, lines=0)
+        return explain_matrix(
+            self.model, self.source, self.matrix([(w1, w2)]), against=against, top=8, lines=0, in_full=False
+        )
 
     def browser(self, words: Sequence[str]) -> Browser:
         """A concordance to page through."""

@@ -28,15 +28,22 @@ router = APIRouter()
 RESPONSES = unknown_word(schemas.PairPage)
 
 
-async def pair_in_path(w1: WordPath, w2: WordPath, library: LibraryDep, workers: WorkersDep) -> Json:
+Against = Annotated[str, Query(max_length=500, description="Explain also why the answer is not this label.")]
+
+
+async def pair_in_path(
+    w1: WordPath, w2: WordPath, library: LibraryDep, workers: WorkersDep, against: Against = ""
+) -> Json:
     """A pair's sketch and explanation."""
     words = clean(w1), clean(w2)
-    return await workers.run(queries.pair, *words, lane=lane_of(library, *words), keep=True)
+    return await workers.run(queries.pair, *words, against or None, lane=lane_of(library, *words), keep=True)
 
 
-async def pair_in_query(w1: WordQuery, w2: WordQuery, library: LibraryDep, workers: WorkersDep) -> Json:
+async def pair_in_query(
+    w1: WordQuery, w2: WordQuery, library: LibraryDep, workers: WorkersDep, against: Against = ""
+) -> Json:
     """The same."""
-    return await pair_in_path(w1, w2, library, workers)
+    return await pair_in_path(w1, w2, library, workers, against)
 
 
 PathData = Annotated[Json, Depends(pair_in_path)]

@@ -46,8 +46,30 @@ document.addEventListener("toggle", async (event) => {
   }
 }, true);
 
-// n and p go to the next and previous page, unless someone is typing.
+// Shortcuts of one key can be turned off: speech input and stray keys would set them off.
+const keys = document.getElementById("keys");
+const stored = (value) => {
+  try {
+    if (value !== undefined) localStorage.setItem("bagpack-keys", value);
+    return localStorage.getItem("bagpack-keys");
+  } catch { return null; } // no storage: on, as long as the page is open
+};
+let on = stored() !== "off";
+const showKeys = () => {
+  keys.setAttribute("aria-pressed", String(on));
+  keys.textContent = on ? "Shortcuts on (/ n p)" : "Shortcuts off";
+};
+keys.hidden = false;
+keys.addEventListener("click", () => {
+  on = !on;
+  stored(on ? "on" : "off");
+  showKeys();
+});
+showKeys();
+
+// n and p go to the next and previous page, / to the search box, unless someone is typing.
 document.addEventListener("keydown", (event) => {
+  if (!on) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
   const wanted = { n: "next", p: "prev" }[event.key];
   const link = wanted && document.querySelector('a[rel="' + wanted + '"]');
