@@ -132,7 +132,7 @@ def test_commands(corpus, tmp_path, cli):
 
 
 def test_a_sketch_of_a_word_with_a_part_of_speech(corpus):
-    from bagpack.explain.sketch import sketch_word
+    from bagpack.explain import sketch_word
     from bagpack.sources import as_source
 
     sketch = sketch_word(as_source(corpus), "saw/VERB")

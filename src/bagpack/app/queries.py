@@ -20,8 +20,10 @@ from bagpack.errors import StoreError, UsageError
 from bagpack.explain.browse import SORTS
 from bagpack.explain.lines import PairEvidence, line_dict
 from bagpack.explain.similar import rank_similar
-from bagpack.explain.sketch import SEGMENTS, sketch_pair, sketch_word
+from bagpack.explain.sketch import sketch_pair
+from bagpack.explain.words import sketch_word
 from bagpack.learn.model import LinearModel
+from bagpack.names import PAIR_SEGMENTS
 from bagpack.sheets import table_text
 from bagpack.vectors.matrix import BlockMatrix
 from bagpack.wording import feature_in_words, say_evidence, say_feature
@@ -100,7 +102,7 @@ def _most_often_together(library: Library, pairs: Sequence[Pair]) -> list[Pair]:
 
 def _collocates(library: Library, word: str) -> list[str]:
     sketch = sketch_word(library.source, word, windows=library.settings.windows)
-    return [term.term for term in sketch.company if term.term.isalpha() and term.term != word]
+    return [item.term for pattern in sketch.patterns for item in pattern.words if item.term.isalpha()]
 
 
 def _content_words(library: Library, most: int) -> list[str]:
@@ -154,7 +156,7 @@ def compare(library: Library, first: Pair, second: Pair) -> Json:
     """Two pairs, the keywords they share, and how similar they are over the model's basis."""
     one, two = pair(library, *first), pair(library, *second)
     shared = {}
-    for place in SEGMENTS:
+    for place in PAIR_SEGMENTS:
         there = {term["term"] for term in two["sketch"]["terms"][place]}
         shared[place] = [term["term"] for term in one["sketch"]["terms"][place] if term["term"] in there]
     similar = None

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict
 from bagpack.app.state import DataEntry
 from bagpack.explain.explanation import Explanation
 from bagpack.explain.similar import SimilarPair
-from bagpack.explain.sketch import PairSketch, WordSketch
+from bagpack.explain.sketch import PairSketch
+from bagpack.explain.words import WordSketch
 
 
 class Schema(BaseModel):

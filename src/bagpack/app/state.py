@@ -18,7 +18,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.explain.browse import Browser
 from bagpack.explain.explanation import Explanation, explain_matrix
-from bagpack.explain.sketch import background_of
+from bagpack.explain.words import background_of
 from bagpack.learn.model import LinearModel
 from bagpack.tasks import Dataset, PairList, read_pairs
 from bagpack.tasks.anyfile import with_labels_or_scores

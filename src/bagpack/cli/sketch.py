@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated, Any
+
 from bagpack import console
 from bagpack.cli.options import (
     AnyStore,
@@ -9,12 +11,19 @@ from bagpack.cli.options import (
     Json,
     MaybeSecondWord,
     ModelOption,
+    Overwrite,
     Store,
     SubcorpusOptions,
+    Table,
+    Top,
     Windows,
+    common,
 )
 from bagpack.cli.words import check_words, hint_words
 from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.explain import PairSketch, WordComparison, WordSketch
 
 
 def sketch(
@@ -22,36 +31,63 @@ def sketch(
     w1: FirstWord,
     subcorpus: SubcorpusOptions,
     w2: MaybeSecondWord = None,
+    compare: Annotated[
+        bool, common("--compare", help="Compare the collocates of the two words instead.")
+    ] = False,
+    by: Annotated[
+        str,
+        common(
+            "--by",
+            help="Sort the collocates of a word: llr (log-likelihood) or logdice.",
+            values=("llr", "logdice"),
+        ),
+    ] = "llr",
+    top: Top = 12,
     model: ModelOption = None,
     any_store: AnyStore = False,
     windows: Windows = "4/2-5-2",
+    out: Table = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Summarise a word or a pair: counts, order, distance, collocates."""
+    """Summarise a word, a pair, or how two words differ: collocates, order, distance."""
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.experiments.training import model_source
-    from bagpack.explain import PairSketch, WordSketch, sketch_pair, sketch_word
+    from bagpack.explain import compare_words, sketch_pair, sketch_word
     from bagpack.learn import load_model
-    from bagpack.report.screens.sketch import show_sketch
+    from bagpack.report.screens import sketch as screens
+    from bagpack.sheets import check_table, write_table
     from bagpack.sources import open_source
 
     check_words(w1, w2)
+    if w2 is None and (model is not None or compare):
+        raise UsageError(f"{'--compare' if compare else '--model'} is about two words; name a second one")
+    if compare and model is not None:
+        raise UsageError("--compare is about words and --model about pairs; choose one of them")
+    if out is not None:
+        check_table(out, "table", overwrite=overwrite)
     store = subcorpus.store(store)
     source = open_source(store)
     sizes = Sizes.parse(windows)
-    found: PairSketch | WordSketch
+    found: PairSketch | WordSketch | WordComparison
     if w2 is None:
-        if model is not None:
-            raise UsageError("--model is about pairs; name a second word")
-        found = sketch_word(source, w1, windows=sizes)
+        found = sketch_word(source, w1, windows=sizes, top=top, by=by)
+        show: Any = screens.show_word
+    elif compare:
+        found = compare_words(source, w1, w2, windows=sizes, top=top)
+        show = screens.show_comparison
     else:
         loaded = None if model is None else load_model(model)
         if loaded is not None:
             source = model_source(loaded, str(store), any_store)
-        found = sketch_pair(source, w1, w2, windows=sizes, model=loaded)
+        found = sketch_pair(source, w1, w2, windows=sizes, top=top, model=loaded)
+        show = screens.show_pair
+    if out is not None:
+        write_table(out, found.rows())
+        console.tell(f"table: {out}")
     if json:
         console.print_json(found.to_dict())
-        return
-    show_sketch(found)
-    unknown = found.unknown if isinstance(found, PairSketch) else (found.word,) if found.unknown else ()
-    hint_words(source, unknown)
+    elif out is None:
+        show(found)
+    unknown = found.unknown
+    hint_words(source, ((w1,) if unknown else ()) if isinstance(unknown, bool) else unknown)

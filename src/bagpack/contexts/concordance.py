@@ -16,6 +16,7 @@ from bagpack.contexts.observations import Observation, ShardObservations, observ
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.notebook import html_lines
 from bagpack.sheets import table_text
 
 I64 = NDArray[np.int64]
@@ -72,6 +73,11 @@ class Concordance(Sequence[Context]):
         if self.unknown:
             return f"the corpus does not know {' and '.join(map(repr, self.unknown))}"
         return f"{len(self):,} of {self.total:,} shown"
+
+    def _repr_html_(self) -> str:
+        return html_lines(
+            f"{' – '.join(self.words)}: {self.note}", [(line.document, line.pieces) for line in self]
+        )
 
     def to_csv(self) -> str:
         """All fields, with a header."""

@@ -9,6 +9,8 @@ import numpy as np
 
 from bagpack.evaluate.comparison import Comparison, Score, number
 from bagpack.evaluate.schema import RESULT_FORMAT
+from bagpack.notebook import html_table
+from bagpack.wording import metric_label, show_interval, show_score
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json
@@ -133,6 +135,15 @@ class Evaluation:
         """Time in the folds, summed over the workers."""
         return sum(fold.seconds for fold in self.folds)
 
+    def _repr_html_(self) -> str:
+        names = list(dict.fromkeys(name for result in self.conditions for name in result.metrics))
+        header = ["condition", *(metric_label(name) for name in names)]
+        rows = [[result.name, *(_shown(result.metrics.get(name), name) for name in names)]
+                for result in (*self.conditions, *self.baselines)]  # fmt: skip
+        return html_table(
+            f"{self.kind}: {int(self.tested.sum()):,} rows in {len(self.folds)} folds", header, rows
+        )
+
     def to_dict(self, *, answers: bool = False) -> dict[str, Json]:
         """As JSON, in the form that a report is made from; ``answers`` adds the row-by-row answers."""
         out: dict[str, Json] = {
@@ -166,3 +177,11 @@ class Evaluation:
                 for result in (*self.conditions, *self.baselines)
             }
         return out
+
+
+def _shown(score: Score | None, metric: str) -> str:
+    """A score and its interval, as a table shows them."""
+    if score is None:
+        return ""
+    interval = show_interval(score.low, score.high, metric)
+    return show_score(score.mean, metric) + (f" ({interval})" if interval else "")

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,8 +22,9 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.errors import UsageError
+from bagpack.explain.keyness import Tick, no_tick, spread
 from bagpack.explain.lines import corpora_of, pair_observations
-from bagpack.explain.telling import Tick, no_tick, spread
+from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
 
@@ -33,7 +33,7 @@ NEAREST = 3  # tokens that lines are sorted by
 SORTS = ("corpus", "left", "right", "between")
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _walk(tokens, positions, step, stops, out):  # type: ignore[no-untyped-def]
     """Types of the tokens from each position on, going left or right inside the sentence and short of `stops`."""
     for i in range(positions.size):

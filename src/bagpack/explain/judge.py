@@ -11,7 +11,7 @@ import numpy as np
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.explain.telling import Tick, no_tick
+from bagpack.explain.keyness import Tick, no_tick
 from bagpack.learn.model import LinearModel
 from bagpack.tasks.dataset import Dataset
 from bagpack.tasks.pairs import PairList

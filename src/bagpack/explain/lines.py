@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,8 +20,9 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.errors import UsageError
+from bagpack.explain.keyness import reach
 from bagpack.explain.marking import Span, mark_line
-from bagpack.explain.telling import reach
+from bagpack.jit import kernel
 from bagpack.names import DIFFERENCE, JOINED, STATISTICS, Feature, parse_feature
 
 I64 = NDArray[np.int64]
@@ -30,7 +30,7 @@ ORDERS = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
 ORDERS |= {"w1 first": ORDERS["+"], "w2 first": ORDERS["-"]}
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _hits(tokens, key_of_type, starts, ends, first, second, out):  # type: ignore[no-untyped-def]
     """How often the term (first, or first second) stands in each segment."""
     for i in range(starts.size):

@@ -52,7 +52,7 @@ def mark_line(
         _mark(marks, keys[:high], tuple(term.split(" ")), TERM, max(low, 0))
         _mark(marks, keys[:high], (term,), TERM, max(low, 0))
     for target, name in ((targets[1], W2), (targets[0], W1)):
-        _mark(marks, keys, target.keys, name)
+        _mark(marks, keys, target.words, name)
     spans: list[Span] = []
     for number, token, mark in zip(types, tokens.tolist(), marks, strict=True):
         space, text = "" if token & GLUED else " ", shard.forms[number]

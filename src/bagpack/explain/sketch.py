@@ -1,12 +1,11 @@
-"""Sketches: a word or a pair on one page. How often, in which order, how far apart, and what stands around."""
+"""Pair sketches: how often two words meet, in which order, how far apart, and which words are around them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,20 +14,23 @@ from bagpack.contexts.concordance import show
 from bagpack.contexts.forms import Elsewhere
 from bagpack.contexts.observations import Observation, ShardObservations
 from bagpack.contexts.source import ContextSource, elsewhere
-from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.explain.lines import corpora_of, line_dict, pair_observations
-from bagpack.explain.telling import (
-    TellingTerm,
+from bagpack.explain.keyness import (
+    Keyword,
     TermCounter,
     Tick,
     no_tick,
     reach,
     spread,
 )
+from bagpack.explain.lines import corpora_of, line_dict, pair_observations
+from bagpack.explain.words import background_of, occurrences
+from bagpack.jit import kernel
 from bagpack.names import PAIR_SEGMENTS
+from bagpack.notebook import html_table
+from bagpack.sources import as_source
 
 if TYPE_CHECKING:
     from bagpack.learn.model import LinearModel
@@ -36,11 +38,7 @@ if TYPE_CHECKING:
 I64 = NDArray[np.int64]
 
 SEGMENTS = PAIR_SEGMENTS
-# By these a word's windows are told apart; a pair's by the number of their segment.
-BEFORE, AFTER, NEAR = 0, 1, 2
 MOST = 5000  # observations that terms are taken from, evenly over the corpus; all are counted
-FREQUENT = 150  # so many of the commonest words are no company worth naming
-LEAST_TOGETHER = 3
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class PairSketch:
     distances_plus: tuple[int, ...]
     distances_minus: tuple[int, ...]
     sampled: int
-    terms: dict[str, list[TellingTerm]]
+    terms: dict[str, list[Keyword]]
     middles: list[Middle]
     examples: list[dict[str, Any]]
     windows: str
@@ -80,40 +78,22 @@ class PairSketch:
         """For JSON."""
         return asdict(self)
 
+    def rows(self) -> Iterator[Sequence[str | int | float]]:
+        """A table: header, then a row per place and keyword."""
+        yield "order", "place", "term", "count", "expected", "llr"
+        for segment, terms in self.terms.items():
+            first, second = (self.w1, self.w2) if segment[0] == "+" else (self.w2, self.w1)
+            for item in terms:
+                place = {"pre": "before", "betw": "between", "post": "after"}[segment[1:]]
+                yield f"{first} … {second}", place, item.term, item.count, item.expected, item.llr
 
-@dataclass(frozen=True)
-class Form:
-    """A written form and how often it stands."""
-
-    form: str
-    count: int
-
-
-@dataclass(frozen=True)
-class WordSketch:
-    """One word on a page."""
-
-    word: str
-    known_as: str
-    unknown: bool
-    count: int
-    per_million: float
-    rank: int
-    forms: list[Form]
-    sampled: int
-    before: list[TellingTerm]
-    after: list[TellingTerm]
-    company: list[TellingTerm] = field(default_factory=list)
-    examples: list[dict[str, Any]] = field(default_factory=list)
-    windows: str = ""
-    elsewhere: list[Elsewhere] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+    def _repr_html_(self) -> str:
+        header, *rows = self.rows()
+        caption = f"{self.w1} {self.n_w1:,}, {self.w2} {self.n_w2:,}, together {self.together:,}"
+        return html_table(caption, header, rows)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _hash_middles(tokens, key_of_type, number, starts, ends, out):  # type: ignore[no-untyped-def]
     """A number for the keys of each stretch, the same in all shards."""
     for i in range(starts.size):
@@ -125,22 +105,8 @@ def _hash_middles(tokens, key_of_type, number, starts, ends, out):  # type: igno
         out[i] = value
 
 
-def background_of(source: ContextSource) -> Corpus:
-    """The corpus whose frequencies are the expectation: the store, or the distinct sentences of snippets."""
-    found: Corpus = getattr(source, "for_basis", None) or corpora_of(source)[0]
-    return found
-
-
-def occurrences(corpus: Corpus, target: Target) -> int:
-    """How often a target stands in a corpus; of a single key, without touching its postings."""
-    if target.is_key:
-        index = int(corpus.lexicon.keys.find([target.keys[0]])[0])
-        return int(corpus.lexicon.counts[index]) if index >= 0 else 0
-    return sum(int(find_occurrences(shard, [target]).counts[0]) for shard in corpus.shards)
-
-
 def sketch_pair(
-    source: ContextSource, w1: str, w2: str, *, windows: Windows | None = None, top: int = 12,
+    source: ContextSource | Corpus, w1: str, w2: str, *, windows: Windows | None = None, top: int = 12,
     examples: int = 8, model: LinearModel | None = None, tick: Tick = no_tick,
 ) -> PairSketch:  # fmt: skip
     """A pair's sketch.
@@ -150,10 +116,11 @@ def sketch_pair(
     model
         Adds its decisions about the pair and their reasons, as `Explanation.to_dict` gives them.
     top
-        How many telling terms each place lists.
+        Number of keywords per place.
     tick
         Called between shards; it may raise to stop the work.
     """
+    source = as_source(source)
     windows = windows or Windows()
     why = None
     if model is not None:
@@ -184,7 +151,7 @@ def sketch_pair(
         tick()
         if item.firsts.size:
             hashes.append(_count_around(counter, pairs, item, lengths, windows))
-    telling = counter.telling(top)
+    keywords = counter.keywords(top)
     flat = [_observation(item, i) for item in picked for i in range(item.firsts.size)]
     middles, chosen = _middles(hashes, flat, top, examples, pairs, lengths)
     # Chance: each of the 2·(between + 1) places around w1 is w2 as often as any token is; sentence ends left aside.
@@ -194,7 +161,7 @@ def sketch_pair(
         w1=w1, w2=w2, known_as=(str(first), str(second)), unknown=(), n_w1=counts[0], n_w2=counts[1],
         together=n_plus + n_minus, n_plus=n_plus, n_minus=n_minus, expected=round(expected, 3),
         distances_plus=tuple(plus.tolist()), distances_minus=tuple(minus.tolist()), sampled=len(flat),
-        terms={place: telling.get(code, []) for code, place in enumerate(SEGMENTS)}, middles=middles,
+        terms={place: keywords.get(code, []) for code, place in enumerate(SEGMENTS)}, middles=middles,
         examples=[line_dict(show(pairs, item, lengths, windows)) for item in chosen],
         windows=str(windows), elsewhere=elsewhere(source, (w1, w2)), explanation=why,
     )  # fmt: skip
@@ -275,90 +242,3 @@ def _keys_between(corpus: Corpus, observation: Observation, lengths: tuple[int, 
     length = lengths[1] if observation.order == kernels.MINUS else lengths[0]
     types = shard.tokens[observation.first + length : observation.second] & TYPE_MASK
     return " ".join(shard.keys[int(shard.key_of_type[int(t)])] for t in types)
-
-
-def sketch_word(
-    source: ContextSource, word: str, *, windows: Windows | None = None, top: int = 15, examples: int = 6,
-    tick: Tick = no_tick,
-) -> WordSketch:  # fmt: skip
-    """A word's sketch: how often, in which forms, what stands before and after, and whom it is seen with."""
-    windows = windows or Windows()
-    target = source.resolve([word])[0]
-    corpus, _ = corpora_of(source)
-    count = 0 if target is None else occurrences(corpus, target)
-    if target is None or not count:
-        return WordSketch(
-            word=word, known_as="", unknown=True, count=0, per_million=0.0, rank=0, forms=[], sampled=0,
-            before=[], after=[], windows=str(windows),
-        )  # fmt: skip
-    counter = TermCounter(background_of(source))
-    flat = _count_word(counter, corpus, target, windows, tick)
-    telling = counter.telling(top)
-    chosen = np.linspace(0, len(flat) - 1, min(examples, len(flat))).astype(int).tolist()
-    rank = int((corpus.lexicon.counts > count).sum()) + 1 if target.is_key else 0
-    return WordSketch(
-        word=word, known_as=str(target), unknown=False, count=count,
-        per_million=round(1e6 * count / max(corpus.tokens, 1), 2), rank=rank, forms=_forms(corpus, target),
-        sampled=len(flat), before=telling.get(BEFORE, []), after=telling.get(AFTER, []),
-        company=neighbours_of(counter, target)[:top],
-        examples=[line_dict(show(corpus, flat[i], [len(target.keys)], windows)) for i in chosen],
-        windows=str(windows), elsewhere=elsewhere(source, [word]),
-    )  # fmt: skip
-
-
-def _count_word(
-    counter: TermCounter, corpus: Corpus, target: Target, windows: Windows, tick: Tick, most: int = MOST
-) -> list[Observation]:
-    """Count what stands before a word, after it, and near: within a pair's reach on either side."""
-    length = len(target.keys)
-    places = [find_occurrences(shard, [target]) for shard in corpus.shards]
-    picks = spread([int(place.counts[0]) for place in places], most)
-    flat: list[Observation] = []
-    for number, (shard, place, pick) in enumerate(zip(corpus.shards, places, picks, strict=True)):
-        tick()
-        if not pick.size:
-            continue
-        positions = place.positions(shard.postings, 0)[pick].astype(np.int64)
-        far = windows.between + 1
-        counter.add(
-            shard,
-            [
-                (BEFORE, *reach(shard, positions, windows.before, backwards=True)),
-                (AFTER, *reach(shard, positions + length, windows.after, backwards=False)),
-                (NEAR, *reach(shard, positions, far, backwards=True)),
-                (NEAR, *reach(shard, positions + length, far, backwards=False)),
-            ],
-        )
-        flat += [Observation(number, position, -1, 0) for position in positions.tolist()]
-    return flat
-
-
-def neighbours_of(counter: TermCounter, target: Target) -> list[TellingTerm]:
-    """Words that stand near a target more often than chance, by G²: no marks, none of the commonest words."""
-    numbers, counts = counter.counts().get(NEAR, (np.empty(0, np.int64), np.empty(0, np.int64)))
-    ranked = counter.ranked(NEAR, numbers, counts, LEAST_TOGETHER, _common_from(counter.background))
-    return [item for item in ranked if any(map(str.isalpha, item.term)) and item.term not in target.words]
-
-
-def _common_from(corpus: Corpus) -> float:
-    """From which frequency on a word is one of the commonest; a small corpus has none to spare."""
-    counts = corpus.lexicon.counts
-    if counts.size < 20 * FREQUENT:
-        return float("inf")
-    return float(np.partition(counts, counts.size - FREQUENT)[counts.size - FREQUENT])
-
-
-def _forms(corpus: Corpus, target: Target, top: int = 12) -> list[Form]:
-    """How a word is written, the commonest first; for a run of words there is no such list."""
-    if not target.is_key:
-        return []
-    sums: dict[str, int] = {}
-    for shard in corpus.shards:
-        key = int(shard.keys.find([target.keys[0]])[0])
-        if key < 0:
-            continue
-        for number in np.flatnonzero(shard.key_of_type == key).tolist():
-            form = shard.forms[number]
-            sums[form] = sums.get(form, 0) + int(shard.type_counts[number])
-    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-    return [Form(form, count) for form, count in ordered[:top]]

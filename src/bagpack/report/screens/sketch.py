@@ -1,9 +1,10 @@
-"""The sketch of a word or a pair."""
+"""The sketch of a word or a pair, and two words compared."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bagpack.console import hang, screen
 from bagpack.wording import say_elsewhere, say_times, show_probability
@@ -11,27 +12,31 @@ from bagpack.wording import say_elsewhere, say_times, show_probability
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bagpack.explain import PairSketch, WordSketch
-    from bagpack.explain.telling import TellingTerm
+    from bagpack.explain import PairSketch, WordComparison, WordSketch
+    from bagpack.explain.keyness import Keyword
+    from bagpack.explain.words import ComparedCollocate
 
 MIDDLES, REASONS = 6, 5  # shown
 
 
-def show_sketch(found: PairSketch | WordSketch) -> None:
-    """Counts, collocates and example sentences."""
-    out = screen()
-    if hasattr(found, "w1"):
-        _show_pair(out, found)  # type: ignore[arg-type]
-    else:
-        _show_word(out, found)
-    for line in found.examples:
-        text = "".join(line["pieces"]).strip()
-        out.print(f"  · {text}  [{line['document']}]")
+def _show_examples(out: Console, examples: list[dict[str, Any]]) -> None:
+    from rich.text import Text
+
+    for line in examples:
+        text = Text("".join(line["pieces"]).strip()).append(f"  [{line['document']}]", style="dim")
+        hang(out, Text("  · "), text)
 
 
-def _show_terms(out: Console, title: str, terms: list[TellingTerm]) -> None:
-    if terms:
-        out.print(f"  {title}: " + ", ".join(f"{item.term} {item.count:,}" for item in terms))
+def _list(out: Console, title: str, items: Sequence[str]) -> None:
+    """A title and a list below each other's beginning."""
+    from rich.text import Text
+
+    if items:
+        hang(out, Text.assemble("  ", (f"{title}: ", "bold")), Text(", ".join(items)))
+
+
+def _keywords(out: Console, title: str, terms: list[Keyword]) -> None:
+    _list(out, title, [f"{item.term} {item.count:,}" for item in terms])
 
 
 def _show_elsewhere(out: Console, found: PairSketch | WordSketch) -> None:
@@ -41,22 +46,54 @@ def _show_elsewhere(out: Console, found: PairSketch | WordSketch) -> None:
         hang(out, Text("  "), Text(say_elsewhere(**asdict(item)), style="yellow"))
 
 
-def _show_word(out: Console, found: WordSketch) -> None:
+def show_word(found: WordSketch) -> None:
+    """Frequency, forms, collocates by pattern, and example sentences."""
+    out = screen()
     if found.unknown:
         out.print(f"the corpus does not contain {found.word}")
         return
     out.print(f"{found.known_as}: {say_times(found.count)}, {found.per_million:,.1f} per million tokens")
-    if found.forms:
-        out.print("  forms: " + ", ".join(f"{form.form} {form.count:,}" for form in found.forms))
+    _list(out, "forms", [f"{form.form} {form.count:,}" for form in found.forms])
+    _list(out, "parts of speech", [f"{tag} {count:,}" for tag, count in found.parts_of_speech.items()])
     _show_elsewhere(out, found)
-    _show_terms(out, "before", found.before)
-    _show_terms(out, "after", found.after)
-    _show_terms(out, "seen with", found.company)
+    if found.sampled < found.count:
+        out.print(
+            f"  collocates from {found.sampled:,} occurrences, taken evenly over the corpus", style="dim"
+        )
+    if found.patterns:
+        out.print("collocates with count and logDice", style="dim")
+    for pattern in found.patterns:
+        items = [f"{item.term} {item.count:,} ({item.logdice:.1f})" for item in pattern.words]
+        _list(out, pattern.pattern, items)
+    _show_examples(out, found.examples)
 
 
-def _show_pair(out: Console, found: PairSketch) -> None:
+def show_comparison(found: WordComparison) -> None:
+    """Collocates of the first word, of both, and of the second."""
+    out = screen()
+    for word in found.unknown:
+        out.print(f"the corpus does not contain {word}")
+    times = [say_times(count) for count in found.counts]
+    out.print(f"{found.w1} {times[0]}, {found.w2} {times[1]}")
+    if found.patterns:
+        out.print(f"collocates with their counts, {found.w1} / {found.w2}", style="dim")
+    for pattern in found.patterns:
+        out.print(pattern.pattern, style="bold")
+        for title, items in (
+            (f"more {found.w1}", pattern.first), ("both", pattern.both), (f"more {found.w2}", pattern.second),
+        ):  # fmt: skip
+            _list(out, title, [_compared(item) for item in items])
+
+
+def _compared(item: ComparedCollocate) -> str:
+    return f"{item.term} {item.counts[0]:,}/{item.counts[1]:,}"
+
+
+def show_pair(found: PairSketch) -> None:
+    """Counts by order and distance, keywords around the two, and example sentences."""
     from rich.text import Text
 
+    out = screen()
     for word in found.unknown:
         out.print(f"the corpus does not contain {word}")
     times = [say_times(count) for count in (found.n_w1, found.n_w2, found.together)]
@@ -71,7 +108,7 @@ def _show_pair(out: Console, found: PairSketch) -> None:
         numbers = " ".join(f"{n:,}" for n in distances)
         out.print(f"{first} … {second}: {say_times(count)}; with 0, 1, 2 … words between: {numbers}")
         for place, title in (("pre", "before"), ("betw", "between"), ("post", "after")):
-            _show_terms(out, title, found.terms[f"{sign}{place}"])
+            _keywords(out, title, found.terms[f"{sign}{place}"])
     for middle in found.middles[:MIDDLES]:
         first, second = (found.w1, found.w2) if middle.order == "+" else (found.w2, found.w1)
         out.print(f"  {middle.count:,} × {first} {middle.text} {second}")
@@ -79,3 +116,4 @@ def _show_pair(out: Console, found: PairSketch) -> None:
         reasons = "; ".join(reason["words"] for reason in decision["reasons"][:REASONS])
         likely = show_probability(decision["probability"]) or f"{decision['value']:+.3f}"
         hang(out, Text("  "), Text(f"{decision['label']} {likely}: {reasons}"))
+    _show_examples(out, found.examples)

@@ -1,17 +1,16 @@
-"""Which terms stand in some windows more often than in the corpus at large.
+"""Keyness: which terms occur in some windows more often than in the whole corpus.
 
-The measure is the log-likelihood ratio of a 2 × 2 table (Dunning's G²): tokens that are the term or not, inside the
-windows or outside. It needs no minimum of its own, and ranks a hundred surprising *the* below twenty *such*.
+The log-likelihood ratio of a 2 × 2 table (Dunning 1993): tokens that are the term or not, inside the windows or
+outside. logDice (Rychlý 2008) compares the co-occurrences of two words with their frequencies alone, so that it does
+not depend on the size of the corpus.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,20 +19,21 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import compare
+from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
 Tick = Callable[[], None]  # called between pieces of work; raises when the time is up
 
 CHANCE = 10.83  # G² beyond this has p < 0.001 at one degree of freedom
-LEAST = 2  # a term must stand in the windows so often to be called telling
+LEAST = 2  # occurrences in the windows that a keyword has at least
 
 
 def no_tick() -> None:
-    """There is all the time in the world."""
+    """There is no time limit."""
 
 
 @dataclass(frozen=True)
-class TellingTerm:
+class Keyword:
     """A term with its count in the windows, the count that its frequency alone would give, and G²."""
 
     term: str
@@ -68,7 +68,18 @@ def log_likelihood(inside: I64, window: float, total: I64, corpus: float) -> NDA
     return np.where(a >= k * n / whole, g2, -g2)
 
 
-@nb.njit(cache=True, nogil=True)
+def log_dice(together: NDArray[np.float64], first: float, second: I64) -> NDArray[np.float64]:
+    """logDice: 14 + log2(2 f(x,y) / (f(x) + f(y))), at most 14 (the two only occur together).
+
+    >>> log_dice(np.array([10.0, 5.0]), 10, np.array([10, 70])).round(2).tolist()
+    [14.0, 11.0]
+    """
+    dice = 2 * np.asarray(together, np.float64) / (first + np.asarray(second, np.float64))
+    with np.errstate(divide="ignore"):
+        return np.asarray(14 + np.log2(dice))
+
+
+@kernel
 def take_keys(tokens, key_of_type, starts, ends, codes, keys, out_codes):  # type: ignore[no-untyped-def]
     """Keys of the tokens in each window, with the window's code."""
     at = 0
@@ -80,7 +91,7 @@ def take_keys(tokens, key_of_type, starts, ends, codes, keys, out_codes):  # typ
     return at
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def find_picked(blob, offsets, picks, other_blob, other_offsets, out):  # type: ignore[no-untyped-def]
     """Number of each picked string among other, sorted strings, or -1."""
     count = other_offsets.size - 1
@@ -101,7 +112,7 @@ def find_picked(blob, offsets, picks, other_blob, other_offsets, out):  # type: 
                 out[i] = low
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def windows_around(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
     """Up to `reach` tokens before (backwards) or from each position on, inside its sentence."""
     for i in range(positions.size):
@@ -117,6 +128,17 @@ def reach(shard: Shard, positions: I64, tokens: int, backwards: bool) -> tuple[I
     starts, ends = np.empty(positions.size, np.int64), np.empty(positions.size, np.int64)
     windows_around(shard.tokens, positions, tokens, backwards, starts, ends)
     return starts, ends
+
+
+def numbers_of(shard: Shard, keys: I64, background: Corpus) -> I64:
+    """For each key of a shard, its number in a background lexicon; −1 for those that are not among ``keys``."""
+    number = np.full(len(shard.keys) + 1, -1, np.int64)  # the last is for -1, which is no key
+    used = np.unique(keys[keys >= 0])
+    found = np.empty(used.size, np.int64)
+    lexicon = background.lexicon.keys
+    find_picked(shard.keys.blob, shard.keys.offsets, used, lexicon.blob, lexicon.offsets, found)
+    number[used] = found
+    return number
 
 
 class TermCounter:
@@ -136,12 +158,7 @@ class TermCounter:
         room = int((ends - starts).sum())
         keys, key_codes = np.empty(room, np.int64), np.empty(room, np.int64)
         take_keys(shard.tokens, shard.key_of_type, starts, ends, codes, keys, key_codes)
-        number = np.full(len(shard.keys), -1, np.int64)
-        used = np.unique(keys)
-        found = np.empty(used.size, np.int64)
-        lexicon = self.background.lexicon.keys
-        find_picked(shard.keys.blob, shard.keys.offsets, used, lexicon.blob, lexicon.offsets, found)
-        number[used] = found
+        number = numbers_of(shard, keys, self.background)
         numbers = number[keys]
         known = numbers >= 0
         self._seen.append(key_codes[known] * self.size + numbers[known])
@@ -163,28 +180,22 @@ class TermCounter:
             for code in sorted(self._windows)
         }
 
-    def telling(self, top: int) -> dict[int, list[TellingTerm]]:
-        """For each code, the terms that stand in its windows more often than chance has it, by G²."""
+    def keywords(self, top: int) -> dict[int, list[Keyword]]:
+        """For each code, the terms that occur in its windows more often than by chance, by G²."""
         return {
-            code: list(islice(self.ranked(code, numbers, counts, LEAST), top))
+            code: list(islice(self._ranked(code, numbers, counts), top))
             for code, (numbers, counts) in self.counts().items()
         }
 
-    def ranked(
-        self, code: int, numbers: I64, counts: I64, least: int, rarer_than: float = math.inf
-    ) -> Iterator[TellingTerm]:
-        """The terms of a code's `counts` that stand there more often than chance has it, by G².
-
-        A term has to stand there `least` times, and less than `rarer_than` times in the background.
-        """
+    def _ranked(self, code: int, numbers: I64, counts: I64) -> Iterator[Keyword]:
         lexicon = self.background.lexicon
         window, whole = self.tokens(code), max(self.background.tokens, 1)
         totals = lexicon.counts[numbers]
         llr = log_likelihood(counts, window, totals, whole)
-        kept = np.flatnonzero((counts >= least) & (llr >= CHANCE) & (totals < rarer_than))
+        kept = np.flatnonzero((counts >= LEAST) & (llr >= CHANCE))
         for i in kept[np.argsort(-llr[kept], kind="stable")].tolist():
             expected = float(totals[i]) * window / whole
-            yield TellingTerm(
+            yield Keyword(
                 lexicon.keys[int(numbers[i])], int(counts[i]), round(expected, 3), round(float(llr[i]), 1)
             )
 

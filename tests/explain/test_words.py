@@ -1,0 +1,225 @@
+"""Word sketches against plain counting, patterns by hand, and two words compared."""
+
+import json
+import math
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from bagpack import Corpus
+from bagpack.contexts.targets import Target
+from bagpack.corpus.build.index import index_corpus
+from bagpack.errors import UsageError
+from bagpack.explain import compare_words, sketch_pair, sketch_word
+from bagpack.explain import words as words_module
+from bagpack.explain.keyness import log_dice, log_likelihood
+
+SENTENCES = [
+    "The/DET old/ADJ family/NOUN doctor/NOUN will/AUX not/PART see/VERB the/DET sick/ADJ child/NOUN ./PUNCT",
+    "They/PRON pay/VERB their/PRON good/ADJ doctor/NOUN and/CCONJ a/DET nurse/NOUN ./PUNCT",
+    "A/DET doctor/NOUN of/ADP great/ADJ medicine/NOUN sleeps/VERB badly/ADV ./PUNCT",
+    "The/DET advice/NOUN of/ADP the/DET young/ADJ doctor/NOUN helped/VERB ./PUNCT",
+    "The/DET nurse/NOUN or/CCONJ the/DET doctor/NOUN came/VERB ./PUNCT",
+    '"/PUNCT the/DET "/PUNCT doctor/NOUN "/PUNCT',
+]
+NOISE = ["The/DET red/ADJ fox/NOUN jumped/VERB over/ADP it/PRON ./PUNCT"] * 30
+
+
+def vertical(sentences, tags=True):
+    lines = ["<text id='t'>"]
+    for sentence in sentences:
+        pairs = [token.rsplit("/", 1) for token in sentence.split()]
+        lines += ["<s>", *(f"{word}\t{tag if tags else 'Q'}\t{word.lower()}" for word, tag in pairs), "</s>"]
+    return "\n".join([*lines, "</text>", ""])
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """The same text with and without parts of speech."""
+    folder = tmp_path_factory.mktemp("words")
+    made = []
+    for name, tags in (("tagged", True), ("plain", False)):
+        (folder / f"{name}.vert").write_text(vertical(SENTENCES * 4 + NOISE, tags))
+        made.append(
+            index_corpus([str(folder / f"{name}.vert")], folder / f"{name}.bp", part_bytes=1500).corpus
+        )
+    assert made[0].tags and len(made[0].shards) > 1
+    return made
+
+
+def counts(found):
+    return {p.pattern: {item.term: item.count for item in p.words} for p in found.patterns}
+
+
+def test_patterns_of_a_tagged_corpus(corpora):
+    found = sketch_word(corpora[0], "doctor")
+    assert counts(found) == {
+        "adjective before": {"old": 4, "good": 4, "young": 4},
+        "noun before": {"family": 4},
+        "verb before": {"pay": 4},
+        "verb after": {"see": 4, "helped": 4, "came": 4},
+        "of …": {"medicine": 4},
+        "… of": {"advice": 4},
+        "and, or": {"nurse": 8},
+        "nouns nearby": {"family": 4, "child": 4, "nurse": 8, "medicine": 4, "advice": 4},
+        "verbs nearby": {"see": 4, "pay": 4, "sleeps": 4, "helped": 4, "came": 4},
+        "adjectives nearby": {"old": 4, "sick": 4, "good": 4, "great": 4, "young": 4},
+        "adverbs nearby": {"badly": 4},
+    }
+    assert found.parts_of_speech == {"NOUN": 24}
+    verbs = counts(sketch_word(corpora[0], "see"))
+    assert verbs["noun before"] == {"doctor": 4} and verbs["noun after"] == {"child": 4}
+    assert counts(sketch_word(corpora[0], "sick"))["noun after"] == {"child": 4}
+
+
+def test_patterns_without_tags_leave_out_function_words_and_punctuation(corpora):
+    assert not corpora[1].tags or set(corpora[1].tags) == {"X"}
+    found = counts(sketch_word(corpora[1], "doctor", top=100))
+    assert found["of …"] == {"great": 4} and "… of" not in found  # which needs to know that young is no noun
+    assert counts(sketch_word(corpora[1], "young"))["… of"] == {"advice": 4}
+    assert found["and, or"] == {"nurse": 8}
+    assert found["before"] == {"family": 4, "good": 4, "young": 4, "nurse": 4}
+    assert found["after"] == {"see": 4, "nurse": 4, "great": 4, "helped": 4, "came": 4}
+    for words in found.values():
+        assert not {"the", "a", "of", "will", "not", "and", "or", '"', "."} & set(words)
+
+
+def test_numbers_are_those_of_the_published_formulas(corpora):
+    corpus = corpora[0]
+    for found in (sketch_word(corpora[0], "doctor", top=100), sketch_word(corpora[1], "doctor", top=100)):
+        for pattern in found.patterns:
+            for item in pattern.words:
+                f_y, whole = corpus.count(item.term), corpus.tokens
+                assert item.logdice == pytest.approx(14 + math.log2(2 * item.count / (24 + f_y)), abs=0.005)
+                table = [[item.count, pattern.count - item.count],
+                         [f_y - item.count, whole - pattern.count - f_y + item.count]]  # fmt: skip
+                g2 = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+                assert item.llr == pytest.approx(g2, abs=0.051)
+                assert item.expected == pytest.approx(f_y * pattern.count / whole, abs=0.001)
+
+
+def test_log_likelihood_agrees_with_scipy_and_log_dice_with_its_definition():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        whole = int(rng.integers(50, 10_000))
+        window, total = (int(n) for n in rng.integers(2, whole // 2, 2))
+        inside = int(rng.integers(1, min(window, total)))
+        table = [[inside, window - inside], [total - inside, whole - window - total + inside]]
+        g2 = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+        mine = log_likelihood(np.array([inside]), window, np.array([total]), whole)[0]
+        assert abs(mine) == pytest.approx(g2, rel=1e-9, abs=1e-9)
+        assert (mine >= 0) == (inside * whole >= window * total)
+        dice = 2 * inside / (window + total)
+        assert log_dice(np.array([inside]), window, np.array([total]))[0] == pytest.approx(
+            14 + math.log2(dice)
+        )
+
+
+def test_a_random_text_by_plain_counting(tmp_path):
+    rng = random.Random(3)
+    words = [*"abcdefgh", "the", ","]
+    sentences = [
+        rng.choices([f"z{w}" if len(w) == 1 and w != "," else w for w in words], k=9) for _ in range(200)
+    ]
+    lines = ["<text id='t'>"]
+    for sentence in sentences:
+        lines += ["<s>", *(f"{word}\tQ\t{word}" for word in sentence), "</s>"]
+    (tmp_path / "r.vert").write_text("\n".join([*lines, "</text>", ""]))
+    corpus = index_corpus([str(tmp_path / "r.vert")], tmp_path / "r.bp", part_bytes=3000).corpus
+    source = words_module.as_source(corpus)
+    places = words_module._Places(source, Target(("za",)), words_module.Windows(), lambda: None)
+    before, near = Counter(), Counter()
+    for sentence in sentences:
+        for at in (i for i, word in enumerate(sentence) if word == "za"):
+            near.update(
+                w for w in sentence[max(0, at - 6) : at] + sentence[at + 1 : at + 7] if w not in ("the", ",")
+            )
+            for word in reversed(sentence[max(0, at - 3) : at]):
+                if word == ",":
+                    break
+                if word != "the":
+                    before[word] += 1
+                    break
+    del before["za"], near["za"]
+    assert {c.term: c.count for c in places.collocates(places.found["before"])} == before
+    assert {c.term: c.count for c in places.collocates(places.found["words nearby"])} == near
+
+
+def test_sorting_and_sampling(corpora, monkeypatch):
+    found = sketch_word(corpora[0], "doctor", by="logdice")
+    for pattern in found.patterns:
+        scores = [item.logdice for item in pattern.words]
+        assert scores == sorted(scores, reverse=True)
+    with pytest.raises(UsageError, match="choose one of llr, logdice"):
+        sketch_word(corpora[0], "doctor", by="t-score")
+    monkeypatch.setattr(words_module, "MOST", 12)
+    some = sketch_word(corpora[0], "doctor")
+    assert some.sampled == 12 < some.count == 24
+    for item in some["and, or"]:  # scaled to all occurrences
+        assert item.logdice == pytest.approx(14 + math.log2(2 * 2 * item.count / (24 + 8)), abs=0.005)
+
+
+def test_functions_take_a_corpus(corpora):
+    opened = Corpus.open(corpora[0].path)
+    assert sketch_word(opened, "doctor").count == 24
+    assert sketch_pair(opened, "doctor", "nurse").together == 8
+    assert compare_words(opened, "doctor", "nurse").counts == (24, 8)
+
+
+def test_two_words_compared(corpora):
+    found = compare_words(corpora[0], "doctor", "fox")
+    by_name = {pattern.pattern: pattern for pattern in found.patterns}
+    adjectives = by_name["adjective before"]
+    assert [item.term for item in adjectives.second] == ["red"]
+    assert {item.term for item in adjectives.first} == {"old", "good", "young"}
+    red = adjectives.second[0]
+    assert red.counts == (0, 30) and red.logdice[0] is None and red.llr < 0
+    same = compare_words(corpora[0], "doctor", "doctor")
+    assert all(not pattern.first and not pattern.second for pattern in same.patterns)
+    turned = compare_words(corpora[0], "fox", "doctor")
+    assert {p.pattern: {i.term for i in p.first} for p in turned.patterns} == {
+        p.pattern: {i.term for i in p.second} for p in found.patterns
+    }
+    assert compare_words(corpora[0], "doctor", "nosuch").unknown == ("nosuch",)
+    nurse = {p.pattern: p for p in compare_words(corpora[0], "doctor", "nurse").patterns}
+    terms = {i.term for p in nurse.values() for i in (*p.first, *p.both, *p.second)}
+    assert not terms & {"doctor", "nurse"}
+
+
+def test_tables_and_notebooks(corpora):
+    for found in (
+        sketch_word(corpora[0], "doctor"),
+        compare_words(corpora[0], "doctor", "fox"),
+        sketch_pair(corpora[0], "doctor", "nurse"),
+    ):
+        header, *rows = found.rows()
+        assert rows and all(len(row) == len(header) for row in rows)
+        page = found._repr_html_()
+        assert page.startswith("<table>") and page.count("<tr>") == len(rows) + 1
+        json.dumps(found.to_dict())
+    assert (
+        "<table>" in sketch_word(corpora[0], "<b>")._repr_html_()
+        and "<b>" not in sketch_word(corpora[0], "<b>")._repr_html_()
+    )
+    assert corpora[0].contexts("doctor", limit=2)._repr_html_().count("<mark>") == 2
+
+
+def test_sketch_command(cli, corpora, tmp_path):
+    store = corpora[0].path
+    shown = cli("sketch", store, "doctor")
+    assert shown.code == 0 and "adjective before: " in shown.out and "nurse 8 (13.0)" in shown.out
+    compared = cli("sketch", store, "doctor", "fox", "--compare")
+    assert compared.code == 0 and "more fox: red 0/30" in compared.out
+    assert cli("sketch", store, "doctor", "--compare").code == 2
+    assert cli("sketch", store, "doctor", "fox", "--compare", "--model", "m").code == 2
+    for name in ("t.tsv", "t.csv", "t.xlsx"):
+        done = cli("sketch", store, "doctor", "--out", tmp_path / name)
+        assert done.code == 0 and not done.out and (tmp_path / name).stat().st_size > 100
+    lines = (tmp_path / "t.tsv").read_text().splitlines()
+    assert lines[0] == "pattern\tcollocate\tcount\texpected\tllr\tlogdice"
+    assert any(line.startswith("and, or\tnurse\t8\t") for line in lines)
+    assert cli("sketch", store, "doctor", "--out", tmp_path / "t.tsv").code == 2
+    assert cli("sketch", store, "doctor", "fox", "--out", tmp_path / "t.tsv", "--overwrite").code == 0
