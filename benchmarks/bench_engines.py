@@ -44,7 +44,7 @@ from bagpack.engines.snippets.fetching import fetch_snippets
 from bagpack.engines.words import index_words, unmark
 from bagpack.errors import BagpackError
 from bagpack.sources import as_source
-from bagpack.vectors import PairMatrix
+from bagpack.vectors import BlockMatrix
 
 HERE = Path(__file__).resolve().parent.parent
 DATA = HERE / "bench-data"
@@ -165,7 +165,7 @@ def measure(
     basis = Basis.of(store, 500)
     settings = CountSettings(limit=None)
     ours, theirs = (
-        PairMatrix.count(as_source(source), pairs, basis, settings) for source in (snippets, store)
+        BlockMatrix.count(as_source(source), pairs, basis, settings) for source in (snippets, store)
     )
     differing = sum((ours.block(part) != theirs.block(part)).nnz for part in ("v1v2", "v12"))
     counted = sum(theirs.block(part).nnz for part in ("v1v2", "v12"))

@@ -1,5 +1,6 @@
 import argparse
 import importlib
+from pathlib import Path
 
 import benchmarks.__main__ as runner
 import pytest
@@ -40,3 +41,10 @@ def test_an_unknown_benchmark_is_named(monkeypatch):
     monkeypatch.setattr("sys.argv", ["benchmarks", "speed"])
     with pytest.raises(SystemExit, match=r"no benchmark bench_speed; there are .*bench_learning"):
         runner.main()
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in Path(runner.__file__).parent.glob("bench_*.py"))
+)
+def test_every_benchmark_imports_names_that_exist(name):
+    assert callable(importlib.import_module(f"benchmarks.{name}").main)
