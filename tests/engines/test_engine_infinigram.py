@@ -6,7 +6,6 @@ import random
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import numpy as np
 import pytest
 
 pytest.importorskip("infini_gram")
@@ -20,7 +19,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.engines.backends.infinigram import InfiniGramEngine, _tokens
 from bagpack.engines.base import BusyError, EngineError, connect, engine_kind, parse_address
 from bagpack.engines.build import build_engine
-from bagpack.engines.counts import FEATURES, pair_statistics, statistics_features
+from bagpack.engines.counts import corpus_statistics, pair_statistics
 from bagpack.engines.fetch.budget import Manners
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.queries import Query
@@ -159,14 +158,44 @@ def test_counts_are_kept(text, tmp_path):
     assert pair_statistics(PAIRS, url, cache=tmp_path / "c", manners=Manners(spend=spent)) == first
 
 
-def test_statistics_as_features(text, tmp_path):
-    url = f"infinigram:{tmp_path / 'index'}"
-    build_engine(url, [text], jobs=1)
-    found = pair_statistics([*PAIRS, ("unicorn", "cat")], url, cache=tmp_path / "c")
-    X = statistics_features(found, tokens=600)
-    assert X.shape == (4, len(FEATURES))
-    assert np.isfinite(X).all()
-    assert X[3].tolist() == [0, X[0][0], 0, 0, 0.5, 0], "never seen"
+def test_evaluate_takes_pair_statistics_from_an_engine(tmp_path, cli, monkeypatch):
+    """The store has the words, never together; the order in which they meet in the index gives the label."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    pairs = [(f"mora{i:02d}", f"fino{i:02d}", "forth" if i % 2 else "back") for i in range(40)]
+    home, web, data = tmp_path / "home.txt", tmp_path / "web.txt", tmp_path / "pairs.tsv"
+    home.write_text("".join(f"We saw {a} there.\nWe saw {b} there.\n" for a, b, _ in pairs))
+    web.write_text(
+        "".join(f"A {a} {b}.\n" * 3 if label == "forth" else f"A {b} {a}.\n" * 3 for a, b, label in pairs)
+    )
+    data.write_text("w1\tw2\tlabel\n" + "".join("\t".join(row) + "\n" for row in pairs))
+    store, url = tmp_path / "home.bp", f"infinigram:{tmp_path / 'index'}"
+    index_corpus([str(home)], store, jobs=1)
+    build_engine(url, [str(web)], jobs=1)
+    args = ("evaluate", store, data, "-b", 20, "--folds", 5, "--condition", "v12", "--json", "-j", 1)
+    # Without the index no pair has a v12 at all.
+    alone, counted = (json.loads(cli(*args, *more).out) for more in ((), ("--counts", url)))
+    scores = [one["conditions"][0]["metrics"]["accuracy"]["mean"] for one in (alone, counted)]
+    assert scores[0] <= 0.6 and scores[1] == 1.0
+    (note,) = [note for note in counted["notes"] if "was counted by infinigram:" in note]
+    assert (
+        "(480 tokens); contexts are those of the corpus" in note
+    )  # three sentences a pair, four tokens each
+    assert counted["data"]["unseen_pairs"] == 40  # of the store
+    refused = cli(*args, "--counts", url, "--preset", "paper")
+    assert refused.code == 2 and "preset paper has none" in refused.err
+
+
+def test_the_order_of_words_that_touch_stands_for_that_of_words_that_are_near(service, tmp_path):
+    held, url = service
+    found = corpus_statistics(PAIRS, url, cache=tmp_path / "c")
+    assert found.tokens == held.library.count([])["count"] > 1000
+    pair = found.pairs[0]
+    n1, n2, plus, minus = pair.totals
+    assert (n1, n2, plus + minus) == (pair.count1, pair.count2, pair.together)
+    share = (pair.before[0] + 1) / (pair.before[0] + pair.after[0] + 2)
+    assert plus == pytest.approx(share * pair.together)
+    held.misbehave = lambda request: (400, '{"error": "empty query"}') if not request["query"] else None
+    assert corpus_statistics(PAIRS[:1], url, cache=tmp_path / "other").tokens == 0
 
 
 def test_an_engine_that_does_not_count(tmp_path, text):

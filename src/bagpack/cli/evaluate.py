@@ -47,6 +47,14 @@ def evaluate(
     keep_overlap: Annotated[
         bool, advanced("--keep-overlap", help="Train also on pairs that are in the test file.")
     ] = False,
+    counts: Annotated[
+        str | None,
+        advanced(
+            "--counts",
+            metavar="URL",
+            help="Take pair statistics from an infinigram: or infinigram+https: engine.",
+        ),
+    ] = None,
     condition: Condition = "all",
     split: Split = "random",
     folds: Folds = None,
@@ -85,7 +93,7 @@ def evaluate(
         seed=learning.seed, transductive=transductive, C=svm.cost, epsilon=svm.epsilon,
         left_out=tuple(leave_out or ()), drop_unseen=rows.drop_unseen, label_sets=rows.label_sets,
         task=rows.task, columns=rows.named(), features=report is not None or output.json,
-        keep_overlap=keep_overlap, precision=precision,
+        keep_overlap=keep_overlap, precision=precision, counts=counts,
     )  # fmt: skip
     store = str(subcorpus.store(store))
     with parallel.workers(report, store), work_progress(output.silent) as progress:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bagpack.engines.base import Count, Sender, connect, parse_address
+from bagpack.engines.base import BusyError, Count, EngineError, Sender, connect, parse_address
 from bagpack.engines.fetch.budget import Manners
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.fetch.client import Client
@@ -18,8 +15,6 @@ from bagpack.engines.queries import MAX_GAP, Query, target_forms
 from bagpack.engines.snippets.fetching import check_budget
 from bagpack.errors import UsageError
 from bagpack.tasks.words import Pair
-
-FEATURES = ("log count w1", "log count w2", "log together", "PMI", "share w1 first", "share adjacent")
 
 
 class CountingEngine(Protocol):
@@ -30,6 +25,9 @@ class CountingEngine(Protocol):
 
     def count(self, query: Query, sender: Sender) -> Count:
         """How often a word occurs, or a pair with exactly `gap` tokens between."""
+
+    def tokens(self, sender: Sender) -> int:
+        """The size of the corpus."""
 
 
 class PairStatistics(NamedTuple):
@@ -43,6 +41,26 @@ class PairStatistics(NamedTuple):
     before: tuple[int | None, ...]
     after: tuple[int | None, ...]
     approximate: bool
+
+    @property
+    def totals(self) -> tuple[float, float, float, float]:
+        """n(w1), n(w2), n+ and n−.
+
+        Where the order is known only of words that touch, those near each other are taken to have it as often.
+        """
+        if None not in (*self.before, *self.after):
+            orders = [float(sum(count or 0 for count in part)) for part in (self.before, self.after)]
+            return self.count1, self.count2, orders[0], orders[1]
+        plus, minus = self.before[0] or 0, self.after[0] or 0
+        first = self.together * (plus + 1) / (plus + minus + 2)
+        return self.count1, self.count2, first, self.together - first
+
+
+class CorpusStatistics(NamedTuple):
+    """Counts of pairs, and the number of tokens of the corpus; 0 if the engine does not say."""
+
+    pairs: list[PairStatistics]
+    tokens: int
 
 
 class _Counter:
@@ -74,8 +92,27 @@ def pair_statistics(
     lang: str = "en",
     manners: Manners | None = None,
     timeout: float = 30.0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[PairStatistics]:
-    """The counts of each pair.
+    """The counts of each pair; see `corpus_statistics`."""
+    return corpus_statistics(
+        pairs, engine, cache=cache, inflector=inflector, lang=lang, manners=manners, timeout=timeout,
+        progress=progress,
+    ).pairs  # fmt: skip
+
+
+def corpus_statistics(
+    pairs: Iterable[Pair],
+    engine: str,
+    *,
+    cache: str | Path,
+    inflector: Inflector | None = None,
+    lang: str = "en",
+    manners: Manners | None = None,
+    timeout: float = 30.0,
+    progress: Callable[[int, int], None] | None = None,
+) -> CorpusStatistics:
+    """The counts of each pair, and the size of the corpus.
 
     A local infini-gram index gives every order and gap exactly. The HTTP API gives the words' counts, how often they
     touch in each order, and how often they are near each other; `approximate` is set where it says so.
@@ -86,7 +123,10 @@ def pair_statistics(
         ``infinigram:DIRECTORY`` or ``infinigram+https://HOST/?index=NAME``.
     cache
         The file that keeps the answers and the number of requests, as for `fetch_snippets`.
+    progress
+        Called after every pair with the number of pairs done and of all.
     """
+    pairs = list(pairs)
     inflector = inflector or Inflector(lang)
     manners = manners or Manners()
     with AnswerCache(cache) as kept:
@@ -99,11 +139,28 @@ def pair_statistics(
                 raise UsageError(
                     f"{address} gives no counts; use infinigram:DIRECTORY or infinigram+https://…"
                 )
-            return [
-                _statistics(pair, cast("CountingEngine", opened), client, inflector, lang) for pair in pairs
-            ]
+            found = []
+            for pair in pairs:
+                found.append(_statistics(pair, cast("CountingEngine", opened), client, inflector, lang))
+                if progress:
+                    progress(len(found), len(pairs))
+            return CorpusStatistics(found, _tokens(cast("CountingEngine", opened), client))
         finally:
             opened.close()
+
+
+def _tokens(engine: CountingEngine, client: Client) -> int:
+    """The size of the corpus, from the cache where it has it; 0 if the engine does not say."""
+    held = client.cache.get_count(engine.identity, "tokens")
+    if held is None:
+        try:
+            held = Count(engine.tokens(client), False)
+        except BusyError:
+            raise
+        except EngineError:
+            return 0
+        client.cache.put_count(engine.identity, "tokens", held)
+    return held.occurrences
 
 
 def _statistics(
@@ -126,25 +183,3 @@ def _statistics(
     return PairStatistics(
         words[0], words[1], count1, count2, sum(forth) + sum(back), forth, back, counter.approximate
     )
-
-
-def statistics_features(statistics: Iterable[PairStatistics], tokens: int) -> NDArray[np.float64]:
-    """A row of `FEATURES` per pair, for a classifier; `tokens` is the size of the corpus."""
-    rows = []
-    for pair in statistics:
-        orders = [sum(count or 0 for count in part) for part in (pair.before, pair.after)]
-        seen = sum(orders)
-        adjacent = (pair.before[0] or 0) + (pair.after[0] or 0)
-        expected = pair.count1 * pair.count2 * 2 * (MAX_GAP + 1) / max(tokens, 1)
-        pmi = np.log(pair.together / expected) if pair.together and expected else 0.0
-        rows.append(
-            (
-                np.log1p(pair.count1),
-                np.log1p(pair.count2),
-                np.log1p(pair.together),
-                pmi,
-                orders[0] / seen if seen else 0.5,
-                adjacent / pair.together if pair.together else 0.0,
-            )
-        )
-    return np.array(rows, np.float64).reshape(-1, len(FEATURES))

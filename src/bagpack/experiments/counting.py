@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.errors import StoreError
+from bagpack.errors import StoreError, UsageError
 from bagpack.files import read_json
+from bagpack.learn.presets import Preset
+from bagpack.names import STATISTICS
 from bagpack.parallel import Progress
 from bagpack.sources import find_store, open_source
 from bagpack.vectors.matrix import BlockMatrix, Pair
+from bagpack.vectors.tables import OutsideCounts
 
 if TYPE_CHECKING:
     from bagpack.evaluate.schema import CorpusFacts, DataFacts
 
 DEFAULT_B = 1500
+REMOTE_RATE = 5.0  # requests per second to a public service that counts
 LISTED = 50  # names that a result lists; the numbers are always whole
 
 
@@ -45,6 +49,47 @@ def matrix_of(
         progress("basis", 0, 0)
     basis = _basis(source, options)
     return BlockMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
+
+
+def with_engine_counts(
+    matrix: BlockMatrix, engine: str, preset: Preset, progress: Progress | None = None
+) -> BlockMatrix:
+    """The matrix whose pair statistics (how often the words meet, in which order) are counted by an engine."""
+    from bagpack.engines.base import parse_address
+    from bagpack.engines.counts import corpus_statistics
+    from bagpack.engines.fetch.budget import Manners
+    from bagpack.engines.fetch.cache import default_cache
+
+    if not any(STATISTICS in blocks for blocks in preset.conditions.values()):
+        raise UsageError(
+            f"--counts gives the pair statistics of preset modern, and preset {preset.name} has none; omit one of the "
+            "two options"
+        )
+    address = parse_address(engine)
+    pairs = list(dict.fromkeys(matrix.pairs))
+    found = corpus_statistics(
+        pairs, engine, cache=default_cache(),
+        manners=Manners(rate=REMOTE_RATE) if "http" in address.scheme else Manners(),
+        progress=None if progress is None else lambda done, total: progress("counts", done, total),
+    )  # fmt: skip
+    outside = OutsideCounts(
+        {pair: statistics.totals for pair, statistics in zip(pairs, found.pairs, strict=True)},
+        address.shown, found.tokens, any(statistics.approximate for statistics in found.pairs),
+    )  # fmt: skip
+    return matrix.with_outside_counts(outside)
+
+
+def outside_note(matrix: BlockMatrix) -> list[str]:
+    """Where pair statistics are from, if not from the corpus."""
+    outside = matrix.tables.outside
+    if outside is None:
+        return []
+    size = f"{outside.tokens:,} tokens" if outside.tokens else "size unknown, so without PMI"
+    estimated = ". Some counts are estimates" if outside.approximate else ""
+    return [
+        f"How often words occur, and occur together, was counted by {outside.source} ({size}); contexts are those of "
+        f"the corpus{estimated}."
+    ]
 
 
 def is_matrix(path: Path) -> bool:

@@ -30,7 +30,9 @@ from bagpack.experiments.counting import (
     count_settings,
     data_facts,
     matrix_of,
+    outside_note,
     versions,
+    with_engine_counts,
 )
 from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
 from bagpack.learn.fitting import Machine
@@ -66,6 +68,7 @@ class EvaluateOptions:
     columns: dict[str, str] | None = None
     features: bool = True  # and the learning curve, and sentences of mistakes
     keep_overlap: bool = False
+    counts: str | None = None  # an engine that counts pairs
     precision: float = PRECISION
 
     def __post_init__(self) -> None:
@@ -141,6 +144,8 @@ def load_rows(
         n_train = len(data)
         data = join(data, other)
     matrix = matrix_of(source, data.pairs, counting, progress)
+    if options.counts is not None:
+        matrix = with_engine_counts(matrix, options.counts, get_preset(options.preset), progress)
     answers: Any = data.scores if data.kind == "ratings" else list(data.labels)
     if options.label_sets:
         answers = [frozenset(label.split("\t")) for label in data.labels]
@@ -292,6 +297,7 @@ def finish_result(
     if data.kind == "relations" and data.is_multilabel and not data.group_column and not options.label_sets:
         notes.append("Some pairs have two labels in the data; every row counts by itself (see --label-sets).")
     notes += [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
+    notes += outside_note(rows.matrix)
     result = {
         **found,
         "corpus": corpus_facts(rows.matrix),

@@ -82,18 +82,24 @@ def block_of(matrix: Matrix, name: str) -> Block:
 
 def pair_statistics(matrix: BlockMatrix) -> Floats:
     """The statistics of each pair of a matrix; see `statistics_of`."""
-    return statistics_of(matrix.totals, matrix.basis, matrix.settings)
+    outside = matrix.tables.outside
+    if outside is None:
+        return statistics_of(matrix.totals, matrix.basis, matrix.settings)
+    totals = np.array([outside.totals[pair] for pair in matrix.pairs]).reshape(-1, 4)
+    return statistics_of(totals, matrix.basis, matrix.settings, outside.tokens)
 
 
-def statistics_of(totals: Ints, basis: Basis, settings: CountSettings) -> Floats:
+def statistics_of(
+    totals: Ints | Floats, basis: Basis, settings: CountSettings, tokens: float | None = None
+) -> Floats:
     """Per pair: ln(1+n+), ln(1+n−), whether it is seen at all, its PMI, and the log odds of the order.
 
     ``totals`` has n(w1), n(w2), n+ and n− of each pair. All statistics are zero for a pair that is never seen together.
-    The size of the corpus is taken from the basis's unigrams (all but the rarest words), and PMI is 0 where they have
-    no counts. A word's partner can be in 2 (between + 1) places.
+    The size of the corpus is ``tokens``, or taken from the basis's unigrams (all but the rarest words); PMI is 0 where
+    it is unknown. A word's partner can be in 2 (between + 1) places.
     """
     n1, n2, plus, minus = totals.astype(np.float64).T
-    tokens = float(sum(basis.unigram_counts))
+    tokens = float(sum(basis.unigram_counts)) if tokens is None else tokens
     reach = 2 * (settings.windows.between + 1)
     together = plus + minus
     seen = together > 0

@@ -29,7 +29,15 @@ from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.rows import I64, Bools, PairRows
 from bagpack.vectors.rows import Pair as Pair
-from bagpack.vectors.tables import KEY_SEPARATOR, CountTables, PairTable, WordTable, canonical, pair_codes
+from bagpack.vectors.tables import (
+    KEY_SEPARATOR,
+    CountTables,
+    OutsideCounts,
+    PairTable,
+    WordTable,
+    canonical,
+    pair_codes,
+)
 
 ALL = CONDITIONS["v1v2v12"]
 
@@ -289,6 +297,13 @@ class BlockMatrix(PairRows, sparse.csr_array):
         if self._weighted is not None:
             weighted = {name: block.take(rows) for name, block in self._weighted.items()}
         return BlockMatrix.make(self.tables, self.rows[rows], self._names, couples=couples, weighted=weighted)
+
+    def with_outside_counts(self, outside: OutsideCounts) -> BlockMatrix:
+        """The same rows, whose pair statistics (`bagpack.learn.features`) are those of another corpus."""
+        tables = replace(self.tables, outside=outside)
+        return BlockMatrix.make(
+            tables, self.rows, self._names, couples=self._couples, weighted=self._weighted
+        )
 
     def equals(self, other: object) -> bool:
         """Whether another matrix has the same pairs, columns and values; ``==`` compares entry by entry."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +64,20 @@ def pair_codes(one: I64, two: I64) -> I64:
 
 
 @dataclass(frozen=True, eq=False)
+class OutsideCounts:
+    """How often words occur, and occur together, in another corpus than the one whose contexts are counted.
+
+    ``totals`` has n(w1), n(w2), n+ and n− of each pair, ``source`` names the corpus, and ``tokens`` is its size (0 if
+    unknown).
+    """
+
+    totals: Mapping[tuple[str, str], tuple[float, float, float, float]]
+    source: str
+    tokens: int
+    approximate: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class CountTables:
     """The counts that all rows of a matrix, and all selections of them, share.
 
@@ -74,6 +89,8 @@ class CountTables:
         Each name's row of the word table; -1 if the corpus does not know the word.
     place
         Where the matrix was opened.
+    outside
+        Counts of another corpus, which the statistics of pairs are then made from.
     """
 
     names: Strings
@@ -85,6 +102,7 @@ class CountTables:
     source_path: str
     source_hash: str
     place: Path | None = None
+    outside: OutsideCounts | None = None
 
     @cached_property
     def name_list(self) -> list[str]:

@@ -69,6 +69,8 @@ class InfiniGramEngine:
         directory = directory_of(address)
         self.identity = f"infinigram:{facts['build']}"
         self._texts = SentenceFiles(directory)
+        size = (directory / "tokenized.0").stat().st_size
+        self._size = (size - len(SEPARATOR) * int(facts["sentences"])) // WIDTH
         self._offsets = map_array(directory / "offset.0", "<u8")
         self._table = map_array(directory / "table.0", "|u1").reshape(-1, int(facts["pointer_bytes"]))
         words = (directory / "vocabulary").read_bytes().decode().split("\n")
@@ -87,6 +89,10 @@ class InfiniGramEngine:
     def count(self, query: Query, sender: Sender = DIRECT) -> Count:
         """How often the query matches; no sentence is read."""
         return sender.send(lambda: Count(int(self._matches(query).size), False))
+
+    def tokens(self, sender: Sender = DIRECT) -> int:
+        """The size of the corpus."""
+        return self._size
 
     def _sentences(self, query: Query) -> I64:
         """The numbers of the sentences in which a query matches, ascending, each once."""

@@ -137,6 +137,10 @@ class InfiniGramApi:
         """How often the words of a pair occur near each other, in either order."""
         return self._total(clauses(query), sender)
 
+    def tokens(self, sender: Sender = DIRECT) -> int:
+        """The size of the corpus, in the service's own tokens: the count of an empty query."""
+        return self._total([""], sender).occurrences
+
     def _total(self, texts: list[str], sender: Sender) -> Count:
         total, approximate = 0, False
         for text in texts:
