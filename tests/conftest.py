@@ -31,6 +31,17 @@ class Result:
     out: str
     err: str
 
+    def sentence(self, code=1):
+        """The one line on standard error of a command that fails cleanly."""
+        assert self.code == code, self.err
+        assert self.out == ""
+        assert "Traceback" not in self.err
+        assert "unforeseen" not in self.err
+        said = self.err.strip()
+        assert said.startswith("bagpack: ")
+        assert "\n" not in said
+        return said
+
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_disk():

@@ -238,9 +238,36 @@ class Node:
         return {"took": 1, "timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": {"hits": hits}}
 
 
-@contextlib.contextmanager
 def search_node(node, context=None):
-    """Serve a node on loopback, with TLS if there is a context; yields host:port."""
+    """Serve a node on loopback, with TLS if there is a context; a context manager that yields host:port."""
+    kinds = {"Content-Type": "application/json", "X-Elastic-Product": "Elasticsearch"}
+
+    def answer(method, path, headers, body):
+        path = path.partition("?")[0]
+        node.requests.append((method, path, body, dict(headers)))
+        odd = node.misbehave(method, path)
+        if odd is not None:
+            status, text, *kind = odd
+            return status, text, {**kinds, **({"Content-Type": kind[0]} if kind else {})}
+        if node.password and headers.get("Authorization") != node.password:
+            return 401, '{"error": {"reason": "missing authentication"}, "status": 401}', kinds
+        try:
+            return 200, json.dumps(node.answer(method, path, body)), kinds
+        except RefusedError as error:
+            return error.status, json.dumps(error.body), kinds
+
+    return serve(answer, context)
+
+
+# HTTP ------------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def serve(answer, context=None):
+    """Serve on loopback, with TLS if there is a context; yields host:port.
+
+    `answer(method, path, headers, body)` returns the status, the text and a dictionary of headers.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -249,26 +276,13 @@ def search_node(node, context=None):
 
         def handle_one(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            path = self.path.partition("?")[0]
-            node.requests.append((self.command, path, body, dict(self.headers)))
-            odd = node.misbehave(self.command, path)
-            if odd is not None:
-                return self.reply(*odd)
-            if node.password and self.headers.get("Authorization") != node.password:
-                return self.reply(401, '{"error": {"reason": "missing authentication"}, "status": 401}')
-            try:
-                return self.reply(200, json.dumps(node.answer(self.command, path, body)))
-            except RefusedError as error:
-                return self.reply(error.status, json.dumps(error.body))
-
-        def reply(self, status, text, kind="application/json"):
+            status, text, headers = answer(self.command, self.path, self.headers, body)
             data = text.encode()
             self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("X-Elastic-Product", "Elasticsearch")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for name, value in {**headers, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
+            with contextlib.suppress(OSError):
+                self.end_headers()
                 self.wfile.write(data)
                 self.wfile.flush()
 
@@ -281,8 +295,7 @@ def search_node(node, context=None):
     server.daemon_threads = True
     if context:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"127.0.0.1:{server.server_address[1]}"
     finally:

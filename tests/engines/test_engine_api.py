@@ -1,13 +1,12 @@
 """Search APIs declared in TOML, against a loopback server that pages, throttles and fails."""
 
-import contextlib
 import json
 import random
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from engine_servers import serve
 
 from bagpack.engines.backends.http import declared, read_declaration
 from bagpack.engines.base import BusyError, EngineError, connect, native_query, parse_address
@@ -71,39 +70,19 @@ def api(monkeypatch, tmp_path):
     """The server; `api.url` is the engine's URL."""
     held = Api()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
+    def answer(method, path, headers, body):
+        asked = {name: value[0] for name, value in parse_qs(urlsplit(path).query).items()}
+        with held.lock:
+            held.requests.append((asked, dict(headers)))
+            number = len(held.requests)
+        odd = held.misbehave(number)
+        return odd or (200, json.dumps(held.answer(asked["q"], int(asked["p"]))), {})
 
-        def do_GET(self):
-            asked = {name: value[0] for name, value in parse_qs(urlsplit(self.path).query).items()}
-            with held.lock:
-                held.requests.append((asked, dict(self.headers)))
-                number = len(held.requests)
-            odd = held.misbehave(number)
-            status, body, more = odd or (200, json.dumps(held.answer(asked["q"], int(asked["p"]))), {})
-            data = body.encode()
-            self.send_response(status)
-            for name, value in {**more, "Content-Length": str(len(data))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                self.wfile.write(data)
-
-        def log_message(self, *details):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     monkeypatch.setenv("TEST_KEY", KEY)
     (tmp_path / "test.toml").write_text(DECLARATION)
-    held.url = f"api:{tmp_path / 'test.toml'}?host=http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with serve(answer) as place:
+        held.url = f"api:{tmp_path / 'test.toml'}?host=http://{place}"
         yield held
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def test_pages_are_fetched_until_there_are_enough(api):

@@ -1,12 +1,10 @@
 """infini-gram: counts from a local index, and the HTTP protocol against a server with the real engine behind it."""
 
-import contextlib
 import json
 import random
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from engine_servers import serve
 
 pytest.importorskip("infini_gram")
 
@@ -98,32 +96,13 @@ def service(tmp_path):
     held = Service(connect(f"infinigram:{directory}"), str(directory))
     held.documents = documents
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
+    def answer(method, path, headers, body):
+        request = json.loads(body)
+        held.requests.append(request)
+        return *(held.misbehave(request) or (200, json.dumps(held.answer(request)))), {}
 
-        def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            held.requests.append(request)
-            status, body = held.misbehave(request) or (200, json.dumps(held.answer(request)))
-            self.send_response(status)
-            data = body.encode()
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                self.wfile.write(data)
-
-        def log_message(self, *details):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield held, f"infinigram+http://127.0.0.1:{server.server_address[1]}/?index=v4_test"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serve(answer) as place:
+        yield held, f"infinigram+http://{place}/?index=v4_test"
 
 
 def brute_force(corpus_sentences, one, two, gap):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from bagpack.engines.base import BusyError, Count, EngineError, Sender, connect, parse_address
 from bagpack.engines.fetch.budget import Manners
@@ -83,22 +83,9 @@ class _Counter:
         return held.occurrences
 
 
-def pair_statistics(
-    pairs: Iterable[Pair],
-    engine: str,
-    *,
-    cache: str | Path,
-    inflector: Inflector | None = None,
-    lang: str = "en",
-    manners: Manners | None = None,
-    timeout: float = 30.0,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[PairStatistics]:
-    """The counts of each pair; see `corpus_statistics`."""
-    return corpus_statistics(
-        pairs, engine, cache=cache, inflector=inflector, lang=lang, manners=manners, timeout=timeout,
-        progress=progress,
-    ).pairs  # fmt: skip
+def pair_statistics(pairs: Iterable[Pair], engine: str, **options: Any) -> list[PairStatistics]:
+    """The counts of each pair; the options are those of `corpus_statistics`."""
+    return corpus_statistics(pairs, engine, **options).pairs
 
 
 def corpus_statistics(
