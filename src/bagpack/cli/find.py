@@ -58,27 +58,28 @@ def find(
     ] = None,
     among: Annotated[
         str | None,
-        common("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
+        advanced("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
         Names((FILE,)),
     ] = None,
     known: Annotated[
         str | None,
-        common("--known", metavar="FILE", help="A table of further known pairs, which are left out."),
+        advanced("--known", metavar="FILE", help="A table of further known pairs, which are left out."),
         Names((FILE,)),
     ] = None,
     mark_known: Annotated[
-        bool, common("--mark-known", help="Keep examples and known pairs, and mark them.")
+        bool, advanced("--mark-known", help="Keep examples and known pairs, and mark them.")
     ] = False,
     top: Annotated[
         int | None, common("--top", help=f"Number of pairs ({ON_SCREEN}, or {IN_FILES} in a file).")
     ] = None,
     per_word: Annotated[
-        str, common("--per-word", metavar="N", help="At most N pairs with the same word in a place, or none.")
+        str,
+        advanced("--per-word", metavar="N", help="At most N pairs with the same word in a place, or none."),
     ] = "5",
     min_count: Annotated[
-        int, common("--min-count", help="Words must occur this often (1 with --among).")
+        int, advanced("--min-count", help="Words must occur this often (1 with --among).")
     ] = 5,
-    min_together: Annotated[int, common("--min-together", help="Pairs must co-occur this often.")] = 2,
+    min_together: Annotated[int, advanced("--min-together", help="Pairs must co-occur this often.")] = 2,
     never_meeting: Annotated[
         int, advanced("--never-meeting", help="Also consider N pairs that never co-occur.")
     ] = 0,
@@ -95,10 +96,7 @@ def find(
     html: Page = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Find new pairs of a relation in the whole corpus, each with a sentence.
-
-    From a few examples of the relation, or with a model. Pairs are ranked by probability; examples are left out.
-    """
+    """Find new pairs of a relation in the whole corpus, from examples or with a model."""
     from bagpack.find.requests import FindRequest, run_request
     from bagpack.report.screens.found import show_found
     from bagpack.sheets import check_table, write_table
