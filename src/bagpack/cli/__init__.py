@@ -17,6 +17,7 @@ from bagpack.cli import command
 from bagpack.cli.agree import agree
 from bagpack.cli.basis import basis
 from bagpack.cli.check import check
+from bagpack.cli.compare import compare
 from bagpack.cli.contexts import contexts
 from bagpack.cli.demo import demo
 from bagpack.cli.engine_build import build
@@ -109,7 +110,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     command.CORPUS: (index, plan, info, verify),
     command.COUNTING: (contexts, basis, vectors, check),
     command.LEARNING: (evaluate, solve, train, predict, reproduce),
-    command.REASONS: (find, agree, explain, similar, sketch, serve),
+    command.REASONS: (find, agree, explain, similar, sketch, compare, serve),
     command.ENGINES: (forms, queries, fetch),
 }
 for panel, functions in COMMANDS.items():

@@ -20,6 +20,7 @@ from bagpack.cli.options import (
     tagged_word,
 )
 from bagpack.cli.words import check_words, hint_words
+from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
@@ -34,6 +35,10 @@ def contexts(
     w2: MaybeSecondWord = None,
     limit: Limit = "5000",
     windows: Windows = "4/2-5-2",
+    by: Annotated[
+        str | None,
+        common("--by", metavar="ATTRIBUTE", help="Count by an attribute of documents: genre, year, year:10."),
+    ] = None,
     pos1: Pos1 = None,
     pos2: Pos2 = None,
     json: Json = False,
@@ -52,6 +57,9 @@ def contexts(
     w2 = None if w2 is None else tagged_word(w2, "--pos2", pos2)
     source = open_source(subcorpus.store(store))
     reach = Sizes.parse(windows)
+    if by is not None:
+        _show_by(source, [w1] if w2 is None else [w1, w2], by, reach, json, csv)
+        return
     found = source.contexts(w1, w2, limit=parse_limit(limit), windows=reach)
     others = elsewhere(source, found.words)
     if json:
@@ -67,6 +75,25 @@ def contexts(
     hint_words(source, found.unknown)
     for item in others:
         console.tell(say_elsewhere(**asdict(item)), "yellow")
+
+
+def _show_by(source: ContextSource, words: list[str], by: str, windows: Sizes, json: bool, csv: bool) -> None:
+    """How often the word or pair occurs in the documents of each value."""
+    from bagpack.contexts.by_attribute import count_by
+    from bagpack.contexts.source import CorpusSource
+    from bagpack.report.screens.comparison import show_distribution
+
+    if not isinstance(source, CorpusSource):
+        raise UsageError(f"--by counts in a store, and {source.name} holds snippets; name a store")
+    found = count_by(source.corpus, words, by, windows)
+    if json:
+        console.print_json(found.to_dict())
+    elif csv:
+        console.write(found.to_csv())
+    else:
+        show_distribution(found)
+    if not json:
+        hint_words(source, found.unknown)
 
 
 def _tell_nearest(source: ContextSource, w1: str, w2: str, windows: Sizes) -> None:

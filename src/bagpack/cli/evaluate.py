@@ -24,9 +24,13 @@ from bagpack.cli.options import (
     advanced,
     common,
     conditions_of,
+    select,
 )
 from bagpack.cli.progress import work_progress
-from bagpack.cli.results import show_result
+from bagpack.cli.results import show_by, show_result
+from bagpack.errors import UsageError
+
+MOST_VALUES = 30
 
 
 def evaluate(
@@ -54,6 +58,10 @@ def evaluate(
             metavar="URL",
             help="Take pair statistics from an infinigram: or infinigram+https: engine.",
         ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        common("--by", metavar="ATTRIBUTE", help="Evaluate on the documents of each value: genre, …"),
     ] = None,
     condition: Condition = "all",
     split: Split = "random",
@@ -95,6 +103,24 @@ def evaluate(
         task=rows.task, columns=rows.named(), features=report is not None or output.json,
         keep_overlap=keep_overlap, precision=precision, counts=counts,
     )  # fmt: skip
+    if by is not None:
+        if report is not None or predictions is not None:
+            raise UsageError(
+                "--by evaluates several times, so it has no --report and no --predictions; leave them out"
+            )
+        parts = _parts(subcorpus.store(store), by)
+        with parallel.workers(None, store), work_progress(output.silent) as progress:
+            results = {
+                value: evaluate_file(
+                    str(part), data, test, counting.options(parallel.jobs), options, progress
+                )
+                for value, part in parts.items()
+            }
+        if output.json:
+            console.print_json({"by": by, "results": results})
+        elif not output.quiet:
+            show_by(by, results)
+        return
     store = str(subcorpus.store(store))
     with parallel.workers(report, store), work_progress(output.silent) as progress:
         result = evaluate_file(store, data, test, counting.options(parallel.jobs), options, progress)
@@ -103,3 +129,22 @@ def evaluate(
     show_result(result, output, report)
     if predictions is not None and not output.silent:
         console.tell(f"predictions: {predictions}")
+
+
+def _parts(store: Path, by: str) -> dict[str, Path]:
+    """The subcorpus of each value of an attribute, by value."""
+    from bagpack.contexts.by_attribute import parse_by
+    from bagpack.corpus.store.corpus import Corpus
+
+    corpus = Corpus.open(store)
+    name, _ = parse_by(corpus, by.partition(":")[0])
+    values = sorted(corpus.attributes[name])
+    if len(values) > MOST_VALUES:
+        raise UsageError(
+            f"--by {by}: the attribute has {len(values):,} values, and each is evaluated by itself; choose one with at "
+            f"most {MOST_VALUES}, or select documents with --where"
+        )
+    if unusable := next((value for value in values if '"' in value and "'" in value), None):
+        raise UsageError(f"--by {by}: the value {unusable!r} has both kinds of quotation marks")
+    quoted = {value: f"'{value}'" if '"' in value else f'"{value}"' for value in values}
+    return {value: select(store, f"{name} == {text}") for value, text in quoted.items()}

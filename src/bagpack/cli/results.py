@@ -39,3 +39,27 @@ def print_tables(result: EvaluationResult) -> None:
     from bagpack.report.terminal import print_result
 
     print_result(result, console.screen())
+
+
+def show_by(by: str, results: dict[str, EvaluationResult]) -> None:
+    """A row for each value of an attribute: its tokens, pairs never seen together, and the score of each condition."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from bagpack.report.result import main_metric
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column(by)
+    first = next(iter(results.values()))
+    metric = main_metric(first)
+    names = [condition["name"] for condition in first["conditions"]]
+    for name in ("tokens", "unseen pairs", *names):
+        table.add_column(name, justify="right")
+    for value, result in results.items():
+        scores = {one["name"]: one["metrics"][metric]["mean"] for one in result["conditions"]}
+        shown = ["" if (own := scores.get(name)) is None else f"{100 * own:.1f}" for name in names]
+        corpus, data = result.get("corpus", {}), result.get("data", {})
+        table.add_row(Text(value), f"{corpus.get('tokens', 0):,}", f"{data.get('unseen_pairs', 0):,}", *shown)
+    out = console.screen()
+    out.print(table)
+    console.tell(f"{metric.replace('_', ' ')} times 100", "dim")

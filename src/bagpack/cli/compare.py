@@ -1,0 +1,93 @@
+"""`bagpack compare`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bagpack import console
+from bagpack.cli.arguments import FILE, Names
+from bagpack.cli.options import (
+    Columns,
+    MaybeSecondWord,
+    OutputOptions,
+    Overwrite,
+    ParallelOptions,
+    Store,
+    Table,
+    Windows,
+    advanced,
+    common,
+    parse_columns,
+)
+from bagpack.cli.words import check_words
+from bagpack.errors import UsageError
+
+LEVEL = 0.05
+
+
+def compare(
+    store: Store,
+    where: Annotated[
+        str, common("--where", metavar="A", help="The documents of the first side: 'year < 1900'.")
+    ],
+    parallel: ParallelOptions,
+    output: OutputOptions,
+    w1: Annotated[
+        str | None, typer.Argument(metavar="W1", help="Compare the contexts of this word."), Names()
+    ] = None,
+    w2: MaybeSecondWord = None,
+    versus: Annotated[
+        str | None, common("--versus", metavar="B", help="Those of the second side; else all others.")
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        common("--pairs", metavar="FILE", help="Compare these pairs, not those of frequent words."),
+        Names((FILE,)),
+    ] = None,
+    top: Annotated[int, common("--top", help="Number of differences to show.")] = 20,
+    least: Annotated[
+        int, advanced("--least", help="Ignore what occurs less often on both sides together.")
+    ] = 5,
+    b: Annotated[int, advanced("-b", help="Number of unigrams, and of bigrams, in the basis.")] = 1500,
+    windows: Windows = "4/2-5-2",
+    columns: Columns = "",
+    out: Table = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Compare two parts of a corpus: which pairs or contexts changed most.
+
+    Without words, pairs of frequent words; with one or two, the terms around and between them. A difference counts if
+    it is significant at 5 % after a correction for the number of tests.
+    """
+    from bagpack.cli.options import select
+    from bagpack.contexts.windows import Windows as Sizes
+    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.explain.comparison import compare_contexts, compare_pairs
+    from bagpack.report.screens.comparison import show_comparison
+    from bagpack.sheets import check_table, write_table
+    from bagpack.tasks import read_pairs
+
+    check_words(w1, w2)
+    if w1 is not None and pairs is not None:
+        raise UsageError("--pairs compares pairs, and a word its contexts; give one of the two")
+    if out is not None:
+        check_table(out, "table of differences", overwrite=overwrite)
+    one, two = (Corpus.open(select(store, own)) for own in (where, versus or f"not ({where})"))
+    sizes = Sizes.parse(windows)
+    with parallel.workers(out, store):
+        if w1 is None:
+            listed = None if pairs is None else read_pairs(pairs, parse_columns(columns)).pairs
+            found = compare_pairs(one, two, listed, windows=sizes, least=least, n_jobs=parallel.jobs)
+        else:
+            words = [w1] if w2 is None else [w1, w2]
+            found = compare_contexts(
+                Corpus.open(store), one, two, words, b=b, windows=sizes, least=least, n_jobs=parallel.jobs
+            )
+    if out is not None:
+        write_table(out, found.table())
+    if output.json:
+        console.print_json(found.to_dict())
+    elif not output.quiet:
+        show_comparison(found, where, versus or "all other documents", top, LEVEL)

@@ -1,0 +1,67 @@
+"""Counts by an attribute of documents, and what differs between two subcorpora."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bagpack import console
+from bagpack.console import screen
+
+if TYPE_CHECKING:
+    from bagpack.contexts.by_attribute import Distribution
+    from bagpack.explain.comparison import Comparison
+
+BAR = 24  # characters of the longest bar
+
+
+def show_distribution(found: Distribution) -> None:
+    """A row for each value: how often, how often per million tokens, and a bar of that."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column(found.attribute)
+    for name in ("count", "tokens", "per million"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    most = max((row.per_million for row in found.rows), default=0.0)
+    for row in found.rows:
+        length = round(BAR * row.per_million / most) if most else 0
+        table.add_row(
+            Text(row.value or "(none)"),
+            f"{row.count:,}",
+            f"{row.tokens:,}",
+            f"{row.per_million:,.2f}",
+            Text("█" * length, style="cyan"),
+        )
+    screen().print(table)
+
+
+def show_comparison(found: Comparison, where: str, versus: str, top: int, level: float) -> None:
+    """The differences that are significant, the clearest first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    clear = [one for one in found.differences if one.q < level]
+    out = screen()
+    unit = "tokens" if found.what == "pairs" else "contexts"
+    out.print(f"A: {where} ({found.size_a:,} {unit})", highlight=False, markup=False)
+    out.print(f"B: {versus} ({found.size_b:,} {unit})", highlight=False, markup=False)
+    if clear:
+        table = Table(box=None, pad_edge=False)
+        table.add_column("pair" if found.what == "pairs" else "context")
+        for name in ("count A", "count B", "rate A", "rate B", "G²", "q"):
+            table.add_column(name, justify="right")
+        for one in clear[:top]:
+            table.add_row(
+                Text(one.name), f"{one.count_a:,}", f"{one.count_b:,}", f"{one.rate_a:,.1f}", f"{one.rate_b:,.1f}",
+                f"{one.g2:+,.1f}", f"{one.q:.2g}",
+            )  # fmt: skip
+        out.print(table)
+    for word in found.unknown:
+        console.tell(f"neither side contains {word}")
+    console.tell(
+        f"{console.many(len(clear), 'difference')} of {found.tested:,} tested, with q < {level:g} (G², corrected by "
+        f"Benjamini-Hochberg); rates per {found.unit}; + more frequent in A, - in B",
+        "dim",
+    )

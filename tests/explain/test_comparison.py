@@ -1,0 +1,136 @@
+"""Counts by attributes of documents, and differences between subcorpora."""
+
+import json
+import random
+
+import pytest
+
+from bagpack.contexts.by_attribute import count_by
+from bagpack.corpus.build.index import index_corpus
+from bagpack.errors import UsageError
+from bagpack.explain.comparison import compare_contexts, compare_pairs
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Cats meet dogs in fiction, and lions in news; one document has no genre."""
+    place = tmp_path_factory.mktemp("compared")
+    rng = random.Random(3)
+    lines = []
+    for number in range(60):
+        genre = ["fiction", "news", None][2 if number == 7 else number % 2]
+        friend = "dog" if number % 2 == 0 else "lion"
+        words = [rng.choice(["cat", friend, "house", "tree", "see"]) for _ in range(40)]
+        text = " ".join([*words, "."])
+        lines.append({"id": f"d{number}", "text": text, "genre": genre, "year": 1900 + number})
+    (place / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return index_corpus([str(place / "a.jsonl")], place / "s").corpus
+
+
+@pytest.mark.parametrize("words", [["cat"], ["cat", "dog"], ["cat", "cat"]])
+def test_counts_by_a_value_are_those_of_its_subcorpus(corpus, words):
+    found = count_by(corpus, words, "genre")
+    assert [row.value for row in found.rows] == ["fiction", "news", ""]
+    for row in found.rows:
+        part = corpus.where(f"genre == {row.value}" if row.value else "not genre")
+        count = part.contexts(*words, limit=None).total
+        assert (row.count, row.tokens) == (count, part.tokens)
+        assert row.per_million == pytest.approx(1e6 * count / part.tokens, abs=0.001)
+    assert found.total == corpus.contexts(*words, limit=None).total
+    steps = count_by(corpus, words, "year:25")
+    assert [row.value for row in steps.rows] == ["1900", "1925", "1950"]
+    assert steps.rows[1].tokens == corpus.where("year >= 1925 and year < 1950").tokens
+    assert steps.total == found.total
+
+
+def test_an_unknown_word_and_an_unknown_attribute(corpus):
+    assert count_by(corpus, ["tiger"], "genre").unknown == ("tiger",)
+    with pytest.raises(
+        UsageError, match=r"has no attribute 'gender'; did you mean genre\? its documents have genre"
+    ):
+        count_by(corpus, ["cat"], "gender")
+    with pytest.raises(UsageError, match="by decades, year:10"):
+        count_by(corpus, ["cat"], "year:x")
+
+
+def test_pairs_that_differ(corpus):
+    from scipy.stats import chi2_contingency
+
+    one, two = corpus.where("genre == fiction"), corpus.where("genre == news")
+    found = compare_pairs(one, two)
+    by_name = {item.name: item for item in found.differences}
+    for name, item in by_name.items():
+        totals = [part.contexts(*name.split(), limit=None).total for part in (one, two)]
+        assert [item.count_a, item.count_b] == totals
+    clearest = found.differences[0]
+    assert clearest.name.split()[1] in ("dog", "lion") or clearest.name.split()[0] in ("dog", "lion")
+    table = [
+        [clearest.count_a, clearest.count_b],
+        [one.tokens - clearest.count_a, two.tokens - clearest.count_b],
+    ]
+    g2 = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+    assert abs(clearest.g2) == pytest.approx(g2, abs=0.01)
+    assert clearest.q < 1e-6
+    assert by_name["cat house"].q > 0.05
+    # Corrected for the number of tests: the smallest p-value times their number, divided by its rank.
+    p = [chi2_contingency([[d.count_a, d.count_b], [one.tokens - d.count_a, two.tokens - d.count_b]], correction=False,
+                          lambda_="log-likelihood").pvalue for d in found.differences]  # fmt: skip
+    adjusted = [min(p[j] * len(p) / (j + 1) for j in range(k, len(p))) for k in range(len(p))]
+    assert [d.q for d in found.differences] == pytest.approx(adjusted, rel=0.01)
+
+
+def test_listed_pairs_and_contexts(corpus):
+    one, two = corpus.where("genre == fiction"), corpus.where("genre == news")
+    found = compare_pairs(
+        one, two, [("cat", "dog"), ("cat", "lion"), ("cat", "tiger"), ("cat", "cat")], least=1
+    )
+    assert {item.name for item in found.differences} == {"cat dog", "cat lion", "cat cat"}
+    for item in found.differences:
+        assert item.count_a == one.contexts(*item.name.split(), limit=None).total
+    contexts = compare_contexts(corpus, one, two, ["cat"], b=20)
+    assert (contexts.size_a, contexts.size_b) == (one.count("cat"), two.count("cat"))
+    assert {item.name for item in contexts.differences[:4]} == {
+        "pre:dog",
+        "post:dog",
+        "pre:lion",
+        "post:lion",
+    }
+    pair = compare_contexts(corpus, one, two, ["cat", "house"], b=20)
+    assert pair.size_a == one.contexts("cat", "house", limit=None).total
+    assert any(item.name in ("+betw:dog", "-betw:dog") for item in pair.differences)
+    nothing = compare_contexts(corpus, one, two, ["tiger"], b=20)
+    assert nothing.unknown == ("tiger",) and nothing.tested == 0
+
+
+def test_commands(corpus, cli, tmp_path):
+    found = json.loads(cli("contexts", corpus.path, "cat", "dog", "--by", "genre", "--json").out)
+    assert found["rows"][0]["value"] == "fiction"
+    assert cli("contexts", corpus.path, "cat", "--by", "genre", "--csv").out.startswith(
+        "genre,count,tokens,per_million"
+    )
+    shown = cli("contexts", corpus.path, "cat", "--by", "year:10").out
+    assert "1900" in shown and "█" in shown
+    found = cli("compare", corpus.path, "--where", "genre == fiction", "--top", "3")
+    assert found.code == 0 and "cat dog" in found.out and "all other documents" in found.out
+    found = cli(
+        "compare", corpus.path, "cat", "--where", "genre == fiction", "--versus", "genre == news", "--json"
+    )
+    assert json.loads(found.out)["differences"][0]["name"].partition(":")[2] in ("dog", "lion")
+    done = cli("compare", corpus.path, "--where", "genre == fiction", "--out", tmp_path / "d.tsv")
+    assert done.code == 0 and (tmp_path / "d.tsv").read_text().startswith("name\tcount_a")
+    (tmp_path / "d.csv").write_text("w1,w2,label\ncat,dog,x\nhouse,tree,y\ncat,lion,x\ntree,see,y\n")
+    done = cli(
+        "evaluate", corpus.path, tmp_path / "d.csv", "--by", "genre", "--folds", "2", "--json", "-b", "20"
+    )
+    results = json.loads(done.out)["results"]
+    assert list(results) == ["fiction", "news"]
+    assert results["news"]["corpus"]["tokens"] == corpus.where("genre == news").tokens
+    done = cli("evaluate", corpus.path, tmp_path / "d.csv", "--by", "genre", "--folds", "2", "-b", "20")
+    assert "fiction" in done.out and "v1v2v12" in done.out
+    assert cli("evaluate", corpus.path, tmp_path / "d.csv", "--by", "year").code == 2
+    assert cli("contexts", corpus.path, "cat", "--by", "gerne").code == 2
