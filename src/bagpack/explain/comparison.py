@@ -19,7 +19,7 @@ from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.explain.telling import log_likelihood
+from bagpack.explain.keyness import log_likelihood
 from bagpack.sheets import table_text
 
 VOCABULARY = 3000  # words whose pairs are compared
