@@ -48,7 +48,7 @@ format: setup
 docs: setup  # the site, in site/; what is generated from the package is written anew first
 	@$(BIN)/python scripts/make_reference.py
 	@$(BIN)/python scripts/make_man.py
-	@$(BIN)/python scripts/draw_rooms.py
+	@$(BIN)/python scripts/draw_architecture.py
 	@$(BIN)/python scripts/readme_tables.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The site is site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"

@@ -1,6 +1,7 @@
 """Build sdist and wheel into dist/, check them, install the wheel into a clean environment, and use it. `make release`.
 
-Nothing is uploaded. Installing needs the package index, for the dependencies.
+The wheel is also run without installing it, by `pipx run` and `uvx`, as the documentation recommends. Nothing is
+uploaded. Installing needs the package index, for the dependencies and for pipx and uv.
 """
 
 from __future__ import annotations
@@ -60,9 +61,45 @@ def try_out(wheel: Path) -> None:
             sys.exit(f"the installed package does not explain as it should:\n{said}")
         if not (home / "share" / "man" / "man1" / "bagpack.1").exists():
             sys.exit("the man page was not installed")
+        run_uninstalled(wheel, Path(place), version)
         print(
             f"{version} is ready: {', '.join(str(path.relative_to(ROOT)) for path in sorted(DIST.iterdir()))}"
         )
+
+
+def run_uninstalled(wheel: Path, place: Path, version: str) -> None:
+    """`pipx run` and `uvx`, each from an environment of its own that is made for one command."""
+    print("Running it with pipx and uv, without installing it")
+    tools = place / "tools"
+    venv.create(tools, with_pip=True)
+    run(
+        tools / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "pipx",
+        "uv",
+    )
+    homes = {"PIPX_HOME": place / "pipx", "UV_CACHE_DIR": place / "uv", "XDG_CACHE_HOME": place / "cache"}
+    environment = {**os.environ, **{name: str(path) for name, path in homes.items()}}
+    environment.pop("PYTHONPATH", None)
+    for command in (
+        ("pipx", "run", "--spec", f"bagpack[serve] @ {wheel.as_uri()}", "bagpack", "--version"),
+        (
+            "uvx",
+            "--python",
+            sys.executable,
+            "--from",
+            f"bagpack[serve] @ {wheel.as_uri()}",
+            "bagpack",
+            "--version",
+        ),
+    ):
+        printed = run(tools / "bin" / command[0], *command[1:], cwd=place, env=environment).strip()
+        if printed != version:
+            sys.exit(f"{command[0]} printed {printed!r} instead of {version!r}")
 
 
 if __name__ == "__main__":

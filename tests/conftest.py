@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,25 @@ BROWSER_ARGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+# The extra of BagPack that installs a module, where its name is another one.
+EXTRAS = {
+    "distributed": "dask", "infini_gram": "infinigram", "opensearchpy": "opensearch", "playwright": "dev",
+    "psycopg": "postgresql",
+}  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that is skipped because a module is missing says how to install it."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple):
+        file, line, reason = report.longrepr
+        if missing := re.search(r"could not import '(\w+)", reason):
+            extra = EXTRAS.get(missing[1], missing[1])
+            report.longrepr = (file, line, f"{reason}; pip install 'bagpack[{extra}]'")
+    return report
 
 
 @dataclass
@@ -143,13 +163,11 @@ def run_apart(coroutine):
 @pytest.fixture(scope="session")
 def browser():
     """A real browser, one for all tests."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as started:
         path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
         if path is None and not os.path.exists(started.chromium.executable_path):
-            pytest.skip(
-                "no Chromium is installed and none could be brought along (scripts/ensure_test_tools.py)"
-            )
+            pytest.skip("no Chromium: apt install chromium, or python -m playwright install chromium")
         launched = started.chromium.launch(executable_path=path, args=BROWSER_ARGS)
         yield launched
         launched.close()

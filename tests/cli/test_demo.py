@@ -1,15 +1,18 @@
 """The demo goes the whole way, on a tiny dump that speaks of every labelled pair."""
 
+import contextlib
 import gzip
 import io
 import os
 import shlex
+import shutil
 import tarfile
 from dataclasses import replace
 
 import pytest
 
 from bagpack import demo
+from bagpack.cli import main
 from bagpack.data import relations_path
 from bagpack.errors import BagpackError
 from bagpack.learn import load_model
@@ -51,42 +54,66 @@ def tiny_archive(path, **files: str) -> str:
 @pytest.fixture
 def small_demo(tmp_path, monkeypatch):
     """The demo's archive in the cache, so that no test needs the network."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    checksum = tiny_archive(tmp_path / "cache" / "bagpack" / "tiny-1.tar.gz")
+    return put_into_cache(tmp_path, monkeypatch)
+
+
+def put_into_cache(place, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    checksum = tiny_archive(place / "cache" / "bagpack" / "tiny-1.tar.gz")
     tiny = demo.DemoCorpus("tiny", "1", "tiny-1.tar.gz", checksum, "tiny-1/data/tiny.gz", "A corpus", "free")
     monkeypatch.setattr(demo, "ENWIK8", tiny)
     return tiny
 
 
-def test_the_demo_goes_the_whole_way_and_again(small_demo, cli, tmp_path):
-    for _ in range(2):
-        done = cli("demo")
-        assert done.code == 0, done.err
-        assert "Its licence: free" in done.out and "A cat met a lion." in done.out
-        assert "v1v2v12" in done.out and "words-only" in done.out
-        assert "virus – infection" in done.out and "all other features together" in done.out
-        assert "The report is demo/relations.html" in done.out
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The directory and the output of a demo that ran once; training takes most of the time of these tests."""
+    place = tmp_path_factory.mktemp("demo")
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+        patch.chdir(place)
+        patch.setattr("sys.argv", ["bagpack", "demo"])
+        put_into_cache(place, patch)
+        main()
+    return place / "demo", printed.getvalue()
+
+
+def check_whole_way(out):
+    assert "Its licence: free" in out and "A cat met a lion." in out
+    assert "v1v2v12" in out and "words-only" in out
+    assert "virus – infection" in out and "all other features together" in out
+    assert "The report is demo/relations.html" in out
+
+
+def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_path):
+    check_whole_way(finished[1])
+    shutil.copytree(finished[0], tmp_path / "demo")
+    again = cli("demo")
+    assert again.code == 0, again.err
+    check_whole_way(again.out)
+    assert "has run before; from demo/relations.html" in again.out
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert names == {"enwik8.bp", "enwik8.xml", "relations.bpm", "relations.html", "relations.model"}
     assert "confusion" in (tmp_path / "demo" / "relations.html").read_text()
 
 
-def test_the_demo_prints_what_it_runs(small_demo, cli, tmp_path):
-    first = cli("demo").out
+def test_the_demo_prints_what_it_runs(finished, small_demo, cli, tmp_path):
+    first = finished[1]
+    shutil.copytree(finished[0], tmp_path / "demo")
     commands = [shlex.split(line)[1:] for line in first.splitlines() if line.startswith("bagpack ")]
     assert [command[0] for command in commands] == [
         "index", "contexts", "vectors", "train", "explain", "explain",
     ]  # fmt: skip
+    report = read_result("demo/relations.html")
+    assert shlex.split(report["command"]) == ["bagpack", *commands[3]]
+    assert report["features"]["synonym"]
     for command in commands:
         if command[0] in ("index", "vectors", "train"):
             command.append("--overwrite")
         again = cli(*command)
         assert again.code == 0, again.err
         assert again.out in first
-    report = read_result("demo/relations.html")
-    assert shlex.split(report["command"]) == ["bagpack", *commands[3]]
-    assert report["features"]["synonym"]
     scores = load_model("demo/relations.model").manifest["scores"]
     assert scores["v1v2v12"]["auc"]["mean"] == report["conditions"][-1]["metrics"]["auc"]["mean"]
     labelled = read_dataset(relations_path()).pairs
@@ -94,14 +121,16 @@ def test_the_demo_prints_what_it_runs(small_demo, cli, tmp_path):
     assert [pair for *_, w1, w2 in suggested for pair in [(w1, w2)] if pair in labelled] == []
 
 
-@pytest.mark.parametrize("finished", [False, True])
-def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch, finished):
+@pytest.mark.parametrize("part_done", [False, True])
+def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp_path, part_done):
+    shutil.copytree(finished[0], tmp_path / "demo")  # only the store is missing: nothing is trained again
+    shutil.rmtree(tmp_path / "demo" / "enwik8.bp")
     from bagpack.corpus.build import parts
 
     run = parts.run
 
     def interrupted(*args, **more):
-        if finished:
+        if part_done:
             list(run(*args, **more))
         raise KeyboardInterrupt
 
@@ -114,7 +143,7 @@ def test_an_interrupted_demo_goes_on(small_demo, cli, monkeypatch, finished):
     assert done.code == 0
     # Without a finished part nothing is kept, so there is nothing to resume.
     resumed = "bagpack index demo/enwik8.xml --out demo/enwik8.bp --resume" in done.out
-    assert resumed is finished
+    assert resumed is part_done
 
 
 def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):

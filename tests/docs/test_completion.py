@@ -56,7 +56,7 @@ def test_bash_completes_commands_and_options(environment, typed, expected):
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_accept_the_completion(environment, shell):
     if not shutil.which(shell):
-        pytest.skip(f"{shell} is not installed")
+        pytest.skip(f"{shell} is not installed: apt install {shell}")
     for typed, expected in (("bagpack ex", "explain"), ("bagpack index --app", "--append")):
         variables = {
             "zsh": {"_BAGPACK_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": typed},

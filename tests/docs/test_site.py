@@ -30,9 +30,9 @@ def test_pages_made_from_the_commands_are_up_to_date(script, name):
     assert made.PAGE.read_text(encoding="utf-8") == made.render(), f"run: python scripts/{name}.py"
 
 
-def test_the_picture_of_the_rooms_is_up_to_date(script):
-    drawn = script("draw_rooms")
-    assert drawn.OUT.read_text(encoding="utf-8") == drawn.draw(), "run: python scripts/draw_rooms.py"
+def test_the_picture_of_the_packages_is_up_to_date(script):
+    drawn = script("draw_architecture")
+    assert drawn.OUT.read_text(encoding="utf-8") == drawn.draw(), "run: python scripts/draw_architecture.py"
 
 
 def test_every_room_is_on_the_architecture_page():
@@ -89,7 +89,7 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path):
         assert fetched.findall(page.read_text(encoding="utf-8")) == [], page.name
 
 
-@pytest.mark.skipif(not shutil.which("man"), reason="man is not installed")
+@pytest.mark.skipif(not shutil.which("man"), reason="man is not installed: apt install man-db")
 def test_the_man_page_is_read_without_a_warning():
     done = subprocess.run(
         ["man", "--warnings", "-E", "UTF-8", "-l", str(ROOT / "man" / "bagpack.1")],
@@ -105,7 +105,7 @@ def test_the_man_page_is_read_without_a_warning():
     assert max(map(len, re.sub(r".\x08", "", done.stdout).splitlines())) <= 80
 
 
-@pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed")
+@pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed: apt install mandoc")
 def test_mandoc_finds_nothing_wrong_in_the_man_page():
     command = ["mandoc", "-Tlint", "-W", "warning", str(ROOT / "man" / "bagpack.1")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -6,7 +6,7 @@ import random
 import pytest
 from engine_servers import serve
 
-pytest.importorskip("infini_gram")
+pytest.importorskip("infini_gram", reason="infini-gram is an extra: pip install 'bagpack[infinigram]'")
 
 from infini_gram.engine import InfiniGramEngine as Library
 

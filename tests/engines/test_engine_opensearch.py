@@ -100,7 +100,7 @@ def test_hits_of_a_foreign_index_are_sorted_with_a_tiebreaker(client, node, make
 def certificate(tmp_path_factory):
     """A certificate for 127.0.0.1 that nobody has signed."""
     if not shutil.which("openssl"):
-        pytest.skip("no openssl")
+        pytest.skip("openssl is not installed: apt install openssl")
     place = tmp_path_factory.mktemp("tls")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",

@@ -16,7 +16,7 @@ WORDS = ["cat", "cats", "lion", "dog", "dogs", "ice", "cream", "the", "of", "a",
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
-    pytest.importorskip("tantivy", reason="tantivy is an extra")
+    pytest.importorskip("tantivy")
     from bagpack.engines.build import build_engine
     from bagpack.engines.snippets.fetching import fetch_snippets
 
