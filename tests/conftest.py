@@ -17,6 +17,12 @@ settings.register_profile("bagpack", deadline=None, suppress_health_check=[Healt
 settings.load_profile("bagpack")
 
 
+if os.name == "nt":  # terminals and limits of POSIX
+    collect_ignore = [
+        "cli/test_console.py", "cli/test_terminal_text.py", "cli/test_vectors_cli.py", "corpus/test_limits.py",
+        "scale/test_signals.py",
+    ]  # fmt: skip
+
 BROWSER_ARGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",

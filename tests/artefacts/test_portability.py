@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import subprocess
 import sys
 
@@ -10,6 +9,8 @@ import pytest
 
 from bagpack import artefacts, files, locks, parallel
 from bagpack.errors import StoreError
+
+resource = pytest.importorskip("resource", reason="simulates other systems on a POSIX one")
 
 # What Windows lacks is hidden from BagPack, whose dependencies have ways of their own around it.
 WITHOUT_POSIX = """

@@ -354,6 +354,7 @@ def test_ctrl_c_where_nothing_is_kept(cli, monkeypatch, tmp_path):
     assert (done.code, done.err) == (130, "bagpack: interrupted\n")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="writes to /dev/full, which only Linux has")
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_output_on_a_full_disk(tmp_path, write, process, options):
     process("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)

@@ -17,6 +17,9 @@ from bagpack.corpus.readers.io import zstd
 from bagpack.corpus.readers.sniff import check_text
 from bagpack.corpus.readers.wikitext import paragraphs
 
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="bounds memory with RLIMIT_AS, which only Linux enforces"
+)
 COMPRESSORS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
 INDEX = """
 import resource, sys

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pwd
 import re
 import shutil
 import socket
@@ -45,6 +44,8 @@ def postgres_server(binaries):
     directory = Path(tempfile.mkdtemp(prefix="bagpack-pg-"))
     user = {}
     if os.geteuid() == 0:
+        import pwd
+
         nobody = pwd.getpwnam("nobody")
         os.chown(directory, nobody.pw_uid, nobody.pw_gid)
         user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
