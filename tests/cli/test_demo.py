@@ -82,7 +82,7 @@ def finished(tmp_path_factory):
 def check_whole_way(out):
     assert "Its licence: free" in out and "A cat met a lion." in out
     assert "v1v2v12" in out and "words-only" in out
-    assert "virus – infection" in out and "all other features together" in out
+    assert "virus – infection" in out and " bias" in out
     assert "The report is demo/relations.html" in out
 
 
