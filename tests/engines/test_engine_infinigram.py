@@ -1,7 +1,10 @@
 """infini-gram: counts from a local index, and the HTTP protocol against a server with the real engine behind it."""
 
 import json
+import os
 import random
+import signal
+import time
 
 import pytest
 from engine_servers import serve
@@ -212,6 +215,27 @@ def test_counts_through_the_api(service, tmp_path):
     assert found[0].together >= found[0].before[0] + found[0].after[0] > 0
     assert not found[0].approximate
     assert {request["query_type"] for request in held.requests} == {"count"}, "no document was fetched"
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+def test_counts_that_are_on_their_way_are_kept_after_ctrl_c(service, tmp_path, connections):
+    held, url = service
+
+    def interrupt(request):
+        if len(held.requests) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+    held.misbehave = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        pair_statistics(PAIRS, url, cache=tmp_path / "c", manners=Manners(connections=connections))
+    paid = [request["query"] for request in held.requests]
+    assert 5 <= len(paid) < 10
+    pair_statistics(PAIRS, url, cache=tmp_path / "c")
+    counted = [request["query"] for request in held.requests]
+    assert len(counted) == len(set(counted)) or connections > 1, "nothing is asked twice"
+    with AnswerCache(tmp_path / "c") as cache:
+        assert cache.spent(url) == len(counted)
 
 
 def test_an_estimate_is_marked(service, tmp_path):

@@ -23,9 +23,11 @@ def test_scores_are_scikit_learns_and_scipys():
     assert ratings_part(ratings, guessed, folds).score() == pytest.approx(np.mean(inside))
 
 
-def test_a_label_that_is_only_predicted_counts_in_macro_f1():
+def test_a_label_that_is_only_predicted_counts_in_macro_f1_and_one_that_is_not_drawn_does_not():
     truth, found = np.array([0, 0, 1, 1, 1]), np.array([0, 2, 1, 1, 1])
     assert Part("f1_macro", truth, found).score() == pytest.approx(f1_score(truth, found, average="macro"))
+    some = Part("f1_macro", np.array([0, 1, 2, 3]), np.array([0, 1, 2, 2]))
+    assert some.score(np.array([0, 0, 3])) == pytest.approx(f1_score([0, 0, 3], [0, 0, 2], average="macro"))
 
 
 def test_drawn_rows_are_ranked_anew():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from bagpack.engines.base import BusyError, Count, EngineError, Sender, connect, parse_address
 from bagpack.engines.fetch.budget import Manners
-from bagpack.engines.fetch.cache import AnswerCache
+from bagpack.engines.fetch.cache import AnswerCache, count_key
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.inflect import Inflector, fold_target
 from bagpack.engines.queries import MAX_GAP, Query, target_forms
@@ -77,7 +78,7 @@ class _Counter:
         held = cache.get_count(identity, text, None if self._engine.exact else self._client.manners.max_age)
         if held is None:
             ask = getattr(self._engine, "together") if together else self._engine.count  # noqa: B009
-            held = ask(query, self._client)
+            held = ask(query, self._client.for_answer(count_key(identity, text)))
             cache.put_count(identity, text, held)
         self.approximate |= held.approximate
         return held.occurrences
@@ -126,12 +127,19 @@ def corpus_statistics(
                 raise UsageError(
                     f"{address} gives no counts; use infinigram:DIRECTORY or infinigram+https://…"
                 )
+            counting = cast("CountingEngine", opened)
             found = []
-            for pair in pairs:
-                found.append(_statistics(pair, cast("CountingEngine", opened), client, inflector, lang))
-                if progress:
-                    progress(len(found), len(pairs))
-            return CorpusStatistics(found, _tokens(cast("CountingEngine", opened), client))
+            # Counted in other threads, so that Ctrl-C does not lose a count that is on its way.
+            pool = ThreadPoolExecutor(manners.connections, thread_name_prefix="bagpack-count")
+            try:
+                for one in pool.map(lambda pair: _statistics(pair, counting, client, inflector, lang), pairs):
+                    found.append(one)
+                    if progress:
+                        progress(len(found), len(pairs))
+                return CorpusStatistics(found, _tokens(counting, client))
+            finally:
+                client.stopped.set()
+                pool.shutdown(wait=True, cancel_futures=True)
         finally:
             opened.close()
 

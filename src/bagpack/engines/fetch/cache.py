@@ -52,6 +52,11 @@ def answer_key(identity: str, query: str, limit: int) -> bytes:
     return _digest(identity, query, str(limit))
 
 
+def count_key(identity: str, query: str) -> bytes:
+    """The name of a count."""
+    return _digest(identity, query)
+
+
 def _digest(*parts: str) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
 
@@ -141,17 +146,19 @@ class AnswerCache:
         with self._told():
             row = self._database.execute(
                 "SELECT occurrences, approximate FROM count WHERE digest = ? AND asked > ?",
-                (_digest(identity, query), oldest),
+                (count_key(identity, query), oldest),
             ).fetchone()
         return None if row is None else Count(row[0], bool(row[1]))
 
     def put_count(self, identity: str, query: str, count: Count) -> None:
         """Keep a count."""
+        key = count_key(identity, query)
         with self._told(), self._database as database:
             database.execute(
                 "INSERT OR REPLACE INTO count VALUES (?, ?, ?, ?, ?, ?)",
-                (_digest(identity, query), identity, query, *count, time.time()),
+                (key, identity, query, *count, time.time()),
             )
+            database.execute("DELETE FROM page WHERE answer = ?", (key,))
 
     def page(self, answer: bytes, name: str) -> str | None:
         """A page of an answer that is not complete yet; None if it was not kept."""
