@@ -1,8 +1,10 @@
 """Parts of speech in a store: read from annotated text, mapped to the universal tags, one byte a token."""
 
+import importlib.util
 import json
 import shutil
 
+import numpy as np
 import pytest
 from corpus_oracle import build
 
@@ -167,3 +169,106 @@ def test_a_file_of_tags_that_is_missing_is_damage(tmp_path, write):
     shutil.copytree(corpus.path, tmp_path / "t")
     (tmp_path / "t" / "shards" / "000000-000" / "tags").unlink()
     assert any("tags" in problem for problem in Corpus.open(tmp_path / "t").verify())
+
+
+# The tagger -------------------------------------------------------------------------------------------------------
+
+
+def original(sentences):
+    """Honnibal's tagger as published: features as strings, weights in dictionaries."""
+    from pathlib import Path
+
+    from bagpack.corpus.build import tagger
+
+    place = Path(importlib.util.find_spec(tagger.PACKAGE).origin).parent / tagger.WEIGHTS
+    with open(place, "rb") as file:
+        weights, single, classes = tagger._read(file)
+    one, two = "-START-", "-START2-"
+    found = []
+    for words in sentences:
+        context = ["-START-", "-START2-", *map(tagger.normalise, words), "-END-", "-END2-"]
+        for i, word in enumerate(words, 2):
+            tag = single.get(word)
+            if not tag:
+                features = [
+                    "bias", f"i suffix {word[-3:]}", f"i pref1 {word[0]}", f"i-1 tag {one}", f"i-2 tag {two}",
+                    f"i tag+i-2 tag {one} {two}", f"i word {context[i]}", f"i-1 tag+i word {one} {context[i]}",
+                    f"i-1 word {context[i - 1]}", f"i-1 suffix {context[i - 1][-3:]}", f"i-2 word {context[i - 2]}",
+                    f"i+1 word {context[i + 1]}", f"i+1 suffix {context[i + 1][-3:]}", f"i+2 word {context[i + 2]}",
+                ]  # fmt: skip
+                scores = {name: sum(weights.get(f, {}).get(name, 0.0) for f in features) for name in classes}
+                tag = max(classes, key=lambda name: (scores[name], name))
+            found.append(tag)
+            one, two = tag, one
+    return found
+
+
+SENTENCES = [
+    "The old man 's saw saw the wood quickly , did n't it ?",
+    "They have never been to see 3 state-of-the-art machines in 1984 .",
+    "I like that , because this is what those lions do .",
+    "Yes",
+    "He had to go to the old city .",
+]
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    if importlib.util.find_spec("textblob_aptagger") is None:
+        pytest.skip("an extra: pip install 'bagpack[tag]'")
+    from bagpack.corpus.build.tagger import english_tagger
+
+    return english_tagger()
+
+
+def as_tokens(sentences):
+    numbers = {}
+    ids = [
+        numbers.setdefault(word, len(numbers)) | (1 << 31 if place == 0 else 0)
+        for sentence in sentences
+        for place, word in enumerate(sentence)
+    ]
+    return np.array(ids, np.uint32), list(numbers)
+
+
+def test_the_tagger_is_the_published_one(tagger):
+    sentences = [sentence.split() for sentence in SENTENCES]
+    found = [tagger.classes[number] for number in tagger.classify(*as_tokens(sentences))]
+    assert found == original(sentences)
+
+
+def test_universal_tags_of_english(tagger):
+    sentences = [sentence.split() for sentence in SENTENCES]
+    tokens, forms = as_tokens(sentences)
+    found = [UNIVERSAL[code] for code in tagger.tag(tokens, forms)]
+    words = [word for sentence in sentences for word in sentence]
+    tagged = list(zip(words, found, strict=True))
+    assert [tag for word, tag in tagged if word == "saw"] == ["NOUN", "VERB"]
+    assert [tag for word, tag in tagged if word == "to"] == ["PART", "PART", "ADP"]
+    assert dict(tagged)["have"] == "AUX" and dict(tagged)["n't"] == "PART" and dict(tagged)["."] == "PUNCT"
+    assert dict(tagged)["because"] == "SCONJ" and dict(tagged)["wood"] == "NOUN"
+
+
+def test_raw_text_is_tagged_on_request(tagger, tmp_path, write, cli):
+    source = write("a.txt", "The old saw is rusty. They saw the wood.\n")
+    assert build(source, tmp_path / "plain").tags == {}
+    assert cli("index", source, "--out", tmp_path / "s", "--tag").code == 0
+    corpus = Corpus.open(tmp_path / "s")
+    assert dict(tags_of(corpus))["wood"] == "NOUN" and dict(tags_of(corpus))["is"] == "AUX"
+    assert [tag for form, tag in tags_of(corpus) if form == "saw"] == ["NOUN", "VERB"]
+    assert corpus.verify() == []
+    done = cli("index", source, "--out", tmp_path / "t", "--tag", "--lang", "de")
+    assert done.code == 2 and "--tag finds parts of speech in English text" in done.err
+
+
+def test_the_weights_are_read_without_running_code(tmp_path):
+    import pickle
+
+    from bagpack.corpus.build import tagger
+
+    (tmp_path / "w").write_bytes(pickle.dumps(print))
+    with (
+        open(tmp_path / "w", "rb") as file,
+        pytest.raises(pickle.UnpicklingError, match=r"print is not allowed"),
+    ):
+        tagger._read(file)

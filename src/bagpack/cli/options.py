@@ -443,6 +443,9 @@ class ReadingOptions:
             values=_tagsets,
         ),
     ] = "auto"
+    tag: Annotated[
+        bool, common("--tag", help="Find parts of speech in raw English text (needs bagpack[tag]).")
+    ] = False
     text_field: Annotated[
         str, advanced("--text-field", help="Field or column with the text (jsonl, parquet).")
     ] = "text"

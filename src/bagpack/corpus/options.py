@@ -35,6 +35,7 @@ class TextOptions:
     paragraphs: str = "auto"
     columns: str = "auto"
     tagset: str = "auto"
+    tag: bool = False
     text_field: str = "text"
     id_field: str = "id"
     metadata: str = ""
@@ -55,6 +56,10 @@ class TextOptions:
         if self.annotator == "none" and self.level == "lemma":
             raise UsageError(
                 "--annotator none gives no lemmas; add --level form, or choose another annotator"
+            )
+        if self.tag and self.lang != "en":
+            raise UsageError(
+                f"--tag finds parts of speech in English text, not with --lang {self.lang}; leave it out"
             )
         if self.max_sentence < 1:
             raise UsageError(f"--max-sentence {self.max_sentence} leaves no token; give at least 1")

@@ -125,8 +125,16 @@ class ShardBuilder:
     def draft(self, types: NormalisedTypes) -> ShardDraft:
         """The shard, ready to be written."""
         source = self.origins[-1][1].name
-        tags = None if self.tags is None else self.tags[: self.count]
+        tags = self._found_tags() if self.tags is None and self.options.tag else self.tags
+        tags = None if tags is None else tags[: self.count]
         return ShardDraft(self.tokens[: self.count], types, self.documents, self.options, source, tags)
+
+    def _found_tags(self) -> NDArray[np.uint8]:
+        """The parts of speech that the tagger finds."""
+        from bagpack.corpus.build.tagger import english_tagger
+
+        forms = [entry.decode(errors="replace").partition("\t")[0] for entry in self.table]
+        return english_tagger().tag(self.tokens[: self.count], forms)
 
     def repaired(self, types: NormalisedTypes) -> Counter[str]:
         """Tokens with bytes that are not the encoding, by file."""
