@@ -1,8 +1,10 @@
-"""The explorer on at least fifty million tokens: pair sketches at twenty requests a second, and a first page of lines.
+"""The explorer on at least fifty million tokens: latency at a steady rate and with many requests at once, and memory.
 
 The server is a process of its own, started as a user starts it, with a model; the client shares its two cores. Every
-pair is asked for once, so nothing is answered from memory. Latency is taken from the moment a request was due. The
-store is BAGPACK_BENCH_STORE, or is indexed once from the corpus at hand, or from a text after Zipf's law.
+pair is asked for once, so nothing is answered from memory. Latency is measured from the moment a request was due.
+Memory is the proportional set size (PSS) of the server and all its workers: pages they share, such as the corpus mapped
+into memory, count once. The store is BAGPACK_BENCH_STORE, or is indexed once from the corpus at hand, or from text
+whose frequencies follow Zipf's law.
 """
 
 from __future__ import annotations
@@ -10,20 +12,24 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import httpx
 import numpy as np
+import psutil
 
 HERE = Path(__file__).resolve().parent.parent
 DATA = HERE / "bench-data"
 REAL = HERE.parent / "shared" / "data" / "corpus"
 TOKENS = 50_000_000
 RATE, SECONDS = 20, 20
+AT_ONCE = 200
 MILLION = 1_000_000
 
 
@@ -57,7 +63,7 @@ def zipf_text() -> Path:
 
 
 def model(at: Path) -> Path | None:
-    """A model of the relations that BagPack brings along; None where the corpus does not know their words."""
+    """A model of the relations that BagPack includes; None where the corpus does not know their words."""
     given = os.environ.get("BAGPACK_BENCH_MODEL")
     if given:
         return Path(given)
@@ -77,12 +83,12 @@ def model(at: Path) -> Path | None:
 
 
 def relations() -> Path:
-    """The labelled pairs that BagPack brings along."""
+    """The labelled pairs that BagPack includes."""
     return HERE / "src" / "bagpack" / "data" / "relations.tsv"
 
 
 def ordinary_pairs(at: Path, number: int) -> list[tuple[str, str]]:
-    """Pairs of words that stand 500 to 50,000 times in the corpus; half of them pairs of a known relation."""
+    """Pairs of words that occur 500 to 50,000 times in the corpus; half of them pairs of a known relation."""
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.tasks import read_pairs
 
@@ -106,7 +112,7 @@ def ordinary_pairs(at: Path, number: int) -> list[tuple[str, str]]:
 
 
 def million_words(at: Path) -> list[str]:
-    """Words that stand a million times or more, the rarest first."""
+    """Words that occur a million times or more, the rarest first."""
     from bagpack.corpus.store.corpus import Corpus
 
     lexicon = Corpus.open(at).lexicon
@@ -129,6 +135,57 @@ async def ask_at_rate(base: str, pairs: list[tuple[str, str]], suffix: str = "")
             return time.perf_counter() - due
 
         return await asyncio.gather(*(one(i, pair) for i, pair in enumerate(pairs)))
+
+
+async def ask_at_once(base: str, pairs: list[tuple[str, str]]) -> tuple[list[float], dict[int, int]]:
+    """Seconds until each answer, all requests being sent at the same time; and the number of answers by status."""
+    statuses: dict[int, int] = {}
+    limits = httpx.Limits(max_connections=len(pairs))
+    async with httpx.AsyncClient(base_url=base, timeout=120, limits=limits) as client:
+        begun = time.perf_counter()
+
+        async def one(pair: tuple[str, str]) -> float:
+            answer = await client.get(f"/pair/{pair[0]}/{pair[1]}")
+            statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
+            return time.perf_counter() - begun
+
+        seconds = await asyncio.gather(*map(one, pairs))
+    return seconds, statuses
+
+
+class PeakMemory:
+    """The largest memory of a process and its descendants while the block runs, sampled five times a second."""
+
+    def __init__(self, pid: int) -> None:
+        self.process = psutil.Process(pid)
+        self.peak = self.now = 0
+        self._ended = threading.Event()
+        self._sampler = threading.Thread(target=self._sample)
+
+    def __enter__(self) -> PeakMemory:
+        self._sampler.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._sampler.join()
+
+    def _sample(self) -> None:
+        while True:
+            family = [self.process, *self.process.children(recursive=True)]
+            self.now = sum(proportional_size(process.pid) for process in family)
+            self.peak = max(self.peak, self.now)
+            if self._ended.wait(0.2):
+                return
+
+
+def proportional_size(pid: int) -> int:
+    """Bytes of a process's memory, those it shares divided by the number of sharers; 0 if it just ended."""
+    try:
+        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return 1024 * int(found[1]) if found else 0
 
 
 def serve(at: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:
@@ -169,7 +226,8 @@ def show(name: str, seconds: list[float], median: float, p99: float) -> None:
 def main() -> None:
     at = store()
     trained = model(at)
-    pairs = ordinary_pairs(at, 2 * RATE * SECONDS)
+    pairs = ordinary_pairs(at, 2 * RATE * SECONDS + AT_ONCE)
+    at_once = [pairs.pop() for _ in range(AT_ONCE)]
     process, base = serve(at, *(("--model", str(trained)) if trained else ()))
     try:
         facts = httpx.get(base + "/index.json").json()
@@ -195,6 +253,15 @@ def main() -> None:
             seconds = asyncio.run(ask_at_rate(base, part, suffix))
             spent = time.perf_counter() - begun
             show(f"{name}, {len(part) / spent:.1f} answers/s", seconds, 150, 500)
+        with PeakMemory(process.pid) as memory:
+            waited, statuses = asyncio.run(ask_at_once(base, at_once))
+        ms = 1000 * np.array(waited)
+        answered = ", ".join(f"{count} × {status}" for status, count in sorted(statuses.items()))
+        print(
+            f"   {AT_ONCE} pair pages at once: p50 {np.median(ms):.0f} ms, p99 {np.percentile(ms, 99):.0f} ms, "
+            f"{AT_ONCE / max(waited):.0f} answers/s, {answered}; peak memory {memory.peak / 2**20:.0f} MiB  "
+            + ("ok" if statuses == {200: AT_ONCE} and memory.peak < 2**31 else "NOT MET")
+        )
     finally:
         process.terminate()
         process.wait(10)

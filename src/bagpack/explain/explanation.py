@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -269,7 +270,7 @@ class _Explainer:
 
     def decision(self, k: int, explained: bool) -> Decision:
         """A label's decision."""
-        decides = [self._decides(number, k) for number in range(len(self.groups))]
+        decides = self._decisive[:, k].tolist()
         label = "rating" if self.model.kind == "rating" else str(self.model.classes[k])
         probability = None if self.probabilities is None else float(self.probabilities[k])
         return self._decision(
@@ -287,14 +288,16 @@ class _Explainer:
             self.bias[k] - self.bias[other], values, sums, decides, self.top,
         )  # fmt: skip
 
-    def _decides(self, group: int, k: int) -> bool:
-        """Whether the answer would be another one without a group."""
-        without = self.scores - self.sums[group]
+    @cached_property
+    def _decisive(self) -> NDArray[np.bool_]:
+        """Groups × labels: whether the answer would be another one without a group."""
+        without = self.scores - self.sums
         if self.model.kind == "rating":
-            return bool(abs(self.sums[group, 0]) > HALF * np.abs(self.sums[:, 0]).sum())
+            return np.asarray(np.abs(self.sums) > HALF * np.abs(self.sums).sum(axis=0))
         if self.model.kind == "multilabel":
-            return bool((without[k] > 0) != (self.scores[k] > 0))
-        return int(np.argmax(without)) != self.chosen[0]
+            return np.asarray((without > 0) != (self.scores > 0))
+        changed = without.argmax(axis=1) != self.chosen[0]
+        return np.broadcast_to(changed[:, None], without.shape)
 
     def _bar(self, k: int) -> float:
         if self.probabilities is not None:
@@ -342,12 +345,12 @@ class _Explainer:
         )
 
     def _features(self, group: Group, values: Floats) -> list[FeaturePart]:
-        observed = self.observed
+        observed, terms = self.observed, self.model.terms
         found = []
         for index in group.members:
             name = observed.places[observed.place[index]]
             if observed.term[index] >= 0:
-                name += f":{self.model.terms[observed.term[index]]}"
+                name += f":{terms[observed.term[index]]}"
             found.append(FeaturePart(name, int(observed.counts[index]), float(values[index])))
         return found
 

@@ -88,6 +88,7 @@ def group_features(
         name = terms[which] if which >= 0 else ""
         at.setdefault(_side(places[where]), {}).setdefault(name, []).append(number)
     number_of = {terms[which]: which for which in set(term.tolist()) if which >= 0}
+    sizes = np.abs(counts).tolist()
     groups = []
     merged: dict[tuple[str, str], list[int]] = {}
     spoken: dict[tuple[str, str], bool] = {}
@@ -95,7 +96,7 @@ def group_features(
         if side == STATISTICS:
             groups.append(Group(FREQUENCY, tuple(chain.from_iterable(features.values()))))
             continue
-        seen = {name: int(np.abs(counts[numbers]).sum()) for name, numbers in features.items()}
+        seen = {name: sum(sizes[number] for number in numbers) for name, numbers in features.items()}
         for cluster in cluster_terms(seen):
             # The rarest word names the cluster, if it has at least half as many counts as the commonest; terms are
             # numbered by their frequency in the corpus.

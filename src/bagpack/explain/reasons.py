@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bagpack.explain.grouping import FREQUENCY, is_punctuation
 from bagpack.explain.lines import PairEvidence
@@ -143,7 +145,12 @@ class ReasonWriter:
 
     def _count(self, block: str, segment: str, term: str) -> int:
         column = WORD_SEGMENTS.index(segment) * len(self.one.terms) + self._column[term]
-        return int(evidence(self.one, block, np.array([column]))[0])
+        return int(self._word_counts[block][column])
+
+    @cached_property
+    def _word_counts(self) -> dict[str, NDArray[np.integer[Any]]]:
+        columns = np.arange(len(WORD_SEGMENTS) * len(self.one.terms))
+        return {block: evidence(self.one, block, columns) for block in ("v1", "v2")}
 
     def _say_frequency(self) -> tuple[Span, ...]:
         plus, minus = int(self.one.n_plus[0]), int(self.one.n_minus[0])
