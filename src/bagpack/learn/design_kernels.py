@@ -100,10 +100,10 @@ def row_dots(arrays: Arrays, rows: Index, weights: Floats, out: Floats) -> None:
 @kernel
 def product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out: Floats) -> None:
     """Squared lengths of a block's unscaled products, for the pairs in ``order``."""
-    spread = -1
+    spread = np.int64(-1)
     for i in order:
         if arrays.other[block, i] != spread:
-            spread_row(arrays, spread, arrays.other[block, i], dense)
+            spread_row(arrays, spread, np.int64(arrays.other[block, i]), dense)
             spread = arrays.other[block, i]
         row = arrays.row[block, i]
         total = 0.0
@@ -111,7 +111,7 @@ def product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out
             value = arrays.data[q] * dense[arrays.indices[q]]
             total += value * value
         out[i] = total
-    spread_row(arrays, spread, -1, dense)
+    spread_row(arrays, spread, np.int64(-1), dense)
 
 
 @kernel
@@ -122,13 +122,13 @@ def product_dots(
 
     With ``unit`` each product is divided by its length.
     """
-    spread = -1
+    spread = np.int64(-1)
     outputs = weights.shape[1]
     totals = np.empty(outputs)
     columns, values = np.empty(len(dense), dtype=np.uint32), np.empty(len(dense))
     for i in order:
         if arrays.other[block, i] != spread:
-            spread_row(arrays, spread, arrays.other[block, i], dense)
+            spread_row(arrays, spread, np.int64(arrays.other[block, i]), dense)
             spread = arrays.other[block, i]
         row = arrays.row[block, i]
         # Most products are zero: drop them first. A branch would be mispredicted half the time.
@@ -151,7 +151,7 @@ def product_dots(
             scale /= np.sqrt(square)
         for k in range(outputs):
             out[i, k] += scale * totals[k]
-    spread_row(arrays, spread, -1, dense)
+    spread_row(arrays, spread, np.int64(-1), dense)
 
 
 @kernel
@@ -159,15 +159,15 @@ def product_sums(
     arrays: Arrays, block: int, order: Index, dense: Floats, coef: Floats, weights: Floats
 ) -> None:
     """Add Σ_i coef_i · product of pair i to the weights, over the pairs in ``order``."""
-    spread = -1
+    spread = np.int64(-1)
     for i in order:
         if coef[i] == 0.0:
             continue
         if arrays.other[block, i] != spread:
-            spread_row(arrays, spread, arrays.other[block, i], dense)
+            spread_row(arrays, spread, np.int64(arrays.other[block, i]), dense)
             spread = arrays.other[block, i]
         add_product(arrays, arrays.row[block, i], dense, coef[i] * arrays.scale[block, i], weights)
-    spread_row(arrays, spread, -1, dense)
+    spread_row(arrays, spread, np.int64(-1), dense)
 
 
 @kernel

@@ -81,7 +81,7 @@ def _epoch(
     leads = len(order) > 0 and arrays.other[0, order[0]] < 0
     lead, lead_dot, lead_square, pending = -1, 0.0, 0.0, 0.0
     lead_weights = weights[: arrays.first[1]]
-    spread = -1
+    spread = np.int64(-1)
     worst = 0.0
     total = beta.sum()
     along = beta @ means
@@ -101,7 +101,7 @@ def _epoch(
             value += arrays.scale[0, i] * lead_dot
         for b in range(1 if leads else 0, blocks):
             own = weights[arrays.first[b] : arrays.first[b + 1]]
-            other = arrays.other[b, i]
+            other = np.int64(arrays.other[b, i])
             if other < 0:
                 value += arrays.scale[b, i] * dot_row(arrays, arrays.row[b, i], own)
                 continue
@@ -136,7 +136,7 @@ def _epoch(
             lead_dot += arrays.scale[0, i] * step * lead_square
         for b in range(1 if leads else 0, blocks):
             own = weights[arrays.first[b] : arrays.first[b + 1]]
-            other = arrays.other[b, i]
+            other = np.int64(arrays.other[b, i])
             if other < 0:
                 add_row(arrays, arrays.row[b, i], arrays.scale[b, i] * step, own)
                 continue
@@ -146,7 +146,7 @@ def _epoch(
             add_product(arrays, arrays.row[b, i], dense, arrays.scale[b, i] * step, own)
     if pending != 0.0:
         add_row(arrays, lead, pending, lead_weights)
-    spread_row(arrays, spread, -1, dense)
+    spread_row(arrays, spread, np.int64(-1), dense)
     return worst
 
 

@@ -200,7 +200,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
     first pair that is not finished and how many occurrences of its rarer word are (pass them as `first` and `done`),
     the number of co-occurrences written, and the next base. `waiting` and `near` are room to work in.
     """
-    written = pending = 0
+    written = pending = np.int64(0)
     reach = between + longest
     looked = -1
     marks = np.int64(0)  # of the word `looked`; 0 if it is searched
@@ -222,7 +222,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
             continue
         if a == b or starts.size - written - pending < min(2 * (end - begin), rooms[k] - counts[k]):
             written = settle(tokens, waiting, pending, rooms, starts, seconds, orders, written, counts, found)
-            pending = 0
+            pending = np.int64(0)
             if starts.size - written < min(2 * (end - begin), rooms[k] - counts[k]):
                 if written > 0:
                     stop, stop_done = k, begin - low
@@ -271,7 +271,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
                     written = settle(
                         tokens, waiting, pending, rooms, starts, seconds, orders, written, counts, found
                     )
-                    pending = 0
+                    pending = np.int64(0)
                 for n in range(count):
                     i, at = near[0, n], near[1, n]
                     p = np.int64(few[i])

@@ -57,7 +57,7 @@ def list_columns(  # type: ignore[no-untyped-def]
     lengths1 and lengths2 are the tokens of each pair's two targets. A co-occurrence of equal words adds to both
     orders. Counts the co-occurrences of each order in `taken`; returns the clock.
     """
-    at = 0
+    at = np.int64(0)
     i = 0
     for k in range(counts.size):
         begin = at
@@ -105,7 +105,7 @@ def sum_columns(listed, cursors, widths, sums, seen, row_ends, columns, values):
     Shard s lists the columns of all rows in order, from listed[cursors[s]] on, widths[s, k] for row k. `sums` has a
     cell for each column, seen[0] a bit, seen[1] a bit for each word of these; all are zero before and after.
     """
-    at = 0
+    at = np.int64(0)
     for k in range(row_ends.size):
         for s in range(cursors.size):
             end = cursors[s] + widths[s, k]

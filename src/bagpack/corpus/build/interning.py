@@ -108,7 +108,9 @@ def intern_spans(  # type: ignore[no-untyped-def]
 ):
     """Ids of spans first..count into `out`; returns how far it got (less than count when a table is full)."""
     for i in range(first, count):
-        found = intern_two(buffer, starts[i], ends[i], -1, -1, slots, hashes, offsets, blob, used)
+        found = intern_two(
+            buffer, starts[i], ends[i], np.int64(-1), np.int64(-1), slots, hashes, offsets, blob, used
+        )
         if found == FULL:
             return i
         out[i] = found

@@ -20,7 +20,7 @@ from bagpack.corpus.store import format
 from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.manifest import FACTS
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import sync_directory, write_json
 from bagpack.jit import kernel
@@ -107,9 +107,9 @@ def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-unt
 
 @kernel
 def _intern_pairs(  # type: ignore[no-untyped-def]
-    blob1, offsets1, blob2, offsets2, skip, scratch, first, slots, hashes, offsets, blob, used, out
+    blob1, offsets1, blob2, offsets2, skip, scratch, same, first, slots, hashes, offsets, blob, used, out
 ):
-    """Intern FORM TAB KEY for each entry not skipped; returns how far it got."""
+    """Intern FORM TAB KEY for each entry not skipped; returns how far it got. `same` is `scratch`, read-only."""
     for i in range(first, offsets1.size - 1):
         if skip[i]:
             out[i] = -1
@@ -122,7 +122,7 @@ def _intern_pairs(  # type: ignore[no-untyped-def]
             scratch[k] = blob1[offsets1[i] + k]
         for k in range(n2):
             scratch[n1 + k] = blob2[offsets2[i] + k]
-        found = intern_two(scratch, 0, n1, n1, n1 + n2, slots, hashes, offsets, blob, used)
+        found = intern_two(same, np.int64(0), n1, n1, n1 + n2, slots, hashes, offsets, blob, used)
         if found == FULL:
             return i
         out[i] = found
@@ -136,7 +136,16 @@ def intern_pairs(first: Strings, second: Strings, skip: NDArray[np.bool_]) -> tu
     scratch = np.empty(1 << 12, np.uint8)
     done = 0
     while True:
-        arguments = (first.blob, first.offsets, second.blob, second.offsets, skip, scratch, done)
+        arguments = (
+            first.blob,
+            first.offsets,
+            second.blob,
+            second.offsets,
+            skip,
+            scratch,
+            read_only(scratch),
+            done,
+        )
         done = _intern_pairs(*arguments, *table.arrays, out)
         if done == len(first):
             return out, table

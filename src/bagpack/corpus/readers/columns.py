@@ -238,7 +238,7 @@ def _number(buffer, start, end):  # type: ignore[no-untyped-def]
 def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
     """Whether MISC holds SpaceAfter=No."""
     for i in range(start, end - NO_SPACE_AFTER.size + 1):
-        if _same(buffer, i, NO_SPACE_AFTER, 0, NO_SPACE_AFTER.size):
+        if _same(buffer, i, NO_SPACE_AFTER, np.int64(0), NO_SPACE_AFTER.size):
             return True
     return False
 
@@ -276,7 +276,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
             line = following
             continue
         if buffer[line] == HASH:
-            opens = end - line >= NEWDOC.size and _same(buffer, line, NEWDOC, 0, NEWDOC.size)
+            opens = end - line >= NEWDOC.size and _same(buffer, line, NEWDOC, np.int64(0), NEWDOC.size)
             if opens:
                 _push_document(events, state, line, end)
             line = following

@@ -149,7 +149,9 @@ def _tokenize(
     flags: NDArray[np.uint8],
 ) -> int:
     count = 0
-    i = 0
+    i = np.int64(
+        0
+    )  # a plain 0 would have every kernel that is called compiled a second time, for the constant
     glued = 0
     for sentence in range(len(sentence_ends) + 1):
         stop = len(data)
@@ -200,11 +202,11 @@ def _word(
 ) -> tuple[int, bool]:
     """Return where the word at start ends, and whether it holds an apostrophe that may divide it."""
     i = start
-    before = LETTER
+    before = np.int64(LETTER)
     only_letters = True
     initials = True  # letters and periods only, never more than two letters together
     divisible = False
-    periods = piece = 0
+    periods = piece = np.int64(0)
     while i < stop:
         kind, width = read(data, i, stop, classes)
         if kind >= DIGIT:
@@ -242,7 +244,7 @@ def _word(
                     if onwards > i + width:
                         return onwards, False
             only_letters = False
-        piece = 0
+        piece = np.int64(0)
         i += width
     if i >= stop:
         return i, divisible

@@ -14,7 +14,11 @@ from bagpack.jit import kernel
 
 def packed(words: str) -> NDArray[np.int64]:
     """Pack words of up to seven bytes into one number each, sorted for a binary search."""
-    return np.array(sorted(int.from_bytes(word.encode(), "big") for word in words.split()), np.int64)
+    numbers = np.array(sorted(int.from_bytes(word.encode(), "big") for word in words.split()), np.int64)
+    numbers.flags.writeable = (
+        False  # as numba takes the constants, so that one compiled kernel serves all lists
+    )
+    return numbers
 
 
 @cache
