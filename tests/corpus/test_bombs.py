@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.readers import jsonl
 from bagpack.corpus.readers.columns import read_conllu  # noqa: F401 (compiled before time is taken)
 from bagpack.corpus.readers.io import zstd
 from bagpack.corpus.readers.sniff import check_text
 from bagpack.corpus.readers.wikitext import paragraphs
+from bagpack.errors import InputError
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="bounds memory with RLIMIT_AS, which only Linux enforces"
@@ -103,17 +105,70 @@ def test_a_dictionary_page_that_stands_for_gigabytes(tmp_path):
     assert int(peak.split()[1]) < 900
 
 
-def test_a_parquet_page_of_a_gigabyte(tmp_path):
+def varint(number, length=None):
+    """A number as Thrift writes it; made longer by bits that add nothing."""
+    number, digits = 2 * number, []
+    while number or not digits or len(digits) < (length or 0):
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*digits[:-1], digits[-1] & 0x7F])
+
+
+@pytest.mark.parametrize("lies", [False, True])
+def test_a_parquet_page_of_a_gigabyte(tmp_path, lies):
     made = (
         "import pyarrow as pa, pyarrow.parquet as pq, sys\n"
         "with pq.ParquetWriter(sys.argv[1], pa.schema([('text', pa.large_string())]), use_dictionary=False,\n"
         "                      compression='zstd') as out:\n"
         "    out.write_table(pa.table({'text': pa.array(['a' * (30 << 20)] * 20, pa.large_string())}))\n"
     )
-    subprocess.run([sys.executable, "-c", made, tmp_path / "a.parquet"], check=True)
-    assert (tmp_path / "a.parquet").stat().st_size < 1 << 20
+    bomb = tmp_path / "a.parquet"
+    subprocess.run([sys.executable, "-c", made, bomb], check=True)
+    assert bomb.stat().st_size < 1 << 20
+    if lies:  # the footer says that the column is small
+        group = pq.read_metadata(bomb).row_group(0)
+        data = bomb.read_bytes()
+        start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+        footer = data[start:]
+        for size in {group.total_byte_size, group.column(0).total_uncompressed_size}:
+            assert varint(size) in footer
+            footer = footer.replace(varint(size), varint(1000, len(varint(size))))
+        bomb.write_bytes(data[:start] + footer)
+        assert pq.read_metadata(bomb).row_group(0).column(0).total_uncompressed_size == 1000
+    found, peak = index_apart(bomb, tmp_path / "s")
+    assert "has a page of 600 MiB in 'text', more than 512" in found
+    assert peak < 700
+
+
+def test_a_parquet_footer_with_a_wild_number_of_rows(tmp_path):
+    whole = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["Lions sleep."] * 300}), whole)
+    data = whole.read_bytes()
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    assert varint(300) in data[start:]
+    for rows in (0, 1, 299, 301, 8191):
+        whole.write_bytes(data[:start] + data[start:].replace(varint(300), varint(rows, len(varint(300)))))
+        try:
+            corpus = index_corpus([whole], tmp_path / f"s{rows}", jobs=1).corpus
+        except InputError as error:
+            assert "cannot be read as Parquet" in str(error) or "no sentence was found" in str(error)
+        else:
+            assert corpus.sentences <= 300
+        assert not list(tmp_path.glob("*.partial"))
+
+
+def test_long_ids_in_parquet(tmp_path):
+    ids = pa.DictionaryArray.from_arrays(pa.array([0] * 1024, pa.int32()), pa.array(["x" * (20 << 20)]))
+    wide = pa.table({"other": ids, "text": ["Lions."] * 1024})
+    pq.write_table(wide, tmp_path / "b.parquet", compression="zstd")
+    found, peak = index_apart(tmp_path / "b.parquet", tmp_path / "s")  # no attribute is that long
+    assert found.startswith("TOKENS 2048")
+    assert peak < 700
+    pq.write_table(
+        pa.table({"id": ids, "text": ["Lions."] * 1024}), tmp_path / "a.parquet", compression="zstd"
+    )
     found, peak = index_apart(tmp_path / "a.parquet", tmp_path / "s")
-    assert "has pages of more than 512 MiB in 'text'" in found
+    assert "has an id of more than 65,536 bytes; name another column with --id-field" in found
     assert peak < 700
 
 

@@ -1,6 +1,7 @@
 """Parquet: a text column and, if there is one, an id column; row groups are the slices.
 
 Strings stay encoded as a dictionary until a row is used: two kilobytes of file can stand for gigabytes of equal rows.
+The size of every page is looked at before it is uncompressed.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import Any
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Slice, Source, TextBatch
+from bagpack.corpus.readers.parquet_pages import page_sizes
 from bagpack.corpus.readers.text import add_lines
 from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError, missing_extra
 
 ROWS = 256
-PAGE_ROWS = 1024
 MAX_PAGE = 512 << 20
+MAX_ID = 1 << 16
+TOO_LONG: tuple[()] = ()  # in the place of a value; no attribute is a tuple
 
 
 class ParquetReader:
@@ -44,7 +47,6 @@ class ParquetReader:
             start = rows = size = first_row = 0
             for group in range(handle.metadata.num_row_groups):
                 about = handle.metadata.row_group(group)
-                _check_size(about, source, options)
                 size += about.total_byte_size
                 rows += about.num_rows
                 if size >= target or group == handle.metadata.num_row_groups - 1:
@@ -93,7 +95,10 @@ def _open(source: Source, options: TextOptions) -> Iterator[Any]:
             f"{source.name} is a compressed Parquet file; uncompress it (Parquet compresses its own columns)"
         )
     try:
-        held = [options.text_field] if options.text_field in pq.read_schema(source.path).names else None
+        own = (options.text_field, options.id_field)
+        held = [
+            field.name for field in pq.read_schema(source.path) if field.name in own or _is_text(field.type)
+        ]
         with pq.ParquetFile(source.path, memory_map=True, read_dictionary=held) as handle:
             yield handle
     except (pyarrow.ArrowException, OSError, ValueError, MemoryError) as error:
@@ -113,21 +118,54 @@ def _rows(part: Slice, options: TextOptions) -> Iterator[tuple[bytes | None, str
         ]
         wanted = [*(name for name in own if name in handle.schema_arrow.names), *others]
         groups = list(range(part.start, part.end))
+        for group in groups:
+            _check_pages(handle.metadata.row_group(group), wanted, part.source)
         for batch in handle.iter_batches(batch_size=ROWS, row_groups=groups, columns=wanted):
             texts = _texts(batch.column(options.text_field), part.source, options)
-            names = batch.column(options.id_field).to_pylist() if has_id else [None] * ROWS
-            columns = [batch.column(name).to_pylist() for name in others]
-            for row, (text, name) in enumerate(zip(texts, names, strict=False)):
-                attributes = {key: column[row] for key, column in zip(others, columns, strict=True)}
-                yield text, None if name is None else str(name), attributes
+            ids = batch.column(options.id_field) if has_id else None
+            columns = {name: batch.column(name) for name in others}
+            for row, text in enumerate(texts):
+                name = None if ids is None else _short_value(ids[row])
+                if name is TOO_LONG:
+                    raise InputError(
+                        f"{part.source.name} has an id of more than {MAX_ID:,} bytes; name another column with "
+                        f"--id-field"
+                    )
+                values = {key: _short_value(column[row]) for key, column in columns.items()}
+                yield text, None if name is None else str(name), values
+
+
+def _short_value(scalar: Any) -> Any:
+    """The value of a cell; TOO_LONG for a long string, of which a short file can hold very many."""
+    if hasattr(scalar, "value") and hasattr(scalar, "dictionary"):
+        scalar = scalar.value
+    if scalar is None or not scalar.is_valid:
+        return None
+    if hasattr(scalar, "as_buffer"):
+        if scalar.as_buffer().size > MAX_ID:
+            return TOO_LONG
+        return scalar.as_buffer().to_pybytes().decode("utf-8", "replace")
+    return scalar.as_py()
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def _is_scalar(kind: Any) -> bool:
     """Whether a column's values can be attributes: numbers, strings, dates."""
     from pyarrow import types
 
-    tests = (types.is_integer, types.is_floating, types.is_string, types.is_large_string, types.is_boolean,
-             types.is_date, types.is_timestamp)  # fmt: skip
+    tests = (
+        _is_text,
+        types.is_integer,
+        types.is_floating,
+        types.is_boolean,
+        types.is_date,
+        types.is_timestamp,
+    )
     return any(test(kind) for test in tests) or (types.is_dictionary(kind) and _is_scalar(kind.value_type))
 
 
@@ -146,20 +184,18 @@ def _texts(column: Any, source: Source, options: TextOptions) -> Iterator[bytes 
         )
 
 
-def _check_size(group: Any, source: Source, options: TextOptions) -> None:
-    """Refuse a row group that would not fit into memory; pages are read whole, and hold up to 1,024 rows."""
+def _check_pages(group: Any, wanted: list[str], source: Source) -> None:
+    """Refuse a row group with a page that would not fit into memory."""
     for number in range(group.num_columns):
         column = group.column(number)
-        size = column.total_uncompressed_size
-        if (
-            column.path_in_schema == options.text_field
-            and PAGE_ROWS * size > MAX_PAGE * group.num_rows
-            and size > MAX_PAGE
-        ):
-            raise InputError(
-                f"{source.name} has pages of more than {MAX_PAGE >> 20} MiB in {options.text_field!r}; write it again "
-                f"with fewer rows in a row group"
-            )
+        if column.path_in_schema.partition(".")[0] not in wanted:
+            continue
+        for size in page_sizes(source.path, column):
+            if size > MAX_PAGE:
+                raise InputError(
+                    f"{source.name} has a page of {size >> 20:,} MiB in {column.path_in_schema!r}, more than "
+                    f"{MAX_PAGE >> 20}; write it again with fewer rows in a row group"
+                )
 
 
 READER = ParquetReader()

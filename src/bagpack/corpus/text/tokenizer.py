@@ -219,7 +219,7 @@ def _word(
         if kind == MARK:
             i += width
             continue
-        initials = initials and piece <= 2
+        initials = bool(initials and piece <= 2)
         if kind <= SPACE or kind == IDEOGRAPH or i + width >= stop:
             break
         after, _ = read(data, i + width, stop, classes)
