@@ -34,7 +34,7 @@ CUT = {
         ("¿Dónde está Ud. ahora? ¡Aquí!", "¿|Dónde|está|Ud.|ahora|?/¡|Aquí|!"),
     ],
     "en": [
-        ("The lion's share isn't Mr. Smith's, e.g. I'd've gone.", "The|lion|'s|share|is|n't|Mr.|Smith|'s|,|e.g.|I|'d|'ve|gone|."),
+        ("The lion's share isn't Mr. Smith's; I'd've gone.", "The|lion|'s|share|is|n't|Mr.|Smith|'s|;|I|'d|'ve|gone|."),
         ("Dr. Jones lives in the U.S. now. They cannot come.", "Dr.|Jones|lives|in|the|U.S.|now|./They|cannot|come|."),
     ],
     "ca": [
