@@ -161,7 +161,7 @@ def test_long_ids_in_parquet(tmp_path):
     ids = pa.DictionaryArray.from_arrays(pa.array([0] * 1024, pa.int32()), pa.array(["x" * (20 << 20)]))
     wide = pa.table({"other": ids, "text": ["Lions."] * 1024})
     pq.write_table(wide, tmp_path / "b.parquet", compression="zstd")
-    found, peak = index_apart(tmp_path / "b.parquet", tmp_path / "s")  # no attribute is that long
+    found, peak = index_apart(tmp_path / "b.parquet", tmp_path / "b")  # no attribute is that long
     assert found.startswith("TOKENS 2048")
     assert peak < 700
     pq.write_table(
