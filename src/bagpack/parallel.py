@@ -290,3 +290,10 @@ def check_reached(path: str) -> None:
             f"{path} does not exist on {platform.node()}; the command and all workers must see the same files "
             f"under the same names (results of workers can be put elsewhere with {SCRATCH})"
         )
+
+
+def stop_workers() -> None:
+    """End the worker processes of this machine that wait for more work, and the threads that look after them."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)

@@ -33,6 +33,7 @@ PATHS = {
     "/dataset/none.json": "/dataset/{key}.json",
     "/dataset/KEY/error.json": "/dataset/{key}/error.json",
     "/dataset/KEY/error.json?at=999": "/dataset/{key}/error.json",
+    "/teach.json": "/teach.json",  # nothing is taught here; test_teach.py has the other answers
 }
 
 

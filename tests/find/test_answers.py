@@ -70,7 +70,7 @@ def test_answers_are_examples_of_the_next_session(tmp_path):
     file = teach(path, (("wheel", "car"), "part"), (("car", "road"), "no"), (("dog", "animal"), "kind"))
     assert file.labels == ["part", "no", "kind"]
     file.close()
-    again = AnswerFile(path, "part")
+    again = AnswerFile(path)  # the label of the first examples, not of the answers
     for found in (again.examples, read_examples(path, "part")):
         assert found.positives == (("leaf", "tree"), ("wheel", "car"))
         assert found.negatives == (("car", "road"), ("dog", "animal"))

@@ -293,3 +293,56 @@ class LabelPage(Schema):
     data: DataEntry | None
     typical: list[LabelRow]
     uncertain: list[LabelRow]
+
+
+# Teaching ----------------------------------------------------------------------------------------------------------
+
+
+class TeachLine(Schema):
+    """A sentence; the texts of `spans`, joined, are the sentence, each with a mark: of a target, of a term, or none."""
+
+    document: str
+    text: str
+    spans: list[tuple[str, str]]
+
+
+class TeachQuestion(Schema):
+    """A candidate, its probability (null if there are too few examples), its decision value, and its sentences."""
+
+    w1: str
+    w2: str
+    probability: float | None
+    score: float
+    together: int
+    lines: list[TeachLine] = []
+
+
+class TeachPoint(Schema):
+    """Precision of the last 20 answers and cross-validated F1 after some answers."""
+
+    answers: int
+    precision: float | None
+    f1: float | None
+
+
+class TeachPage(Schema):
+    """The next questions, and how far teaching has come. `examples` are the positives and negatives of the file."""
+
+    label: str
+    labels: list[str]
+    file: str
+    annotator: str
+    strategy: str
+    strategies: list[str]
+    questions: list[TeachQuestion]
+    answers: int
+    yes: int
+    skipped: int
+    examples: tuple[int, int]
+    precision: float | None
+    f1: float | None
+    training: bool
+    undo: bool
+    problem: str
+    notes: list[str]
+    curve: list[TeachPoint]

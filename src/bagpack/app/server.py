@@ -25,6 +25,7 @@ from bagpack.app.middleware import (
 from bagpack.app.rendering import compile_all, render
 from bagpack.app.routers import ROUTERS
 from bagpack.app.state import Library, Uploads
+from bagpack.app.teaching import Lesson, TeachSession
 from bagpack.app.workers import WorkerPool
 from bagpack.errors import BagpackError, StoreError
 
@@ -34,8 +35,13 @@ ABOUT = (
 )
 
 
-def create_app(library: Library, host: str = "127.0.0.1", names: tuple[str, ...] = ()) -> FastAPI:
-    """The explorer over what is loaded, answering to the names that belong to `host` and to `names`."""
+def create_app(
+    library: Library, host: str = "127.0.0.1", names: tuple[str, ...] = (), lesson: Lesson | None = None
+) -> FastAPI:
+    """The explorer over what is loaded, answering to the names that belong to `host` and to `names`.
+
+    A `lesson` is what `bagpack teach` teaches; `library.teaching` has its candidates.
+    """
     limits = library.limits
     workers = WorkerPool(library, limits)
 
@@ -51,6 +57,12 @@ def create_app(library: Library, host: str = "127.0.0.1", names: tuple[str, ...]
     app.state.library = library
     app.state.workers = workers
     app.state.uploads = Uploads(limits.uploads)
+    app.state.teaching = None
+    if lesson is not None and library.teaching is not None:
+        limited = (not library.teaching.fixed[0], not library.teaching.fixed[1])
+        app.state.teaching = TeachSession(
+            lesson.file, lesson.strategy, workers, limited, library.teaching.notes
+        )
     for router in ROUTERS:
         app.include_router(router)
     for error in (BagpackError, WorkerError, HTTPException, RequestValidationError):
@@ -95,13 +107,15 @@ def _status(error: Exception) -> tuple[int, str]:
     return 500, "an unexpected error occurred; the terminal where the explorer runs shows it"
 
 
-def serve(library: Library, host: str, port: int, names: tuple[str, ...] = ()) -> None:
+def serve(
+    library: Library, host: str, port: int, names: tuple[str, ...] = (), lesson: Lesson | None = None
+) -> None:
     """Answer until interrupted."""
     import uvicorn
 
     from bagpack.app.connections import BACKLOG, bounded_protocol
 
-    app = create_app(library, host, names)
+    app = create_app(library, host, names, lesson)
     app.state.workers.start()  # before the web server starts any thread
     compile_all()
     with suppress(KeyboardInterrupt):  # that is how it is meant to end

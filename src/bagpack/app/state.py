@@ -19,6 +19,7 @@ from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.explain.browse import Browser
 from bagpack.explain.explanation import Explanation, explain_matrix
 from bagpack.explain.words import background_of
+from bagpack.find.teaching import Teaching
 from bagpack.learn.model import LinearModel
 from bagpack.tasks import Dataset, PairList, read_pairs
 from bagpack.tasks.anyfile import with_labels_or_scores
@@ -129,6 +130,7 @@ class Library:
             self.settings = model.counting or CountSettings()
         self.browsers = Cache(KEPT_BROWSERS)
         self.datasets = Cache(KEPT_DATASETS)
+        self.teaching: Teaching | None = None  # of `bagpack teach`
         self.data: dict[str, LoadedData] = {}
         for path in data:
             named_limits = replace(self.limits, rows=10 * self.limits.rows)

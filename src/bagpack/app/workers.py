@@ -37,7 +37,7 @@ L = TypeVar("L")
 A = TypeVarTuple("A")
 
 LENGTH = struct.Struct(">Q")
-PAGES, SLOW, DATA = "pages", "slow", "data"
+PAGES, SLOW, DATA, TEACH = "pages", "slow", "data", "teach"
 
 
 # In the fork server and the workers ------------------------------------------------------------------------------
@@ -185,6 +185,8 @@ class WorkerPool:
             SLOW: Lane(asyncio.Queue(), 1, limits.seconds),
             DATA: Lane(asyncio.Queue(), 1, limits.data_seconds),
         }
+        if getattr(library, "teaching", None) is not None:
+            self.lanes[TEACH] = Lane(asyncio.Queue(), 1, limits.data_seconds)
         self._control: socket.socket | None = None
         self._fork_lock = threading.Lock()
         self._kept: OrderedDict[bytes, bytes] = OrderedDict()

@@ -36,6 +36,7 @@ from bagpack.cli.serve import serve
 from bagpack.cli.similar import similar
 from bagpack.cli.sketch import sketch
 from bagpack.cli.solve import solve
+from bagpack.cli.teach import teach
 from bagpack.cli.train import train
 from bagpack.cli.usage import wrong_usage
 from bagpack.cli.vectors import vectors
@@ -71,7 +72,7 @@ class Commands(command.Group):
             raise ReaderGoneError from None
         except (KeyboardInterrupt, InterruptedWork):  # the demo runs other commands, and its own word counts
             command = ctx.invoked_subcommand
-            if command == "serve":  # it says how it is ended
+            if command in ("serve", "teach"):  # it says how it is ended
                 raise
             kept = "" if "-" in sys.argv else KEPT.get(command, "")
             raise InterruptedWork("interrupted" + (f"; {kept}" if kept else "")) from None
@@ -110,7 +111,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     command.CORPUS: (index, plan, info, verify),
     command.COUNTING: (contexts, basis, vectors, check),
     command.LEARNING: (evaluate, solve, train, predict, reproduce),
-    command.REASONS: (find, agree, explain, similar, sketch, compare, serve),
+    command.REASONS: (find, teach, agree, explain, similar, sketch, compare, serve),
     command.ENGINES: (forms, queries, fetch),
 }
 for panel, functions in COMMANDS.items():

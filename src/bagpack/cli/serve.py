@@ -29,21 +29,12 @@ def serve(
     any_store: AnyStore = False,
 ) -> None:
     """Explore a corpus in the browser: words, pairs, concordances, models."""
-    try:
-        import fastapi
-        import python_multipart
-        import uvicorn
-    except ImportError as error:
-        raise missing_extra(error.name or "fastapi", "serve", "the explorer") from error
-    del fastapi, python_multipart, uvicorn
+    import_server()
     from bagpack.app.limits import Limits
-    from bagpack.app.middleware import LOCAL
     from bagpack.app.queries import warm_up
     from bagpack.app.server import serve as answer
     from bagpack.app.state import open_library
 
-    if not 1 <= port <= 65535:
-        raise UsageError(f"--port {port} is out of range; give 1 to 65535")
     if seconds <= 0:
         raise UsageError(f"--seconds {seconds:g} leaves no time for an answer; give more than 0")
     library = open_library(
@@ -53,17 +44,39 @@ def serve(
         Limits(seconds=seconds, data_seconds=6 * seconds),
         any_store,
     )
-    _check_free(host, port)
+    check_free(host, port)
     warm_up(library)
-    shown = f"[{host}]" if ":" in host else host
-    console.tell(f"http://{shown}:{port} shows {library.source.name}; Ctrl-C ends it")
-    if host not in LOCAL:
-        console.tell("anyone who can reach this machine can read the corpus there", "yellow")
+    show_address(host, port, f"shows {library.source.name}")
     answer(library, host, port, tuple(allow_host or ()))
 
 
-def _check_free(host: str, port: int) -> None:
-    """Report an address that cannot be used before anything is loaded for it."""
+def import_server() -> None:
+    """Report what is not installed."""
+    try:
+        import fastapi
+        import python_multipart
+        import uvicorn
+    except ImportError as error:
+        raise missing_extra(error.name or "fastapi", "serve", "the explorer") from error
+    del fastapi, python_multipart, uvicorn
+
+
+def show_address(host: str, port: int, what: str, path: str = "") -> str:
+    """Print the address to open, and return it."""
+    from bagpack.app.middleware import LOCAL
+
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}{path}"
+    console.tell(f"{address} {what}; Ctrl-C ends it")
+    if host not in LOCAL:
+        console.tell("anyone who can reach this machine can read the corpus there", "yellow")
+    return address
+
+
+def check_free(host: str, port: int) -> None:
+    """Report an address that cannot be used."""
+    if not 1 <= port <= 65535:
+        raise UsageError(f"--port {port} is out of range; give 1 to 65535")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:

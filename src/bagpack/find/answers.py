@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bagpack.errors import InputError, UsageError
 from bagpack.files import disk_errors, replacing
-from bagpack.find.examples import Examples, Pair, read_examples
+from bagpack.find.examples import NO_LABELS, Examples, Pair, read_examples
 from bagpack.locks import try_lock
 from bagpack.sheets import table_text
 from bagpack.tasks.columns import LABELS, RELATIONS, plain
@@ -137,6 +137,11 @@ class AnswerFile:
         return self._labels.get(pair)
 
     @property
+    def answered(self) -> list[tuple[Pair, str]]:
+        """Pairs with the answers to them, also of earlier sessions: the rows that have a time."""
+        return [*self._earlier, *((answer.pair, answer.label) for answer in self._answers)]
+
+    @property
     def labels(self) -> list[str]:
         """All labels in the file, in the order of first appearance."""
         return list(dict.fromkeys(self._labels.values()))
@@ -153,8 +158,6 @@ class AnswerFile:
     def _load(self) -> None:
         """Lock the file, read it, and add the columns that it lacks."""
         self._open()
-        examples = read_examples(self.path, self._wanted)
-        self.label = examples.label
         table = read_table(read_text_file(self.path))
         where = find_pair_columns(table, {})
         if where.role is not None:
@@ -163,6 +166,7 @@ class AnswerFile:
             )
         names = {plain(name): name for name in reversed(table.header) if name}
         target = next((names[name] for name in (*LABELS, *RELATIONS) if name in names), None)
+        self.label = read_examples(self.path, self._wanted or _taught(table, target)).label
         missing = [name for name in (ANNOTATOR, TIME) if name not in table.header]
         if missing or target is None:
             self._widen(table, [*([] if target else ["label"]), *missing])
@@ -172,9 +176,12 @@ class AnswerFile:
         self._w1, self._w2, self._label, self._table = where.first, where.second, target or "label", table
         labels = table.column(self._label)
         self._labels: dict[Pair, str] = {}
-        for pair, label in zip(
-            zip(table.column(self._w1), table.column(self._w2), strict=True), labels, strict=True
-        ):
+        pairs = list(zip(table.column(self._w1), table.column(self._w2), strict=True))
+        times = table.column(TIME)
+        self._earlier = [
+            (pair, label) for pair, label, time in zip(pairs, labels, times, strict=True) if time
+        ]
+        for pair, label in zip(pairs, labels, strict=True):
             if self._labels.get(pair) != self.label:  # as in `make_examples`
                 self._labels[pair] = label
 
@@ -244,6 +251,15 @@ def clean_label(text: str, what: str) -> str:
             f"{what} {text[:30]!r} cannot be written; give 1 to {LONGEST_LABEL} printable characters"
         )
     return text
+
+
+def _taught(table: Table, target: str | None) -> str | None:
+    """The label of the examples that are not answers, if they have one: answers may have other labels too."""
+    if target is None or TIME not in table.header:
+        return None
+    given = zip(table.column(target), table.column(TIME), strict=True)
+    names = {label for label, time in given if not time and label.lower() not in NO_LABELS}
+    return names.pop() if len(names) == 1 else None
 
 
 def _check_kind(path: Path) -> None:

@@ -74,6 +74,16 @@ def run_request(
     return replace(found, notes=(*notes, *found.notes))
 
 
+def open_basis(source: ContextSource, path: str | None) -> Basis | None:
+    """The basis of a file, if one is named; it must have been picked from the same corpus."""
+    if path is None:
+        return None
+    basis = Basis.open(path)
+    if isinstance(source, CorpusSource):
+        basis.check_corpus(source.corpus, path)
+    return basis
+
+
 def _model(
     store: str | Path, request: FindRequest, n_jobs: int | None, progress: Progress | None
 ) -> tuple[LinearModel, Label, ContextSource, list[str], list[Pair]]:
@@ -86,11 +96,7 @@ def _model(
     assert request.examples is not None
     examples = read_examples(request.examples, request.label, request.columns)
     source = open_source(store)
-    basis = None
-    if request.basis is not None:
-        basis = Basis.open(request.basis)
-        if isinstance(source, CorpusSource):
-            basis.check_corpus(source.corpus, request.basis)
+    basis = open_basis(source, request.basis)
     if progress and basis is None:
         progress("basis", 0, 0)
     trained = train_on_examples(

@@ -96,7 +96,8 @@ class Teaching:
     @classmethod
     def start(
         cls, source: ContextSource, examples: Examples, options: CandidateOptions | None = None, *,
-        preset: str | Preset = "modern", seed: int = 0, b: int = 1500, settings: CountSettings | None = None,
+        preset: str | Preset = "modern", seed: int = 0, b: int = 1500, basis: str | None = None,
+        settings: CountSettings | None = None,
         n_jobs: int | None = None, progress: Progress | None = None,
     ) -> Teaching:  # fmt: skip
         """Train a first model and collect its best candidates."""

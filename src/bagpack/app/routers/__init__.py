@@ -1,7 +1,19 @@
 """The pages and their JSON twins, one module per subject; a new one is added to `ROUTERS`."""
 
-from bagpack.app.routers import assets, compare, concordance, datasets, home, labels, model, pairs, words
+from bagpack.app.routers import (
+    assets,
+    compare,
+    concordance,
+    datasets,
+    home,
+    labels,
+    model,
+    pairs,
+    teach,
+    words,
+)
 
 ROUTERS = tuple(
-    module.router for module in (home, words, pairs, concordance, compare, model, labels, datasets, assets)
+    module.router
+    for module in (home, words, pairs, concordance, compare, model, labels, datasets, teach, assets)
 )

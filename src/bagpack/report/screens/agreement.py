@@ -29,13 +29,14 @@ def show_agreement(found: Agreement, a: str, b: str, most: int) -> None:
         rows = "1 row repeats" if found.repeated == 1 else f"{found.repeated:,} rows repeat"
         out.print(Text(f"{rows} a pair; the last label counts", "yellow"))
     head, *labelled = found.label_rows()
-    table = Table(box=None, pad_edge=False, caption=Text(f"rows: {a}; columns: {b}"), caption_justify="left")
+    table = Table(box=None, pad_edge=False)
     for name in head:
         table.add_column(Text(name), justify="right" if name else "left")
     for row in labelled:
         table.add_row(*map(Text, row))
     out.print()
     out.print(table)
+    out.print(Text(f"rows: {a}; columns: {b}", "dim"))
     if not found.disagreements or not most:
         return
     out.print()

@@ -1,0 +1,115 @@
+"""Teaching a relation: one question at a time, or a list."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, cast
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from bagpack.app import schemas
+from bagpack.app.dependencies import PROBLEMS, Json, html
+from bagpack.app.rendering import with_query
+from bagpack.app.teaching import LISTED, TeachSession
+from bagpack.errors import StoreError, UsageError
+from bagpack.find.questions import STRATEGIES, Strategy
+
+router = APIRouter()
+
+View = Literal["one", "list"]
+ViewQuery = Annotated[View, Query(description="One question with its sentences, or a list.")]
+StrategyQuery = Annotated[
+    str, Query(description=f"How questions are chosen: {', '.join(STRATEGIES)}.", max_length=20)
+]
+WIDTH, HEIGHT = 600, 120  # of the curve
+
+
+async def get_session(request: Request) -> TeachSession:
+    """The relation that is being taught."""
+    session: TeachSession | None = request.app.state.teaching
+    if session is None:
+        raise StoreError("nothing is being taught here; start with bagpack teach STORE EXAMPLES")
+    await session.ready()
+    return session
+
+
+SessionDep = Annotated[TeachSession, Depends(get_session)]
+
+
+def strategy_of(session: TeachSession, name: str) -> Strategy:
+    """The strategy that was asked for, or the one that the command chose."""
+    if not name:
+        return session.strategy
+    if name in STRATEGIES:
+        return cast(Strategy, name)
+    raise UsageError(f"strategy {name} is unknown; choose {', '.join(STRATEGIES)}")
+
+
+@router.get("/teach.json", summary="Teaching", response_model=schemas.TeachPage, responses=PROBLEMS)
+async def teach_json(session: SessionDep, strategy: StrategyQuery = "", view: ViewQuery = "one") -> Json:
+    """The next questions, how many answers there are, and how good the model is."""
+    data = session.to_dict(strategy_of(session, strategy), LISTED)
+    if view == "one" and data["questions"]:
+        data["questions"][0]["lines"] = await session.lines(data["questions"][0])
+    return data
+
+
+@router.get("/teach", include_in_schema=False)
+async def teach_page(
+    session: SessionDep,
+    strategy: StrategyQuery = "",
+    view: ViewQuery = "one",
+    known: str = "",
+    undone: str = "",
+) -> HTMLResponse:
+    """The page."""
+    data = await teach_json(session, strategy, view)
+    chart = curve(data["curve"])
+    return html("teach.html.j2", d=data, view=view, known=known[:300], undone=undone[:300], chart=chart)
+
+
+@router.post(
+    "/teach", summary="Answer a question", status_code=303, response_class=RedirectResponse,
+    responses={**PROBLEMS, 303: {"description": "Leads to the next question."}},
+)  # fmt: skip
+async def teach_answer(
+    session: SessionDep,
+    answer: Annotated[str, Form(max_length=10, description="yes, no, label, skip or undo.")],
+    w1: Annotated[str, Form(max_length=200)] = "",
+    w2: Annotated[str, Form(max_length=200)] = "",
+    label: Annotated[str, Form(max_length=100, description="With `label`: another label.")] = "",
+    strategy: Annotated[str, Form(max_length=20)] = "",
+    view: Annotated[View, Form()] = "one",
+) -> RedirectResponse:
+    """Write an answer to the file of examples; leads to the next question."""
+    chosen = strategy_of(session, strategy)
+    told: dict[str, str | None] = {}
+    if answer == "undo":
+        told["undone"] = " – ".join(session.undo())
+    elif known := session.answer((w1, w2), answer, label):
+        told["known"] = f"{w1} – {w2} is labelled {known} already"
+    path = with_query("/teach", strategy=chosen, view=view if view != "one" else None, **told)
+    return RedirectResponse(path, 303)
+
+
+def curve(points: list[Json]) -> Json | None:
+    """Where the lines of the curve go."""
+    if len(points) < 2:
+        return None
+    first, last = points[0]["answers"], max(points[-1]["answers"], points[0]["answers"] + 1)
+
+    def line(name: str) -> str:
+        return " ".join(
+            f"{WIDTH * (point['answers'] - first) / (last - first):.1f},{HEIGHT * (1 - point[name]):.1f}"
+            for point in points
+            if point[name] is not None
+        )
+
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "first": first,
+        "last": last,
+        "precision": line("precision"),
+        "f1": line("f1"),
+    }

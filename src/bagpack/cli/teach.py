@@ -1,0 +1,132 @@
+"""`bagpack teach`."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bagpack import console
+from bagpack.cli.arguments import FILE, Names
+from bagpack.cli.options import (
+    CountingOptions,
+    LearningOptions,
+    ParallelOptions,
+    Store,
+    SubcorpusOptions,
+    advanced,
+    common,
+)
+from bagpack.cli.progress import work_progress
+from bagpack.cli.serve import check_free, import_server, show_address
+from bagpack.cli.words import check_words
+
+STRATEGIES = ("mix", "uncertainty", "rank", "random")
+
+
+def teach(
+    store: Store,
+    examples: Annotated[
+        Path,
+        typer.Argument(
+            help="A TSV or CSV table with w1, w2 and, optionally, label; answers are added to it."
+        ),
+        Names((FILE,)),
+    ],
+    subcorpus: SubcorpusOptions,
+    learning: LearningOptions,
+    counting: CountingOptions,
+    parallel: ParallelOptions,
+    label: Annotated[
+        str | None, common("--label", metavar="LABEL", help="The relation to teach, if there are several.")
+    ] = None,
+    annotator: Annotated[
+        str | None,
+        common("--annotator", metavar="NAME", help="Written next to each answer [your user name]."),
+    ] = None,
+    questions: Annotated[
+        str,
+        common(
+            "--questions", metavar="STRATEGY", help="mix, uncertainty, rank or random.", values=STRATEGIES
+        ),
+    ] = "mix",
+    w1: Annotated[str | None, common("--w1", metavar="WORD", help="Only pairs with this first word.")] = None,
+    w2: Annotated[
+        str | None, common("--w2", metavar="WORD", help="Only pairs with this second word.")
+    ] = None,
+    among: Annotated[
+        str | None,
+        common("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
+        Names((FILE,)),
+    ] = None,
+    min_count: Annotated[
+        int, advanced("--min-count", help="Words must occur this often (1 with --among).")
+    ] = 5,
+    min_together: Annotated[int, advanced("--min-together", help="Pairs must co-occur this often.")] = 2,
+    candidates: Annotated[
+        int, advanced("--candidates", help="Number of candidates, the best by the first model.")
+    ] = 5_000,
+    host: Annotated[str, advanced("--host", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, common("--port", help="The port to listen on.")] = 8765,
+    no_browser: Annotated[bool, common("--no-browser", help="Only print the address of the page.")] = False,
+) -> None:
+    """Teach a relation by saying yes or no to candidates, in the browser.
+
+    Each answer is added to EXAMPLES at once, and the model is trained anew in the background.
+    """
+    import_server()
+    from bagpack.app.limits import Limits
+    from bagpack.app.queries import warm_up
+    from bagpack.app.server import serve as answer
+    from bagpack.app.state import Library
+    from bagpack.app.teaching import Lesson
+    from bagpack.find.answers import AnswerFile
+    from bagpack.find.pool import CandidateOptions
+    from bagpack.find.questions import Strategy
+    from bagpack.find.teaching import Teaching
+    from bagpack.find.vocabulary import read_vocabulary
+    from bagpack.parallel import stop_workers
+    from bagpack.sources import open_source
+
+    check_words(w1, w2)
+    check_free(host, port)
+    store = subcorpus.store(store)
+    source = open_source(store)
+    file = AnswerFile(examples, label, _user() if annotator is None else annotator)
+    try:
+        vocabulary = None if among is None else read_vocabulary(source, among)
+        options = CandidateOptions(
+            w1, w2, vocabulary, min_count if vocabulary is None else 1, min_together, candidates
+        )
+        with parallel.workers(None, store), work_progress(False) as progress:
+            teaching = Teaching.start(
+                source, file.examples, options, preset=learning.preset, seed=learning.seed, b=counting.b,
+                basis=counting.basis, settings=counting.settings(), n_jobs=parallel.jobs, progress=progress,
+            )  # fmt: skip
+        stop_workers()  # the explorer forks its own, and must not fork theirs
+        library = Library(source, limits=Limits())
+        library.teaching = teaching
+        warm_up(library)
+        for note in teaching.notes:
+            console.tell(note, "dim")
+        address = show_address(
+            host, port, f"teaches {file.label}, and adds the answers to {examples}", "/teach"
+        )
+        if sys.stdout.isatty() and not no_browser:
+            import webbrowser
+
+            webbrowser.open(address)
+        strategy: Strategy = questions  # type: ignore[assignment]  # checked by the option
+        answer(library, host, port, (), Lesson(file, strategy))
+    finally:
+        file.close()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return ""

@@ -1,0 +1,235 @@
+"""Teaching in a real browser, against a real server: answers, a reload, a killed server, two tabs."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+
+import httpx
+import jsonschema
+import pytest
+
+from tests.app.conftest import free_port
+from tests.app.test_accessibility import serious
+from tests.conftest import bagpack_command
+from tests.find.conftest import GIVEN, SENTENCES
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    from bagpack.corpus.build.index import index_corpus
+
+    folder = tmp_path_factory.mktemp("teach")
+    vertical = ["<text id='all'>"]
+    for words in SENTENCES:
+        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in words), "</s>"]
+    (folder / "made-up.vert").write_text("\n".join([*vertical, "</text>", ""]))
+    index_corpus([str(folder / "made-up.vert")], folder / "made-up.bp", part_bytes=8000)
+    return folder / "made-up.bp"
+
+
+@pytest.fixture
+def examples(tmp_path):
+    path = tmp_path / "parts.tsv"
+    path.write_text("w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN))
+    return path
+
+
+@contextmanager
+def teaching(corpus, examples, *options):
+    """`bagpack teach` as a user starts it: its address and its process."""
+    port = free_port()
+    log = examples.with_suffix(".log")
+    command = bagpack_command(
+        "teach",
+        corpus,
+        examples,
+        "--annotator",
+        "Ann",
+        "-b",
+        100,
+        "--jobs",
+        1,
+        "--port",
+        port,
+        "--no-browser",
+        *options,
+    )
+    with open(log, "wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "COLUMNS": "200"})
+    base = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(900):
+            assert process.poll() is None, log.read_text()
+            try:
+                httpx.get(base + "/static/app.css", timeout=1)
+                break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        yield base, process
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+def answers(examples):
+    return [line.split("\t") for line in examples.read_text().splitlines()[1 + len(GIVEN) :]]
+
+
+def shown(page):
+    return tuple(page.locator("h1.question").inner_text().split(" – "))
+
+
+def test_twenty_answers_a_reload_two_tabs_and_a_killed_server(corpus, examples, browser):
+    with teaching(corpus, examples) as (base, process):
+        context = browser.new_context(viewport={"width": 390, "height": 844})
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.goto(base + "/teach")
+        asked = []
+        for turn in range(20):
+            w1, w2 = pair = shown(page)
+            asked.append(pair)
+            assert page.locator(".linelist .line").count() >= 1
+            assert page.locator("mark.w1, mark.w2").count() >= 2
+            page.keyboard.press("y" if w1.startswith("parta") and w2.startswith("partb") else "n")
+            page.wait_for_function(
+                "pair => document.querySelector('h1').innerText !== pair", arg=f"{w1} – {w2}"
+            )
+            assert len(answers(examples)) == turn + 1
+        assert len(set(asked)) == 20 and not set(asked) & set(GIVEN)
+        rows = answers(examples)
+        assert [tuple(row[:2]) for row in rows] == asked
+        assert all(
+            row[3] == "Ann" and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[4]) for row in rows
+        )
+        assert {row[2] for row in rows} == {"part", "no"}
+        assert serious(page) == []
+        # No sideways scrolling on a phone.
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+        last = shown(page)
+        page.reload()
+        assert shown(page) == last and len(answers(examples)) == 20
+
+        # Undo and skip.
+        page.keyboard.press("u")
+        page.wait_for_url("**undone=**")
+        assert [tuple(row[:2]) for row in answers(examples)] == asked[:-1]
+        page.goto(base + "/teach?strategy=rank")
+        first = shown(page)
+        page.keyboard.press("s")
+        page.wait_for_function(
+            "pair => document.querySelector('h1').innerText !== pair", arg=" – ".join(first)
+        )
+        assert len(answers(examples)) == 19
+
+        # Another label, typed.
+        pair = shown(page)
+        page.keyboard.press("l")
+        page.keyboard.type("kind of")
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            "pair => document.querySelector('h1').innerText !== pair", arg=" – ".join(pair)
+        )
+        assert answers(examples)[-1][:3] == [*pair, "kind of"]
+
+        # Two tabs with the same question: the first answer counts, the second is told.
+        other = context.new_page()
+        for tab in (page, other):
+            tab.goto(base + "/teach?strategy=rank")
+        pair = shown(page)
+        assert shown(other) == pair
+        page.get_by_role("button", name="Yes").click()
+        page.wait_for_function(
+            "pair => document.querySelector('h1').innerText !== pair", arg=" – ".join(pair)
+        )
+        other.get_by_role("button", name="No").click()
+        other.wait_for_url("**known=**")
+        assert "answered in another tab" in other.locator(".warn").inner_text()
+        assert answers(examples)[-1][:3] == [*pair, "part"] and len(answers(examples)) == 21
+
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        context.close()
+    kept = examples.read_bytes()
+    with teaching(corpus, examples) as (base, _):
+        state = httpx.get(base + "/teach.json?strategy=rank", timeout=60).json()
+    assert examples.read_bytes() == kept
+    assert state["answers"] == 21 and state["label"] == "part"
+    assert state["examples"][0] + state["examples"][1] == len(GIVEN) + 21
+    known = {frozenset(row[:2]) for row in answers(examples)}
+    assert not known & {frozenset((q["w1"], q["w2"])) for q in state["questions"]}
+
+
+def test_the_list_and_the_curve(corpus, examples, browser):
+    with (
+        teaching(corpus, examples, "--questions", "rank") as (base, _),
+        httpx.Client(base_url=base, timeout=60, follow_redirects=True) as web,
+    ):
+        state = web.get("/teach.json").json()
+        api = web.get("/openapi.json").json()
+        schema = api["paths"]["/teach.json"]["get"]["responses"]["200"]["content"]["application/json"][
+            "schema"
+        ]
+        jsonschema.Draft202012Validator({**schema, "components": api["components"]}).validate(state)
+        assert state["strategy"] == "rank" and len(state["questions"]) == 20
+        scores = [question["score"] for question in state["questions"]]
+        assert scores == sorted(scores, reverse=True)
+        pairs = [(question["w1"], question["w2"]) for question in state["questions"]]
+        page = web.post("/teach", data={"w1": pairs[3][0], "w2": pairs[3][1], "answer": "no", "view": "list"})
+        assert page.status_code == 200 and "<h1>Candidates</h1>" in page.text
+        assert answers(examples)[-1][:3] == [*pairs[3], "no"]
+        until = time.monotonic() + 60
+        while (state := web.get("/teach.json").json())["training"] or len(state["curve"]) < 2:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert [point["answers"] for point in state["curve"]] == [0, 1]
+        assert state["precision"] == 0.0 and 0 < state["f1"] <= 1
+        assert state["examples"] == [len(GIVEN), 1]
+        context = browser.new_context(viewport={"width": 390, "height": 844})
+        view = context.new_page()
+        view.goto(base + "/teach?view=list")
+        assert serious(view) == []
+        assert view.locator("tbody tr").count() == 20 and view.locator("figure.curve").count() == 1
+        assert view.evaluate("document.documentElement.scrollWidth") <= 390
+        context.close()
+
+
+def test_what_is_refused(corpus, examples):
+    with teaching(corpus, examples) as (base, _), httpx.Client(base_url=base, timeout=60) as web:
+        before = examples.read_bytes()
+        first = web.get("/teach.json").json()["questions"][0]
+        pair = {"w1": first["w1"], "w2": first["w2"]}
+        for form, message in (
+            ({**pair, "answer": "perhaps"}, "is not an answer"),
+            ({**pair, "answer": "label", "label": " "}, "cannot be written"),
+            ({"answer": "undo"}, "nothing to undo"),
+            ({**pair, "answer": "yes", "strategy": "guess"}, "guess is unknown"),
+        ):
+            done = web.post("/teach", data=form)
+            assert done.status_code == 400 and message in done.text, form
+        done = web.post("/teach", data={**pair, "answer": "yes"}, headers={"Origin": "http://evil.example"})
+        assert done.status_code == 403
+        assert examples.read_bytes().startswith(before) and len(answers(examples)) == 0
+        # The file is gone: nothing is written anywhere, and it goes on when the file is back.
+        moved = examples.with_name("moved")
+        examples.rename(moved)
+        done = web.post("/teach", data={**pair, "answer": "yes"})
+        assert done.status_code == 400 and "is no longer there" in done.text
+        moved.rename(examples)
+        assert web.post("/teach", data={**pair, "answer": "yes"}).status_code == 303
+        assert answers(examples)[-1][:3] == [first["w1"], first["w2"], "part"]
+        second = subprocess.run(
+            bagpack_command("teach", corpus, examples, "--port", free_port()),
+            capture_output=True, text=True, timeout=100, check=False,
+        )  # fmt: skip
+        assert second.returncode != 0 and "another bagpack teach writes to" in second.stderr
+
+
+def test_the_explorer_alone_teaches_nothing(web):
+    answer = web.get("/teach.json")
+    assert answer.status_code == 404 and "bagpack teach" in json.loads(answer.text)["error"]
