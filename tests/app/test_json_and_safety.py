@@ -82,6 +82,9 @@ def test_pages_of_a_model_with_every_kind_of_feature(world, tmp_path):
     for name, (page, twin) in lines.items():
         assert page.status_code == twin.status_code == 200, name
         found = twin.json()
+        if found["shown"]:
+            assert '<mark class="w1">' in page.text or '<mark class="w2">' in page.text, name
+            assert ('<mark class="term">' in page.text) == (not name.startswith("pair:")), name
         assert found["shown"] == len(found["lines"]) == min(found["total"], 100)
         assert f"{found['shown']} of {found['total']} lines for" in page.text
         if found["count"] != found["total"] and found["place"]:

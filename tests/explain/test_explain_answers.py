@@ -155,6 +155,8 @@ def test_punctuation_and_frequency_come_last_unless_they_decide(model):
                 else:
                     late = True
                     last += 1
+            kept = [abs(r.value) for r in decision.reasons if r.kind == "context" or r.decides]
+            assert kept == sorted(kept, reverse=True)
             if last > 50 and first:
                 return
     assert last and first, (last, first)

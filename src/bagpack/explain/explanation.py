@@ -27,8 +27,7 @@ Floats = NDArray[np.float64]
 Sums = dict[str, float]
 
 HALF = 0.5  # of the absolute contribution that the reasons of a decision cover …
-MOST = 60  # … unless it takes more than these
-NEXT = 10  # reasons that "show more" brings
+MOST = 200  # … unless it takes more than these
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,9 @@ class Decision:
         Length of the label's bar, 0 to 1: its probability, or where its decision value is between the labels' lowest
         and highest.
     reasons
-        The strongest, enough to cover half of the absolute contribution if 60 do. Punctuation and frequency come last
-        unless they decide. The first `shown` were asked for, and those alone have lines.
+        The strongest; of the predicted label, the runner-up, labels that were asked for and differences, enough to
+        cover half of the absolute contribution (if 200 do). Punctuation and frequency come last unless they decide.
+        The first `shown` were asked for, and those alone have lines.
     rest, others
         What the reasons not listed add, and how many there are.
     coverage
@@ -183,7 +183,8 @@ def explain_matrix(
     order = explainer.order()
     wanted = [k for k in order if labels is None or names[k] in labels]
     full = len(wanted) if in_full else len(explainer.chosen) + (model.kind != "binary")
-    decisions = [explainer.decision(k, explained=i < full) for i, k in enumerate(wanted)]
+    half = len(wanted) if labels else len(explainer.chosen) + 1
+    decisions = [explainer.decision(k, i < full, i < half) for i, k in enumerate(wanted)]
     contrast = None
     if against is not None:
         first = next(k for k in wanted if names[k] != against) if labels is None else names.index(labels[0])
@@ -268,14 +269,14 @@ class _Explainer:
         labels = range(len(self.scores))
         return sorted(labels, key=lambda k: (k not in self.chosen, -likely[k], -self.scores[k]))
 
-    def decision(self, k: int, explained: bool) -> Decision:
-        """A label's decision."""
+    def decision(self, k: int, explained: bool, half: bool) -> Decision:
+        """A label's decision; with reasons if it is explained, and then enough for half of it or the first alone."""
         decides = self._decisive[:, k].tolist()
         label = "rating" if self.model.kind == "rating" else str(self.model.classes[k])
         probability = None if self.probabilities is None else float(self.probabilities[k])
         return self._decision(
             label, None, probability, self._bar(k), self.bias[k], self.parts[:, k], self.sums[:, k], decides,
-            self.top if explained else 0,
+            self.top if explained else 0, half,
         )  # fmt: skip
 
     def difference(self, k: int, other: int) -> Decision:
@@ -285,7 +286,7 @@ class _Explainer:
         decides = [bool((gap > 0) != (gap - value > 0)) for value in sums]
         return self._decision(
             str(self.model.classes[k]), str(self.model.classes[other]), None, 1.0,
-            self.bias[k] - self.bias[other], values, sums, decides, self.top,
+            self.bias[k] - self.bias[other], values, sums, decides, self.top, True,
         )  # fmt: skip
 
     @cached_property
@@ -307,7 +308,7 @@ class _Explainer:
 
     def _decision(
         self, label: str, against: str | None, probability: float | None, bar: float, bias: float, values: Floats,
-        sums: Floats, decides: Sequence[bool], top: int,
+        sums: Floats, decides: Sequence[bool], top: int, half: bool,
     ) -> Decision:  # fmt: skip
         observed = self.observed
         by_place = np.bincount(observed.place, values, len(observed.places)).tolist()
@@ -320,8 +321,8 @@ class _Explainer:
         strongest = np.argsort(-size, kind="stable")
         strongest = strongest[size[strongest] > 0]
         covered = np.cumsum(size[strongest])
-        half = int(np.searchsorted(covered, HALF * covered[-1])) + 1 if covered.size else 0
-        listed = max(top, min(half, MOST)) if top else 0
+        enough = int(np.searchsorted(covered, HALF * covered[-1])) + 1 if covered.size and half else 0
+        listed = max(top, min(enough, MOST)) if top else 0
         chosen = [*self._last(strongest[:top], decides), *self._last(strongest[top:listed], decides)]
         reasons = [
             self.writer.reason(

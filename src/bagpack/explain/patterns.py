@@ -40,7 +40,7 @@ class Pattern:
     side
         `BEFORE` or `AFTER`.
     over
-        Parts of speech that may come between; after the link, if there is one.
+        Parts of speech that may come between, none of them wanted; after the link, if there is one.
     reach
         Number of tokens at most.
     link, to_link
@@ -69,7 +69,7 @@ TAGGED = (
     Pattern("noun after", ("VERB",), NOUN, AFTER, DESCRIBING, 4),
     Pattern("adverb before", ("VERB", "ADJ"), ("ADV",), BEFORE, ("AUX", "PART"), 2),
     Pattern("adverb after", ("VERB",), ("ADV",), AFTER),
-    Pattern("noun after", ("ADJ",), NOUN, AFTER, ("ADJ", "NOUN"), 2),
+    Pattern("noun after", ("ADJ",), NOUN, AFTER, ("ADJ",), 2),
     Pattern("noun before", ("ADJ",), NOUN, BEFORE, ("AUX", "ADV"), 3),
 )
 TAGGED_ENGLISH = (
@@ -145,7 +145,7 @@ def collocates_of(
         if pattern.link:
             link = ~linked & np.isin(key, links)
             passed |= link | (~linked & to_link[tag])
-        going &= passed & ~hit
+        going &= passed
         if pattern.link:
             linked |= going & link
     return np.concatenate(found)
