@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import UsageError
+from bagpack.learn.block_weighting import BlockWeighting, design_blocks
 from bagpack.learn.calibration import (
     answers,
     calibration_folds,
@@ -22,7 +23,7 @@ from bagpack.learn.calibration import (
 from bagpack.learn.design import make_design
 from bagpack.learn.features import blocks_of_matrix, check_blocks
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
-from bagpack.learn.model import BlockWeighting, LinearModel, counted_with, design_blocks
+from bagpack.learn.model import LinearModel, counted_with
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.solver import fit_classes, fit_ratings
 from bagpack.learn.svm import Dual, constant_output, solve_classes, solve_ratings

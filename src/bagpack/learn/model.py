@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,9 @@ from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
+from bagpack.learn.block_weighting import BlockWeighting, design_blocks
 from bagpack.learn.calibration import Calibration, Threshold
-from bagpack.learn.design import ProductBlock, RowBlock, score_blocks
+from bagpack.learn.design import score_blocks
 from bagpack.learn.features import PLAIN, block_of, blocks_of_matrix, check_blocks, evidence
 from bagpack.learn.targets import Kind, decode_kind
 from bagpack.names import block_features
@@ -33,64 +34,6 @@ if TYPE_CHECKING:
     from bagpack.learn.types import Answers, Bools, Floats, Ints, Label, Matrix, Pairs
     from bagpack.learn.weighting import Step
     from bagpack.parallel import Progress
-
-
-@dataclass(frozen=True)
-class BlockWeighting:
-    """The fitted steps of one block."""
-
-    name: str
-    steps: tuple[Step, ...]
-    factor: float = 1.0
-
-    def apply(self, block: Block, memory: list[tuple[Step, Block, Block]] | None = None) -> Block:
-        """The block's features, shifted so that an all-zero row stays zero.
-
-        What ``memory`` has, the same step on the same rows, is not computed again: v1, v2 and their product share it.
-        """
-        for step in self.steps:
-            block = _remembered(step, block, memory) if memory is not None else step.on(block)
-        if self.factor == 1.0:
-            return block
-        if block.product:
-            return replace(block, factor=self.factor)
-        return replace(block, rows=sparse.csr_array(block.rows * self.factor))
-
-    @property
-    def zero(self) -> Floats | None:
-        """What the shift subtracted: the features of an all-zero row; None where they are zero."""
-        image = self.steps[-1].image_of_zero() if self.steps else None
-        return None if image is None else image * self.factor
-
-
-def _remembered(step: Step, block: Block, memory: list[tuple[Step, Block, Block]]) -> Block:
-    if not step.rowwise or block.product:
-        return step.on(block)
-    for known, before, after in memory:
-        if before.rows is block.rows and same_step(known, step):
-            return replace(block, rows=after.rows)
-    after = step.on(block)
-    memory.append((step, block, after))
-    return after
-
-
-def same_step(one: Step, two: Step) -> bool:
-    """Whether two fitted steps do the same to every row."""
-    return (
-        type(one) is type(two)
-        and one.get_params() == two.get_params()
-        and all(np.array_equal(getattr(one, name), getattr(two, name)) for name in one.learned)
-    )
-
-
-def design_blocks(blocks: Sequence[Block]) -> list[RowBlock | ProductBlock]:
-    """Weighted blocks as those of a design matrix; products are formed by its kernels."""
-    return [
-        ProductBlock(block.rows, block.index, block.other, block.factor, block.unit)
-        if block.product and block.index is not None and block.other is not None
-        else RowBlock(block.rows, block.index)
-        for block in blocks
-    ]
 
 
 @dataclass(frozen=True)

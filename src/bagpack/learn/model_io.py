@@ -31,8 +31,9 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.files import read_json
 from bagpack.learn.association import Joining
+from bagpack.learn.block_weighting import BlockWeighting
 from bagpack.learn.calibration import Calibration, Threshold
-from bagpack.learn.model import BlockWeighting, LinearModel
+from bagpack.learn.model import LinearModel
 from bagpack.learn.weighting import STEPS, Step
 from bagpack.names import JOINED, SEGMENTS, block_width
 

@@ -17,27 +17,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr, no_rows
+from bagpack.contexts.count import Csr
 from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError, UsageError
 from bagpack.names import CONDITIONS, blocks_of, feature_names
-from bagpack.parallel import Progress, counter
+from bagpack.parallel import Progress
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.blocks import Block
+from bagpack.vectors.growing import empty_tables, grown_tables
 from bagpack.vectors.rows import I64, Bools, PairRows
 from bagpack.vectors.rows import Pair as Pair
-from bagpack.vectors.tables import (
-    KEY_SEPARATOR,
-    CountTables,
-    OutsideCounts,
-    PairTable,
-    WordTable,
-    canonical,
-    pair_codes,
-)
+from bagpack.vectors.tables import CountTables, OutsideCounts, PairTable, WordTable, canonical
 
 ALL = CONDITIONS["v1v2v12"]
 
@@ -108,13 +100,8 @@ class BlockMatrix(PairRows, sparse.csr_array):
         n_jobs: int | None = None, progress: Progress | None = None,
     ) -> BlockMatrix:  # fmt: skip
         """Count all pairs in a source."""
-        none, nothing = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
-        empty = CountTables(
-            Strings.of([]), none, WordTable(Strings.of([]), no_rows(0, 2 * len(basis)), none),
-            PairTable(nothing, no_rows(0, 6 * len(basis)), nothing, nothing),
-            basis, settings, source.name, source.content_hash,
-        )  # fmt: skip
-        return cls.make(empty, nothing).grow(source, pairs, n_jobs, progress)
+        tables, rows = grown_tables(empty_tables(source, basis, settings), source, pairs, n_jobs, progress)
+        return cls.make(tables, rows)
 
     @classmethod
     def from_counts(
@@ -178,43 +165,8 @@ class BlockMatrix(PairRows, sparse.csr_array):
     ) -> BlockMatrix:  # fmt: skip
         """A matrix with more rows; words and pairs that it has already are not counted again."""
         self.check_source(source)
-        tables = self.tables
-        added = [str(word) for pair in pairs for word in pair]
-        names = {name: i for i, name in enumerate(tables.name_list)}
-        new_names = [name for name in dict.fromkeys(added) if name not in names]
-        names |= {name: i for i, name in enumerate(new_names, len(names))}
-        resolved = source.resolve(new_names)
-
-        targets = sorted({target for target in resolved if target} - tables.words.number.keys())
-        rows, found = source.count_words(
-            targets, tables.basis, tables.settings, n_jobs, counter(progress, "words", len(targets))
-        )
-        all_targets = [*tables.words.targets, *targets]
-        number: dict[Target | None, int] = {target: i for i, target in enumerate(all_targets)}
-        words = WordTable(
-            Strings.of(KEY_SEPARATOR.join(target.keys) for target in all_targets),
-            _stack(tables.words.rows, rows),
-            np.concatenate([tables.words.found, found]),
-        )
-        new_targets = np.fromiter((number.get(target, -1) for target in resolved), np.int64, len(resolved))
-        name_targets = np.concatenate([tables.name_targets, new_targets])
-        new_rows = np.fromiter((names[word] for word in added), np.int64, len(added)).reshape(-1, 2)
-
-        couples = _new_couples(tables.couples, all_targets, name_targets[new_rows])
-        asked = [(all_targets[one], all_targets[two]) for one, two in couples.tolist()]
-        counted = source.count_pairs(
-            asked, tables.basis, tables.settings, n_jobs, counter(progress, "pairs", len(asked))
-        )
-        table = PairTable(
-            np.concatenate([tables.couples.members, couples]),
-            _stack(tables.couples.rows, counted.rows),
-            np.concatenate([tables.couples.found, counted.found]),
-            np.concatenate([tables.couples.taken, counted.taken]),
-        )
-        grown = replace(
-            tables, names=Strings.of(names), name_targets=name_targets, words=words, couples=table
-        )
-        return BlockMatrix.make(grown, np.concatenate([self.rows, new_rows]), self._names)
+        tables, rows = grown_tables(self.tables, source, pairs, n_jobs, progress)
+        return BlockMatrix.make(tables, np.concatenate([self.rows, rows]), self._names)
 
     def check_source(self, source: ContextSource) -> None:
         """The counts of another corpus, or of the same one before it changed, must not be mixed in."""
@@ -383,40 +335,6 @@ class BlockMatrix(PairRows, sparse.csr_array):
         weighted = None if self._weighted is None else {name: self._weighted[name] for name in names}
         return BlockMatrix.make(self.tables, self.rows, names, couples=self._couples, weighted=weighted)
 
-    @property
-    def word_counts(self) -> Csr:
-        """Distinct words × 2T counts; see `w1` and `w2`."""
-        return self.tables.word_counts
-
-    @property
-    def w1(self) -> NDArray[np.intp]:
-        """Row of `word_counts` of each pair's first word."""
-        return self.tables.name_rows[self.rows[:, 0]]
-
-    @property
-    def w2(self) -> NDArray[np.intp]:
-        """Row of `word_counts` of each pair's second word."""
-        return self.tables.name_rows[self.rows[:, 1]]
-
-    @cached_property
-    def pair_counts(self) -> Csr:
-        """Pairs × 6T counts of the two words together."""
-        return assemble([Part(self.couples.rows, *self._couple_rows)])
-
-    def zero_rows(self, names: Sequence[str] = ALL) -> Bools:
-        """Per pair, whether its vector over the blocks ``names`` is all zero; other names are ignored."""
-        zero = np.ones(len(self), dtype=np.bool_)
-        lengths = np.diff(self.word_counts.indptr)
-        if "v1" in names:
-            zero &= lengths[self.w1] == 0
-        if "v2" in names:
-            zero &= lengths[self.w2] == 0
-        if "v12" in names:
-            rows = self._couple_rows[0]
-            entries = np.diff(self.couples.rows.indptr)
-            zero &= (rows < 0) | (entries[np.maximum(rows, 0)] == 0) if entries.size else True
-        return zero
-
     # Rows -------------------------------------------------------------------------------------------------------
 
     def feature_names(self, condition: str | None = None) -> list[str]:
@@ -477,25 +395,6 @@ def _width(names: Sequence[str], terms: int) -> int:
 
 def _is_everything(part: Any) -> bool:
     return isinstance(part, slice) and part == slice(None)
-
-
-def _new_couples(table: PairTable, targets: Sequence[Target], asked: I64) -> I64:
-    """Pairs of known targets that the table does not have, each once, the smaller target first, sorted."""
-    known = asked[(asked >= 0).all(axis=1)]
-    codes = np.unique(pair_codes(known[:, 0], known[:, 1]))
-    codes = codes[~np.isin(codes, table.by_code[0])]
-    rank = np.empty(len(targets), np.int64)
-    rank[sorted(range(len(targets)), key=targets.__getitem__)] = np.arange(len(targets))
-    one, two = codes >> 32, codes & 0xFFFFFFFF
-    swapped = rank[one] > rank[two]
-    smaller, larger = np.where(swapped, two, one), np.where(swapped, one, two)
-    return np.stack([smaller, larger], axis=1)[np.lexsort((rank[larger], rank[smaller]))]
-
-
-def _stack(first: Csr, second: Csr) -> Csr:
-    if not second.shape[0]:
-        return first
-    return second if not first.shape[0] else sparse.vstack([first, second], format="csr")
 
 
 def _sorted(rows: Csr) -> Csr:

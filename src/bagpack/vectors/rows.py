@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -9,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis
+from bagpack.contexts.count import Csr
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError
+from bagpack.names import CONDITIONS
+from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.tables import CountTables, PairTable, WordTable, pair_codes
 
 I64 = NDArray[np.int64]
@@ -209,3 +213,39 @@ class PairRows:
             return []
         used = np.unique(rows[rows >= 0])
         return [int(row) for row in used[totals[used] > self.settings.limit]]
+
+    # Counts -----------------------------------------------------------------------------------------------------
+
+    @property
+    def word_counts(self) -> Csr:
+        """Distinct words × 2T counts; see `w1` and `w2`."""
+        return self.tables.word_counts
+
+    @property
+    def w1(self) -> NDArray[np.intp]:
+        """Row of `word_counts` of each pair's first word."""
+        return self.tables.name_rows[self.rows[:, 0]]
+
+    @property
+    def w2(self) -> NDArray[np.intp]:
+        """Row of `word_counts` of each pair's second word."""
+        return self.tables.name_rows[self.rows[:, 1]]
+
+    @cached_property
+    def pair_counts(self) -> Csr:
+        """Pairs × 6T counts of the two words together."""
+        return assemble([Part(self.couples.rows, *self._couple_rows)])
+
+    def zero_rows(self, names: Sequence[str] = CONDITIONS["v1v2v12"]) -> Bools:
+        """Per pair, whether its vector over the blocks ``names`` is all zero; other names are ignored."""
+        zero = np.ones(len(self), dtype=np.bool_)
+        lengths = np.diff(self.word_counts.indptr)
+        if "v1" in names:
+            zero &= lengths[self.w1] == 0
+        if "v2" in names:
+            zero &= lengths[self.w2] == 0
+        if "v12" in names:
+            rows = self._couple_rows[0]
+            entries = np.diff(self.couples.rows.indptr)
+            zero &= (rows < 0) | (entries[np.maximum(rows, 0)] == 0) if entries.size else True
+        return zero
