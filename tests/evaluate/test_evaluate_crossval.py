@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 from scipy.stats import spearmanr, t
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
@@ -262,3 +263,14 @@ def test_comparisons_are_corrected_for_shared_training_rows(found):
     error = differences.std(ddof=1) * np.sqrt(1 / 5 + 48 / 192)  # 5 folds of 240 rows
     assert row.p == pytest.approx(2 * t.sf(abs(differences.mean()) / error, 4))
     assert row.high - row.difference == pytest.approx(t.ppf(0.975, 4) * error)
+
+
+def test_folds_that_do_not_converge_are_reported(monkeypatch, data):
+    counts, y = data[0], data[1]
+    monkeypatch.setattr("bagpack.learn.solver.fit_classes.__defaults__", (1.0, None, 1e-3, 1, 0, 1))
+    splits = random_splits(encode_targets(y), folds=3)
+    with pytest.warns(ConvergenceWarning, match="In 3 of 3 folds the SVM did not converge"):
+        found = cross_validate(counts, y, splits, ["v12"], solver="blocks", baselines=False)
+    assert any("3 of 3 folds the SVM did not converge" in note for note in found.notes)
+    settled = cross_validate(counts, y, splits, ["v12"], solver="gram", baselines=False)
+    assert not any("converge" in note for note in settled.notes)

@@ -146,6 +146,8 @@ def main() -> None:
         on_compile(lambda: print(COMPILING, file=sys.stderr))
     # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+    warnings.filterwarnings("ignore", message=r"In \d+ of \d+ folds")  # the result has it as a note
+    warnings.formatwarning = lambda message, *_: f"bagpack: {message}\n"
     code = 0
     try:
         try:

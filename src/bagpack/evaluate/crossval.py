@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack import names
@@ -33,6 +35,7 @@ CONDITIONS = tuple(names.CONDITIONS)
 class _FoldAnswers:
     decisions: dict[str, Floats]
     seconds: float
+    late: str = ""  # what a solver that did not converge said
 
 
 def _constant_decisions(train: Targets, n_test: int) -> Floats:
@@ -57,7 +60,8 @@ def _run_fold(
     split = splits[number]
     # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
     # must not depend on the number of workers. Cores are used by running folds side by side.
-    with threadpool_limits(1, "blas"):
+    with threadpool_limits(1, "blas"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
         train_counts, train_targets = counts[split.train], targets[split.train]
         test_counts = counts[split.test]
         if grams is not None:
@@ -72,7 +76,8 @@ def _run_fold(
             decisions[name] = _constant_decisions(train_targets, len(split.test))
             words = fit_conditions(train_counts, train_targets, ("words",), "words", machine)["words"]
             decisions["words-only"] = words.decisions(test_counts)
-    return _FoldAnswers(decisions, time.perf_counter() - begin)
+    late = next((str(one.message) for one in caught if one.category is ConvergenceWarning), "")
+    return _FoldAnswers(decisions, time.perf_counter() - begin, late)
 
 
 def _decisions(gram: Floats, split: Split, targets: Targets, machine: Machine) -> Floats:
@@ -200,7 +205,10 @@ def cross_validate(
         else by_group(groups, group_column, targets, fold_of, results, left_out),
         transductive=transductive,
         settings=settings,
-        notes=_notes(counts, targets, splits, tested, transductive, zero_rows, unit),
+        notes=[
+            *_notes(counts, targets, splits, tested, transductive, zero_rows, unit),
+            *_late([answer.late for answer in answers]),
+        ],
     )
 
 
@@ -352,3 +360,13 @@ def _notes(
             "predicting which folds have high ratings; its interval is Fisher's, with Bonett and Wright's variance."
         )
     return notes
+
+
+def _late(messages: Sequence[str]) -> list[str]:
+    """A sentence, and a warning, if a solver did not converge in some folds."""
+    late = [message for message in messages if message]
+    if not late:
+        return []
+    note = f"In {len(late)} of {len(messages)} folds the SVM did not converge, so scores are approximate: {late[0]}."
+    warnings.warn(note, ConvergenceWarning, stacklevel=3)
+    return [note]

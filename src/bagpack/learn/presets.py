@@ -11,7 +11,7 @@ from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
 from bagpack.names import CONDITIONS, DIFFERENCE, PRODUCT, STATISTICS
 
 # Gram matrices add up, so a block counts with the square of its factor.
-STATISTICS_FACTOR = 0.55
+STATISTICS_FACTOR = 0.9
 
 
 def paper_steps(block: str) -> list[Step]:
