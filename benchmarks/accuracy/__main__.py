@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +94,7 @@ def _costing(dense: WordVectors, C: float) -> Method:
 
 
 def _details(asked: OpenSet, outcomes: dict[str, Outcome]) -> dict:
-    """What a set is also reported by: parts by name, best and worst of four."""
+    """What a set is also reported by: parts by name, ρ over the predictions of all folds, best and worst of four."""
     if asked.questions:
         files = np.array(asked.files)
         return {
@@ -107,15 +108,19 @@ def _details(asked: OpenSet, outcomes: dict[str, Outcome]) -> dict:
         }
     if asked.rankings:
         return {"best_worst": {name: best_worst(outcome) for name, outcome in outcomes.items()}}
+    found: dict = {}
     if len(asked.jobs) > 1:
         names = [job.name for job in asked.jobs]
-        return {
-            "parts": {
-                method: {name: part.score() for name, part in zip(names, outcome.parts, strict=True)}
-                for method, outcome in outcomes.items()
-            }
+        found["parts"] = {
+            method: {name: part.score() for name, part in zip(names, outcome.parts, strict=True)}
+            for method, outcome in outcomes.items()
         }
-    return {}
+    if asked.jobs[0].metric == "rho":
+        found["pooled"] = {
+            method: float(np.mean([replace(part, folds=None).score() for part in outcome.parts]))
+            for method, outcome in outcomes.items()
+        }
+    return found
 
 
 def ablation() -> dict[str, list[dict]]:

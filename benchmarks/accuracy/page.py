@@ -75,25 +75,27 @@ def _scores(lines: list[dict[str, Any]]) -> None:
         ]
         for line in lines
     ]
-    text = (
-        for_readme(main) + "\nWith 95 % intervals over drawn rows; bold where the interval leaves out 0.\n\n"
-    )
+    text = for_readme(main) + "\nWith 95 % intervals over drawn rows; bold where the interval excludes 0.\n\n"
     text += table(["set", "`paper`", "`modern`", "`modern` − `paper`", "`modern` − word2vec"], more)
     text += "\n" + "\n".join(_details(line) for line in lines if _details(line))
     write_generated("make accuracy (test)", text, PAGE)
 
 
 def _details(line: dict[str, Any]) -> str:
+    found = []
     if "best_worst" in line:
         shown = ", ".join(f"{name} {100 * value:.1f} %" for name, value in line["best_worst"].items())
-        return f"- {line['set']}, best and worst of four pairs found as people chose them: {shown}."
+        found.append(f"- {line['set']}, best and worst of four pairs found as people chose them: {shown}.")
     if "parts" in line:
         shown = "; ".join(
             f"{name} " + ", ".join(f"{part} {100 * value:.1f}" for part, value in parts.items())
             for name, parts in line["parts"].items()
         )
-        return f"- {line['set']} by part: {shown}."
-    return ""
+        found.append(f"- {line['set']} by part: {shown}.")
+    if "pooled" in line:
+        shown = ", ".join(f"{name} {100 * value:.1f}" for name, value in line["pooled"].items())
+        found.append(f"- {line['set']}, ρ over the predictions of all folds: {shown}.")
+    return "\n".join(found)
 
 
 def _ablation(found: dict[str, list[dict[str, Any]]]) -> None:

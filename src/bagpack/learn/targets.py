@@ -228,7 +228,8 @@ def _check_number(names: Sequence[Any], pairs: int) -> None:
     if len(names) > MOST_LABELS:
         raise InputError(
             f"there are {len(names):,} different labels for {pairs:,} pairs, and at most {MOST_LABELS:,} can be "
-            f"learned, one SVM each; check that the right column is the label"
+            f"learned: each is an SVM with a weight per feature. Check that the right column is the label, or keep the "
+            f"labels with the most pairs"
         )
 
 
