@@ -1,0 +1,79 @@
+"""Parts of speech and subcorpora: what tags and conditions cost. `python -m benchmarks tags`.
+
+BAGPACK_BENCH_STORE names a store to use instead of the one that the counting benchmark makes, BAGPACK_BENCH_WHERE a
+condition that keeps about a tenth of it, BAGPACK_BENCH_TEXT a file of English text to index with and without --tag.
+All times are CPU time, since other work may share the cores.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.bench_counting import store
+from benchmarks.measure import BAGPACK, SHARED, best, run_watched
+
+ROUNDS = 2
+WHERE = "id contains novels"
+
+
+def count(path: Path, pairs: list[tuple[str, str]], limit: int | None) -> None:
+    """The basis and the vectors of the pairs."""
+    from bagpack import Basis, Corpus
+    from bagpack.contexts.source import CorpusSource
+    from bagpack.contexts.windows import CountSettings
+    from bagpack.vectors.matrix import BlockMatrix
+
+    corpus = Corpus.open(path)
+    BlockMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, 1500, 1), CountSettings(limit=limit), 1)
+
+
+def subcorpora() -> None:
+    """Vectors over the whole and over a part, with and without the time to cut it out."""
+    from bagpack import Corpus
+    from bagpack.tasks import read_pairs
+
+    path = Path(os.environ.get("BAGPACK_BENCH_STORE") or store())
+    condition = os.environ.get("BAGPACK_BENCH_WHERE") or WHERE
+    pairs = read_pairs(SHARED / "sets" / "bless" / "all.tsv").pairs
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["XDG_CACHE_HOME"] = place
+        corpus = Corpus.open(path)
+        begun = time.process_time()
+        part = corpus.where(condition)
+        cutting = time.process_time() - begun
+        share = part.tokens / corpus.tokens
+        print(
+            f"   {condition!r} keeps {part.tokens:,} of {corpus.tokens:,} tokens ({share:.1%}); cut out in {cutting:.2f} s"
+        )
+        for limit in (5000, None):
+            count(part.path, pairs[:100], limit)  # compiles and maps
+            whole = best(lambda limit=limit: count(path, pairs, limit), ROUNDS, time.process_time)
+            own = best(lambda limit=limit: count(part.path, pairs, limit), ROUNDS, time.process_time)
+            print(
+                f"   vectors of {len(pairs):,} pairs, limit {limit}: whole {whole:.2f} s, part {own:.2f} s "
+                f"({own / whole:.0%}), with cutting {(own + cutting) / whole:.0%} (aim: 15% of the whole for 10%)"
+            )
+
+
+def tagging() -> None:
+    """Indexing a text with and without tags: time and size."""
+    text = Path(os.environ.get("BAGPACK_BENCH_TEXT") or SHARED / "corpus" / "sotu.txt.xz")
+    with tempfile.TemporaryDirectory() as place:
+        for options in ([], ["--tag"]):
+            out = Path(place) / f"store{len(options)}"
+            run = run_watched([*BAGPACK, "index", text, "--out", out, "--quiet", "--jobs", "1", *options])
+            size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+            print(f"   index {text.name} {' '.join(options)}: {run.cpu:.1f} s, {size:,} bytes")
+
+
+def main() -> None:
+    """Both."""
+    subcorpora()
+    tagging()
+
+
+if __name__ == "__main__":
+    main()
