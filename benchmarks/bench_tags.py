@@ -44,10 +44,8 @@ def subcorpora() -> None:
         begun = time.process_time()
         part = corpus.where(condition)
         cutting = time.process_time() - begun
-        share = part.tokens / corpus.tokens
-        print(
-            f"   {condition!r} keeps {part.tokens:,} of {corpus.tokens:,} tokens ({share:.1%}); cut out in {cutting:.2f} s"
-        )
+        share = f"{part.tokens:,} of {corpus.tokens:,} tokens ({part.tokens / corpus.tokens:.1%})"
+        print(f"   {condition!r} keeps {share}; cut out in {cutting:.2f} s")
         for limit in (5000, None):
             count(part.path, pairs[:100], limit)  # compiles and maps
             whole = best(lambda limit=limit: count(path, pairs, limit), ROUNDS, time.process_time)
