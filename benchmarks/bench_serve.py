@@ -30,6 +30,7 @@ REAL = HERE.parent / "shared" / "data" / "corpus"
 TOKENS = 50_000_000
 RATE, SECONDS = 20, 20
 AT_ONCE = 200
+CONNECTIONS = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=0)  # one per request
 MILLION = 1_000_000
 
 
@@ -122,26 +123,29 @@ def million_words(at: Path) -> list[str]:
     return [lexicon.keys[int(i)] for i in frequent[np.argsort(lexicon.counts[frequent])]]
 
 
-async def ask_at_rate(base: str, pairs: list[tuple[str, str]], suffix: str = "") -> list[float]:
-    """Seconds from the moment each request was due to its whole answer."""
-    async with httpx.AsyncClient(base_url=base, timeout=30) as client:
+async def ask_at_rate(
+    base: str, pairs: list[tuple[str, str]], suffix: str = ""
+) -> tuple[list[float], dict[int, int]]:
+    """Seconds from the moment each request was due to its whole answer; and the number of answers by status."""
+    statuses: dict[int, int] = {}
+    async with httpx.AsyncClient(base_url=base, timeout=120, limits=CONNECTIONS) as client:
         begun = time.perf_counter() + 0.1
 
         async def one(number: int, pair: tuple[str, str]) -> float:
             due = begun + number / RATE
             await asyncio.sleep(max(0, due - time.perf_counter()))
             answer = await client.get(f"/pair/{pair[0]}/{pair[1]}{suffix}")
-            answer.raise_for_status()
+            statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
             return time.perf_counter() - due
 
-        return await asyncio.gather(*(one(i, pair) for i, pair in enumerate(pairs)))
+        seconds = await asyncio.gather(*(one(i, pair) for i, pair in enumerate(pairs)))
+    return seconds, statuses
 
 
 async def ask_at_once(base: str, pairs: list[tuple[str, str]]) -> tuple[list[float], dict[int, int]]:
     """Seconds until each answer, all requests being sent at the same time; and the number of answers by status."""
     statuses: dict[int, int] = {}
-    limits = httpx.Limits(max_connections=len(pairs))
-    async with httpx.AsyncClient(base_url=base, timeout=120, limits=limits) as client:
+    async with httpx.AsyncClient(base_url=base, timeout=120, limits=CONNECTIONS) as client:
         begun = time.perf_counter()
 
         async def one(pair: tuple[str, str]) -> float:
@@ -213,6 +217,11 @@ def serve(at: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:
     raise RuntimeError("the explorer did not start")
 
 
+def by_status(statuses: dict[int, int]) -> str:
+    """Numbers of answers: 199 × 200, 1 × 503."""
+    return ", ".join(f"{count} × {status}" for status, count in sorted(statuses.items()))
+
+
 def show(name: str, seconds: list[float], median: float, p99: float) -> None:
     """One line: what was found, and what is wanted."""
     ms = 1000 * np.array(seconds)
@@ -250,16 +259,15 @@ def main() -> None:
             ("pair page as JSON", pairs[half:], ".json"),
         ):
             begun = time.perf_counter()
-            seconds = asyncio.run(ask_at_rate(base, part, suffix))
+            seconds, statuses = asyncio.run(ask_at_rate(base, part, suffix))
             spent = time.perf_counter() - begun
-            show(f"{name}, {len(part) / spent:.1f} answers/s", seconds, 150, 500)
+            show(f"{name}, {len(part) / spent:.1f} answers/s, {by_status(statuses)}", seconds, 150, 500)
         with PeakMemory(process.pid) as memory:
             waited, statuses = asyncio.run(ask_at_once(base, at_once))
         ms = 1000 * np.array(waited)
-        answered = ", ".join(f"{count} × {status}" for status, count in sorted(statuses.items()))
         print(
             f"   {AT_ONCE} pair pages at once: p50 {np.median(ms):.0f} ms, p99 {np.percentile(ms, 99):.0f} ms, "
-            f"{AT_ONCE / max(waited):.0f} answers/s, {answered}; peak memory {memory.peak / 2**20:.0f} MiB  "
+            f"{AT_ONCE / max(waited):.0f} answers/s, {by_status(statuses)}; peak memory {memory.peak / 2**20:.0f} MiB  "
             + ("ok" if statuses == {200: AT_ONCE} and memory.peak < 2**31 else "NOT MET")
         )
     finally:
