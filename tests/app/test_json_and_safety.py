@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import signal
 import socket
 import subprocess
@@ -39,6 +40,15 @@ def test_the_twin_says_what_python_says(web, world):
     for mine, theirs in zip(found["explanation"]["decisions"], why["decisions"], strict=True):
         assert mine["value"] == pytest.approx(theirs["value"], abs=1e-9)
         assert mine["bias"] + sum(mine["blocks"].values()) == pytest.approx(mine["value"], abs=1e-9)
+
+
+def test_the_explanation_is_that_of_the_command(world):
+    library = open_library(str(world / "c.bp"), str(world / "m.model"))
+    found = library.explanation("kinda01", "kindb01", "tool")
+    own = explain_pair(
+        library.model, library.source, "kinda01", "kindb01", against="tool", top=8, lines=0, in_full=False
+    )
+    assert json.loads(json.dumps(found)) == json.loads(json.dumps(own.to_dict()))
 
 
 def test_words_pairs_and_lines_have_the_windows_of_the_model(world):

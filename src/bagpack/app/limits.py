@@ -15,6 +15,7 @@ class Limits:
     seconds: float = 10.0  # computing a page
     data_seconds: float = 60.0  # computing the page of a data set
     workers: int = 2  # processes for pages; slow pairs and data sets have one more each
+    waiting_seconds: float = 30.0  # for a worker to become free
     waiting: int = 256  # requests waiting for a worker of one kind; further ones get a 503
     worker_bytes: int = 2**30  # memory that a worker may allocate
     kept_bytes: int = 2**26  # answers kept in memory

@@ -217,7 +217,7 @@ def dataset_error(library: Library, source: Source, at: int) -> Json:
     why = library.explanation(judged.rows[row].w1, judged.rows[row].w2)
     return {
         "entry": asdict(found.loaded.entry), "kind": judged.kind, "at": at, "errors": len(judged.errors),
-        "row": _row(library, found, judged, row), "explanation": None if why is None else why.to_dict(),
+        "row": _row(library, found, judged, row), "explanation": why,
     }  # fmt: skip
 
 

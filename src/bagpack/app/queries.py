@@ -144,7 +144,7 @@ def pair(library: Library, w1: str, w2: str, against: str | None = None) -> Json
     plain = sketch.to_dict()
     del plain["explanation"]
     return {
-        "sketch": plain, "near": _near(library, sketch.unknown), "explanation": None if why is None else why.to_dict(),
+        "sketch": plain, "near": _near(library, sketch.unknown), "explanation": why,
     }  # fmt: skip
 
 

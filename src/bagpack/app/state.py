@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from pydantic import TypeAdapter
+
 from bagpack.app.limits import Limits
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
@@ -31,6 +33,7 @@ T = TypeVar("T")
 KEPT_BROWSERS = 8
 KEPT_DATASETS = 8
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed in a lane of its own
+EXPLANATION = TypeAdapter(Explanation)
 LARGE = 300_000  # co-occurrences; a concordance of more is not kept open
 
 
@@ -152,13 +155,15 @@ class Library:
             raise UsageError("no model is loaded; start the explorer with --model")
         return BlockMatrix.count(self.source, list(pairs), self.basis, self.settings)
 
-    def explanation(self, w1: str, w2: str, against: str | None = None) -> Explanation | None:
+    def explanation(self, w1: str, w2: str, against: str | None = None) -> dict[str, Any] | None:
         """Why the model decides as it does (and not for the label `against`), without lines; None without a model."""
         if self.model is None:
             return None
-        return explain_matrix(
+        found = explain_matrix(
             self.model, self.source, self.matrix([(w1, w2)]), against=against, top=8, lines=0, in_full=False
         )
+        plain: dict[str, Any] = EXPLANATION.dump_python(found)  # the same as to_dict(), several times faster
+        return plain
 
     def browser(self, words: Sequence[str]) -> Browser:
         """A concordance to page through."""

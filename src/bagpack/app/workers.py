@@ -251,12 +251,12 @@ class WorkerPool:
     async def _compute(self, request: bytes, lane: Lane) -> bytes:
         self.start()
         if lane.waiting >= self.limits.waiting:
-            raise TooBusyError(lane.seconds / 2)
+            raise TooBusyError(self.limits.waiting_seconds / 2)
         lane.waiting += 1
         try:
-            worker = await asyncio.wait_for(lane.idle.get(), lane.seconds)
+            worker = await asyncio.wait_for(lane.idle.get(), self.limits.waiting_seconds)
         except TimeoutError:
-            raise TooBusyError(lane.seconds / 2) from None
+            raise TooBusyError(self.limits.waiting_seconds / 2) from None
         finally:
             lane.waiting -= 1
         whole = False

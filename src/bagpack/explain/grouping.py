@@ -83,10 +83,11 @@ def group_features(
     place, term, counts
         Of each feature: the number of its place and of its term (−1: none), and how often it was counted.
     """
+    sides = [_side(name) for name in places]
     at: dict[tuple[str, str], dict[str, list[int]]] = {}
     for number, (where, which) in enumerate(zip(place.tolist(), term.tolist(), strict=True)):
         name = terms[which] if which >= 0 else ""
-        at.setdefault(_side(places[where]), {}).setdefault(name, []).append(number)
+        at.setdefault(sides[where], {}).setdefault(name, []).append(number)
     number_of = {terms[which]: which for which in set(term.tolist()) if which >= 0}
     sizes = np.abs(counts).tolist()
     groups = []
