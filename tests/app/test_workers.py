@@ -60,10 +60,13 @@ def test_late_work_is_killed_and_others_go_on():
         before = pids(workers)
         quick = await workers.run(sleep, 0, lane="slow")
         ended = await asyncio.gather(*late, return_exceptions=True)
-        return quick, ended, await workers.run(sleep, 0), before - pids(workers)
+        again = await workers.run(sleep, 0)
+        while len(before - pids(workers)) < 2:  # the kernel may take a moment
+            await asyncio.sleep(0.05)
+        return quick, ended, again
 
-    quick, ended, again, killed = in_pool(scene, seconds=1)
-    assert quick == again == 0 and len(killed) == 2
+    quick, ended, again = in_pool(scene, seconds=1)
+    assert quick == again == 0
     assert all(isinstance(error, TooLongError) and "1 s" in str(error) for error in ended)
 
 
