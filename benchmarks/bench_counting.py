@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ import numpy as np
 
 from benchmarks import measure
 from benchmarks.corpora import sentences
-from benchmarks.measure import DATA, GIB, HERE, SHARED
+from benchmarks.measure import DATA, GIB, HERE, SHARED, peak_bytes
 from benchmarks.zipf import write_zipf_vertical
 
 TOKENS = 50_000_000  # of the corpus made on the spot
@@ -181,10 +180,6 @@ def in_process(call: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def many_pairs() -> None:
     """Count 100,000 pairs, save them, open them, and put the whole matrix together."""
     from bagpack import Basis, BlockMatrix, Corpus
@@ -196,12 +191,12 @@ def many_pairs() -> None:
     matrix = BlockMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, B, 1), CountSettings(), 1)
     with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as place:
         matrix.save(Path(place) / "m.bpm")
-        counted = peak()
+        counted = peak_bytes()
         begin = time.process_time()
         matrix = BlockMatrix.open(Path(place) / "m.bpm")
         opened = time.process_time() - begin
         entries = matrix.block().nnz
-    print(counted, opened, peak(), entries)
+    print(counted, opened, peak_bytes(), entries)
 
 
 def first_use() -> None:

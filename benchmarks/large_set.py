@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+
+from benchmarks.measure import peak_bytes
 
 TERMS = 3000
 LABELLED_SHARE = 0.25  # of the tokens around a word or a pair; the others say nothing about its label
@@ -134,7 +135,7 @@ def _hinge(sign, values):
 def main(argv):
     part, place, *more = argv
     found = run_modern(Path(place)) if part == "modern" else run_liblinear(Path(place), *map(int, more))
-    found["peak_gib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    found["peak_gib"] = peak_bytes() / 2**30
     print(json.dumps(found))
 
 

@@ -118,6 +118,16 @@ def _own_memory(process: int) -> int:
     return 1024 * sum(map(int, found))
 
 
+def peak_bytes() -> int:
+    """The most memory that this process has had; 0 on Windows, which does not record it here."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
 def tree_bytes(path: Path) -> int:
     """Bytes of a file, or of all files under a directory."""
     if path.is_file():
@@ -130,7 +140,8 @@ def drop_from_cache(path: Path) -> None:
     for file in [path] if path.is_file() else (each for each in path.rglob("*") if each.is_file()):
         with open(file, "rb") as opened:
             os.fsync(opened.fileno())
-            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            if hasattr(os, "posix_fadvise"):  # Linux
+                os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def machine() -> str:
