@@ -24,8 +24,10 @@ def brute_force(min_together, min_count):
     words = sorted({word for sentence in SENTENCES for word in sentence if any(map(str.isalpha, word))})
     words = [word for word in words if sum(s.count(word) for s in SENTENCES) >= min_count]
     found = {}
+    holding = {word: {n for n, sentence in enumerate(SENTENCES) if word in sentence} for word in words}
     for one, two in combinations(words, 2):
-        together = len(list(oracle.pair_contexts(SENTENCES, (one,), (two,))))
+        both = [SENTENCES[n] for n in sorted(holding[one] & holding[two])]
+        together = len(list(oracle.pair_contexts(both, (one,), (two,))))
         if together >= min_together:
             found[frozenset((one, two))] = together
     return found

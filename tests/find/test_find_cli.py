@@ -17,7 +17,7 @@ def test_on_the_screen(cli, store, examples, monkeypatch):
     assert max(map(len, lines)) <= 80
     assert lines[0].split("  ")[0].strip() == "1" and " – " in lines[0] and "together" in lines[0]
     assert "trained on 10 examples of yes" in done.err
-    assert "negatives (seed 0)" in done.err and "candidate pairs" in done.err
+    assert "drawn (seed 0)" in done.err and "candidate pairs" in done.err
 
 
 @pytest.mark.parametrize("name", ["found.tsv", "found.csv", "found.xlsx"])
@@ -101,7 +101,11 @@ def no_examples(write):
         ("w1\tw2\nparta00\tpartb00\n", ("--top", "0"), "--top 0"),
         ("w1\tw2\nparta00\tpartb00\n", ("--per-word", "x"), "--per-word x is not understood"),
         ("w1\tw2\nparta00\tpartb00\n", ("--min-together", "0"), "--min-together must be at least 1"),
-        ("w1\tw2\nparta00\tpartb00\n", ("--label", "part", "--model", "m"), "either EXAMPLES, or a model"),
+        (
+            "w1\tw2\nparta00\tpartb00\n",
+            ("--label", "part", "--model", "m"),
+            "either EXAMPLES, or --model MODEL",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(cli, store, write, content, options, message):

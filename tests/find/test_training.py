@@ -50,7 +50,7 @@ def test_the_number_of_negatives_grows_with_the_examples():
 def test_what_was_drawn_is_said(source):
     trained = train_on_examples(source, Examples("part", (*GIVEN, ("unicorn", "horn"))), seed=3, negatives=50)
     assert "trained on 10 examples of part" in trained.notes[0]
-    assert "50 further pairs" in trained.notes[1] and "seed 3" in trained.notes[1]
+    assert "negatives: 50 co-occurring pairs drawn (seed 3)" in trained.notes[1]
     assert trained.notes[2].endswith("unicorn, horn")
     given = train_on_examples(source, Examples("part", tuple(GIVEN), (("kinda01", "kindb01"),)), negatives=0)
     assert given.notes == ["trained on 10 examples of part and 1 of other pairs"]

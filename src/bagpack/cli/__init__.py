@@ -23,6 +23,7 @@ from bagpack.cli.demo import demo
 from bagpack.cli.engine_build import build
 from bagpack.cli.evaluate import evaluate
 from bagpack.cli.explain import explain
+from bagpack.cli.export import export
 from bagpack.cli.fetch import fetch
 from bagpack.cli.find import find
 from bagpack.cli.forms import forms
@@ -31,6 +32,7 @@ from bagpack.cli.info import info
 from bagpack.cli.plan import plan
 from bagpack.cli.predict import predict
 from bagpack.cli.queries import queries
+from bagpack.cli.relations import relations
 from bagpack.cli.reproduce import reproduce
 from bagpack.cli.serve import serve
 from bagpack.cli.similar import similar
@@ -111,7 +113,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     command.CORPUS: (index, plan, info, verify),
     command.COUNTING: (contexts, basis, vectors, check),
     command.LEARNING: (evaluate, solve, train, predict, reproduce),
-    command.REASONS: (find, teach, agree, explain, similar, sketch, compare, serve),
+    command.REASONS: (find, relations, teach, agree, export, explain, similar, sketch, compare, serve),
     command.ENGINES: (forms, queries, fetch),
 }
 for panel, functions in COMMANDS.items():

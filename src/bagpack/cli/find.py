@@ -20,7 +20,6 @@ from bagpack.cli.options import (
     ParallelOptions,
     Store,
     SubcorpusOptions,
-    Table,
     advanced,
     common,
     parse_columns,
@@ -51,6 +50,10 @@ def find(
         str | None,
         common("--model", help="Use this model (bagpack train) instead of training one."),
         Names((MODEL,)),
+    ] = None,
+    like: Annotated[
+        tuple[str, str] | None,
+        common("--like", metavar="W1 W2", help="Find pairs like this one, without training."),
     ] = None,
     w1: Annotated[str | None, common("--w1", metavar="WORD", help="Only pairs with this first word.")] = None,
     w2: Annotated[
@@ -92,25 +95,33 @@ def find(
     ] = None,
     columns: Columns = "",
     any_store: AnyStore = False,
-    out: Table = None,
+    out: Annotated[
+        Path | None,
+        common("--out", "-o", metavar="FILE", help="Write .tsv, .csv, .xlsx, .ttl or .graphml instead."),
+    ] = None,
     html: Page = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Find new pairs of a relation in the whole corpus, from examples or with a model."""
+    """Find new pairs of a relation in the whole corpus, each with a sentence."""
     from bagpack.find.requests import FindRequest, run_request
     from bagpack.report.screens.found import show_found
     from bagpack.sheets import check_table, write_table
 
-    check_words(w1, w2)
-    if (examples is None) == (model is None):
-        raise UsageError("say what to look for: either EXAMPLES, or a model with --model")
+    check_words(w1, w2, *(like or ()))
+    if sum(given is not None for given in (examples, model, like)) != 1:
+        raise UsageError("say what to look for: either EXAMPLES, or --model MODEL, or --like W1 W2")
     if out is not None:
-        from bagpack.files import check_not_read
+        from bagpack.files import check_file, check_not_read
+        from bagpack.find.export import check_graph, is_graph, write_thesaurus
 
         check_not_read(out, examples, among, known)
-        check_table(out, "table of pairs found.tsv", overwrite=overwrite)
+        if is_graph(out):
+            check_graph(out)
+            check_file(out, "thesaurus", lambda head: overwrite, "found.ttl")
+        else:
+            check_table(out, "table of pairs found.tsv", overwrite=overwrite)
     request = FindRequest(
-        examples=examples, label=label, model=model, w1=w1, w2=w2, among=among, known=known,
+        examples=examples, label=label, model=model, like=like, w1=w1, w2=w2, among=among, known=known,
         mark_known=mark_known, top=top if top is not None else ON_SCREEN if out is None and html is None else IN_FILES,
         per_word=_parse_per_word(per_word), min_count=min_count, min_together=min_together,
         never_meeting=never_meeting, scored=scored, negatives=negatives, columns=parse_columns(columns),
@@ -121,7 +132,10 @@ def find(
     with parallel.workers(out, store), work_progress(output.silent) as progress:
         found = run_request(store, request, parallel.jobs, progress)
     if out is not None:
-        write_table(out, found.table())
+        if is_graph(out):
+            write_thesaurus(out, [{**row, "label": found.label} for row in found.to_dicts()])
+        else:
+            write_table(out, found.table())
     if html is not None:
         from bagpack.report.found import render_found
         from bagpack.report.page import write_page

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bagpack.find.examples import Examples as Examples
     from bagpack.find.examples import read_examples as read_examples
+    from bagpack.find.like import make_prototype as make_prototype
     from bagpack.find.pool import CandidateOptions as CandidateOptions
     from bagpack.find.pool import Pool as Pool
     from bagpack.find.pool import collect_pool as collect_pool
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bagpack.find.ranking import find_pairs as find_pairs
     from bagpack.find.ranking import iter_pairs as iter_pairs
     from bagpack.find.ranking import rank_pool as rank_pool
+    from bagpack.find.relations import group_relations as group_relations
     from bagpack.find.sentences import best_lines as best_lines
     from bagpack.find.training import Trained as Trained
     from bagpack.find.training import train_on_examples as train_on_examples
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Examples": "examples",
     "read_examples": "examples",
+    "make_prototype": "like",
     "CandidateOptions": "pool",
     "Pool": "pool",
     "collect_pool": "pool",
@@ -39,6 +42,7 @@ _HOMES = {
     "find_pairs": "ranking",
     "iter_pairs": "ranking",
     "rank_pool": "ranking",
+    "group_relations": "relations",
     "best_lines": "sentences",
     "Trained": "training",
     "train_on_examples": "training",

@@ -10,9 +10,10 @@ from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.examples import Pair, read_examples
+from bagpack.find.like import LIKE, make_prototype
 from bagpack.find.pool import CandidateOptions
 from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
-from bagpack.find.training import train_on_examples
+from bagpack.find.training import FEW_EXAMPLES, train_on_examples
 from bagpack.find.vocabulary import read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
@@ -28,6 +29,7 @@ class FindRequest:
     examples: str | None = None
     label: str | None = None
     model: str | None = None
+    like: Pair | None = None
     w1: str | None = None
     w2: str | None = None
     among: str | None = None
@@ -42,7 +44,7 @@ class FindRequest:
     negatives: int | None = None
     columns: Mapping[str, str] | None = None
     any_store: bool = False
-    preset: str = "modern"
+    preset: str = "modern"  # of which training takes its own variant
     seed: int = 0
     b: int = 1500
     basis: str | None = None
@@ -93,14 +95,27 @@ def _model(
         model = load_model(request.model)
         source = model.open_source(store, request.any_store)
         return model, request.label, source, [f"model: {request.model}"], []
-    assert request.examples is not None
-    examples = read_examples(request.examples, request.label, request.columns)
+    if request.like is None:
+        assert request.examples is not None
+        examples = read_examples(request.examples, request.label, request.columns)
     source = open_source(store)
     basis = open_basis(source, request.basis)
     if progress and basis is None:
         progress("basis", 0, 0)
+    if request.like is not None:
+        prototype = make_prototype(
+            source,
+            request.like,
+            b=request.b,
+            basis=basis,
+            settings=request.settings,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        return prototype.model, LIKE, source, prototype.notes, [request.like]
+    preset = FEW_EXAMPLES if request.preset == FEW_EXAMPLES.name else request.preset
     trained = train_on_examples(
-        source, examples, negatives=request.negatives, seed=request.seed, preset=request.preset, b=request.b,
+        source, examples, negatives=request.negatives, seed=request.seed, preset=preset, b=request.b,
         basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     return trained.model, trained.label, source, trained.notes, list(examples.pairs)

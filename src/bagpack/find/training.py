@@ -18,11 +18,14 @@ from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
 from bagpack.learn.fitting import HeldOut, Machine, calibrate, fit_counts, hold_out
 from bagpack.learn.model import LinearModel, pair_hashes
-from bagpack.learn.presets import Preset, get_preset
+from bagpack.learn.presets import Preset, get_preset, modern
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.counted import count_remembered
+
+# With a few examples, the contexts of the two words together say more than those of each: docs/finding.md.
+FEW_EXAMPLES = modern("modern", v12=2.0)
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ class Trained:
         notes = [f"trained on {given}"]
         if self.drawn:
             notes.append(
-                f"{len(self.drawn):,} further pairs that co-occur and are not examples were drawn from the corpus as "
-                f"negatives (seed {self.seed}); probabilities are relative to this mixture"
+                f"negatives: {len(self.drawn):,} co-occurring pairs drawn (seed {self.seed}); probabilities refer to "
+                f"this mix"
             )
         if self.model.calibration is None:
             notes.append("one example is too few for probabilities, so pairs are ranked by the model's score")
@@ -61,7 +64,7 @@ class Trained:
 def train_on_examples(
     corpus: Corpus | ContextSource, examples: Examples, *, negatives: int | None = None,
     drawn: Sequence[Pair] | None = None, seed: int = 0, vocabulary: Vocabulary | None = None,
-    preset: str | Preset = "modern", condition: str = "v1v2v12", C: float | None = None, b: int = 1500,
+    preset: str | Preset = FEW_EXAMPLES, condition: str = "v1v2v12", C: float | None = None, b: int = 1500,
     basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
@@ -77,6 +80,8 @@ def train_on_examples(
         negatives. Those that are examples by now are dropped.
     vocabulary
         The words that drawn pairs are made of; None takes the frequent words of the corpus.
+    preset
+        How counts become features; if none is given, `modern` with v12 counted twice.
     """
     source = as_source(corpus)
     settings = settings or CountSettings()

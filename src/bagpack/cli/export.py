@@ -1,0 +1,65 @@
+"""`bagpack export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from bagpack import console
+from bagpack.cli.options import Columns, Overwrite, Pairs, common, parse_columns
+
+
+def export(
+    pairs: Pairs,
+    out: Annotated[
+        Path,
+        common("--out", "-o", metavar="FILE", help="The file to write: .ttl, .graphml, .tsv, .csv or .xlsx."),
+    ],
+    label: Annotated[
+        str | None, common("--label", metavar="LABEL", help="The relation of pairs that have no label.")
+    ] = None,
+    skos: Annotated[
+        str | None,
+        common(
+            "--skos",
+            metavar="PROPERTY",
+            help="broader, narrower or related, instead of the label's own meaning.",
+            values=("broader", "narrower", "related"),
+        ),
+    ] = None,
+    base: Annotated[
+        str, common("--base", metavar="URI", help="What the addresses of concepts begin with.")
+    ] = "urn:bagpack:",
+    lang: Annotated[str, common("--lang", help="Language of the words.")] = "en",
+    columns: Columns = "",
+    overwrite: Overwrite = False,
+) -> None:
+    """Write checked pairs as a thesaurus: SKOS Turtle, GraphML or a table.
+
+    Pairs labelled no, none or random are dropped.
+    """
+    from bagpack.files import check_file, check_not_read
+    from bagpack.find.examples import UNNAMED
+    from bagpack.find.export import check_graph, is_graph, write_thesaurus
+    from bagpack.sheets import check_table
+    from bagpack.tasks import read_pairs
+
+    check_not_read(out, pairs)
+    if is_graph(out):
+        check_graph(out)
+        check_file(out, "thesaurus", lambda head: overwrite, "thesaurus.ttl")
+    else:
+        check_table(out, "thesaurus", overwrite=overwrite)
+    listed = read_pairs(pairs, parse_columns(columns))
+    labels = listed.extra.get("label") or [label or "related"] * len(listed)
+    rows = [
+        {
+            "w1": w1,
+            "w2": w2,
+            "label": label or "related" if own in ("", UNNAMED) else own,
+            **{name: values[at] for name, values in listed.extra.items() if name in ("sentence", "together")},
+        }
+        for at, ((w1, w2), own) in enumerate(zip(listed.pairs, labels, strict=True))
+    ]
+    number = write_thesaurus(out, rows, base=base, lang=lang, skos=skos)
+    console.tell_of(out, console.many(number, "pair"))

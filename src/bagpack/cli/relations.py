@@ -1,0 +1,54 @@
+"""`bagpack relations`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from bagpack import console
+from bagpack.cli.options import CountingOptions, FirstWord, Jobs, Json, Overwrite, Store, Table, common
+from bagpack.cli.words import check_words
+from bagpack.errors import UsageError
+
+
+def relations(
+    store: Store,
+    word: FirstWord,
+    counting: CountingOptions,
+    groups: Annotated[int, common("--groups", help="Number of groups, at most.")] = 8,
+    words: Annotated[int, common("--words", help="Number of words to group.")] = 200,
+    shown: Annotated[int, common("--shown", help="Words shown for each group.")] = 5,
+    seed: Annotated[int, common("--seed", help="Seed of the grouping.")] = 0,
+    out: Table = None,
+    overwrite: Overwrite = False,
+    jobs: Jobs = -1,
+    json: Json = False,
+) -> None:
+    """Group the words that a word meets by the patterns between them.
+
+    Each group is named by its three strongest patterns, with X for the other word, and shows lines.
+    """
+    from bagpack.basis import Basis
+    from bagpack.find.relations import group_relations
+    from bagpack.report.screens.relations import show_relations
+    from bagpack.sheets import check_table, write_table
+    from bagpack.sources import open_source
+
+    check_words(word)
+    if shown < 1:
+        raise UsageError(f"--shown {shown} shows nothing; give at least 1")
+    if out is not None:
+        check_table(out, "table of words relations.tsv", overwrite=overwrite)
+    found = group_relations(
+        open_source(store), word, neighbours=words, groups=groups, b=counting.b,
+        basis=None if counting.basis is None else Basis.open(counting.basis), settings=counting.settings(),
+        seed=seed, n_jobs=jobs,
+    )  # fmt: skip
+    if out is not None:
+        write_table(out, found.table())
+        console.tell_of(
+            out, f"{console.many(found.neighbours, 'word')} in {console.many(len(found.groups), 'group')}"
+        )
+    if json:
+        console.print_json(found.to_dict())
+    elif out is None:
+        show_relations(found, shown)

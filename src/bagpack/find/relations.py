@@ -1,0 +1,202 @@
+"""The words that a word meets, grouped by the patterns between them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bagpack.basis import Basis
+from bagpack.contexts.candidates import find_candidates
+from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import InputError, UsageError
+from bagpack.explain.keyness import CHANCE, log_likelihood
+from bagpack.find.vocabulary import corpus_of, corpus_vocabulary
+from bagpack.learn.association import Ppmi, unit_length
+from bagpack.names import PAIR_SEGMENTS
+from bagpack.parallel import Progress
+from bagpack.sources import as_source
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.matrix import BlockMatrix
+from bagpack.wording import feature_words
+
+NEIGHBOURS = 200
+GROUPS = 8
+DIMENSIONS = 30
+LEAST = 3  # co-occurrences of a pair that is grouped
+NAMES = 3  # patterns that name a group
+
+
+@dataclass(frozen=True)
+class GroupedWord:
+    """A word of a group: how often it co-occurs with the word asked for, and one sentence."""
+
+    word: str
+    together: int
+    sentence: str
+    document: str
+
+
+@dataclass(frozen=True)
+class RelationGroup:
+    """Words that are connected with a word by similar patterns, and the three strongest of these."""
+
+    patterns: tuple[str, ...]
+    words: tuple[GroupedWord, ...]
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The words that a word meets more often than chance, in groups; the largest first."""
+
+    word: str
+    neighbours: int
+    groups: tuple[RelationGroup, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    def table(self) -> list[list[Any]]:
+        """A header and a row for each word."""
+        header = ["w1", "w2", "group", "patterns", "together", "sentence", "document"]
+        return [
+            header,
+            *(
+                [
+                    self.word,
+                    own.word,
+                    number,
+                    " | ".join(group.patterns),
+                    own.together,
+                    own.sentence,
+                    own.document,
+                ]
+                for number, group in enumerate(self.groups, 1)
+                for own in group.words
+            ),
+        ]
+
+
+def group_relations(
+    corpus: Corpus | ContextSource, word: str, *, neighbours: int = NEIGHBOURS, groups: int = GROUPS,
+    b: int = 1500, basis: Basis | None = None, settings: CountSettings | None = None, seed: int = 0,
+    n_jobs: int | None = None, progress: Progress | None = None,
+) -> Relations:  # fmt: skip
+    """Group the words that a word meets more often than chance by the patterns between them.
+
+    The v12 vectors of the pairs (PPMI, unit length, reduced by a singular value decomposition) are divided by k-means.
+    The patterns of a group are the features in which its mean is furthest above the mean of all pairs.
+
+    Parameters
+    ----------
+    neighbours
+        How many words to group, the most strongly associated first.
+    groups
+        How many groups to make at most.
+    """
+    if neighbours < 2 or groups < 1:
+        raise UsageError(f"{neighbours} words in {groups} groups are not possible; give at least 2 and 1")
+    source = as_source(corpus)
+    corpus_of(source)
+    settings = settings or CountSettings()
+    target = source.resolve([word])[0]
+    if target is None:
+        raise InputError(f"the corpus does not contain {word!r}; give another word")
+    near = _neighbours(source, target, neighbours, settings)
+    basis = basis or source.pick_basis(b, n_jobs)
+    matrix = BlockMatrix.count(source, [(word, other) for other in near], basis, settings, n_jobs, progress)
+    matrix = matrix[np.flatnonzero(matrix.seen >= LEAST)]
+    if not len(matrix):
+        raise InputError(
+            f"{word!r} meets no word {LEAST} times and more often than chance, so there is nothing to group; give a "
+            f"more frequent word"
+        )
+    rows = _weighted(matrix)
+    labels = _clusters(rows, groups, seed)
+    mean = np.asarray(rows.mean(axis=0)).ravel()
+    found = [_group(source, matrix, rows, np.flatnonzero(labels == k), mean) for k in np.unique(labels)]
+    found.sort(key=lambda group: (-len(group.words), -group.words[0].together, group.words[0].word))
+    return Relations(word, len(matrix), tuple(found))
+
+
+def _neighbours(source: ContextSource, target: Target, most: int, settings: CountSettings) -> list[str]:
+    """The words that a target meets more often than chance, by G²; none of the commonest words."""
+    corpus, vocabulary = corpus_of(source), corpus_vocabulary(source)
+    found = find_candidates(
+        corpus, vocabulary.targets, w1=target, windows=settings.windows, min_together=LEAST, n_jobs=1
+    )
+    if not len(found):
+        return []
+    places = 2 * (settings.windows.between + 1) * int(found.n_words[found.first[0]])
+    strength = log_likelihood(found.together, places, found.n_words[found.second], corpus.tokens)
+    order = np.lexsort((found.second, -strength))[:most]
+    return [str(found.words[found.second[k]]) for k in order.tolist() if strength[k] > CHANCE]
+
+
+def _weighted(matrix: BlockMatrix) -> sparse.csr_array[Any]:
+    block: Block = matrix.blocks["v12"]
+    step = Ppmi()
+    step.fit_block(block)
+    return sparse.csr_array(unit_length(sparse.csr_array(step.on(block).expanded())))
+
+
+def _clusters(rows: sparse.csr_array[Any], groups: int, seed: int) -> NDArray[np.int64]:
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import TruncatedSVD
+
+    n = rows.shape[0]
+    groups = min(groups, max(1, n // 3))
+    if groups == 1:
+        return np.zeros(n, np.int64)
+    size = min(DIMENSIONS, n - 1, rows.shape[1] - 1)
+    reduced = TruncatedSVD(size, random_state=seed).fit_transform(rows)
+    lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
+    reduced = np.divide(reduced, lengths, out=np.zeros_like(reduced), where=lengths > 0)
+    labels: NDArray[np.int64] = KMeans(groups, n_init=10, random_state=seed).fit_predict(reduced)
+    return labels.astype(np.int64)
+
+
+def _group(
+    source: ContextSource, matrix: BlockMatrix, rows: sparse.csr_array[Any], members: NDArray[np.int64],
+    mean: NDArray[np.float64],
+) -> RelationGroup:  # fmt: skip
+    """A group with its patterns, and its words, the most frequent pair first, each with a sentence that shows one."""
+    from bagpack.explain.lines import PairEvidence
+
+    surplus = np.asarray(rows[members].mean(axis=0)).ravel() - mean if len(members) < len(matrix) else mean
+    features = [index for index in np.argsort(-surplus, kind="stable").tolist() if surplus[index] > 0]
+    w1 = matrix.pairs[0][0]
+    named: dict[str, str] = {}  # pattern in words: feature
+    for index in features[: 10 * NAMES]:
+        name = _feature(matrix, index)
+        said = feature_words(name, w1, "X")
+        named.setdefault(said.pattern if said else name, name)
+        if len(named) == NAMES:
+            break
+    seen = matrix.seen
+    order = members[np.argsort(-seen[members], kind="stable")]
+    words = []
+    for member in order.tolist():
+        own = np.asarray(rows[[member]].todense()).ravel() * np.maximum(surplus, 0)
+        best = int(np.argmax(own))
+        _, w2 = matrix.pairs[member]
+        one, two = matrix.resolved[w1], matrix.resolved[w2]
+        assert one is not None and two is not None
+        evidence = PairEvidence(source, one, two, matrix.settings)
+        name = _feature(matrix, best) if own[best] > 0 else "pair:together"
+        lines = evidence.lines(name, 1).lines or evidence.lines("pair:together", 1).lines
+        text, document = (lines[0].text, lines[0].document) if lines else ("", "")
+        words.append(GroupedWord(w2, int(seen[member]), text, document))
+    return RelationGroup(tuple(named), tuple(words))
+
+
+def _feature(matrix: BlockMatrix, column: int) -> str:
+    terms = matrix.terms
+    return f"v12:{PAIR_SEGMENTS[column // len(terms)]}:{terms[column % len(terms)]}"

@@ -1,0 +1,78 @@
+"""A thesaurus is read back by the libraries that other programs use."""
+
+import pytest
+
+from bagpack.find.export import write_thesaurus
+
+networkx = pytest.importorskip("networkx")
+rdflib = pytest.importorskip("rdflib")
+
+ROWS = [
+    {"w1": "oak", "w2": "tree", "label": "hypernym", "together": 7, "probability": 0.9,
+     "sentence": "An oak <is> a tree."},
+    {"w1": "leaf", "w2": "tree", "label": "part-of", "together": 3, "probability": None, "sentence": "a \x07 leaf"},
+    {"w1": "ice cream", "w2": "gelato", "label": "synonym"},
+    {"w1": "knife", "w2": "cut", "label": "instrument action"},
+    {"w1": "sea", "w2": "tree", "label": "no"},
+]  # fmt: skip
+
+
+def test_turtle(tmp_path):
+    path = tmp_path / "t.ttl"
+    assert write_thesaurus(path, ROWS) == 4
+    graph = rdflib.Graph().parse(path)
+    skos = rdflib.namespace.SKOS
+    labels = {node: str(label) for node, label in graph.subject_objects(skos.prefLabel)}
+    assert sorted(labels.values()) == ["cut", "gelato", "ice cream", "knife", "leaf", "oak", "tree"]
+
+    def pairs(relation):
+        return [(labels[one], labels[two]) for one, two in graph.subject_objects(relation)]
+
+    assert pairs(skos.broader) == [("oak", "tree")]
+    partitive = rdflib.URIRef("http://purl.org/iso25964/skos-thes#broaderPartitive")
+    assert pairs(partitive) == [("leaf", "tree")]
+    assert (partitive, rdflib.RDFS.subPropertyOf, skos.broader) in graph
+    assert pairs(skos.related) == [("ice cream", "gelato")]
+    assert pairs(rdflib.URIRef("urn:bagpack:relation:instrument-action")) == [("knife", "cut")]
+    assert len(list(graph.subjects(skos.inScheme, rdflib.URIRef("urn:bagpack:scheme")))) == 7
+
+
+def test_a_property_for_all_pairs(tmp_path):
+    write_thesaurus(tmp_path / "t.ttl", ROWS, skos="narrower", base="http://example.org/", lang="de")
+    graph = rdflib.Graph().parse(tmp_path / "t.ttl")
+    assert len(list(graph.subject_objects(rdflib.namespace.SKOS.narrower))) == 4
+    leaf = rdflib.URIRef("http://example.org/concept:leaf")
+    assert graph.value(leaf, rdflib.namespace.SKOS.prefLabel) == rdflib.Literal("leaf", lang="de")
+
+
+def test_graphml(tmp_path):
+    path = tmp_path / "t.graphml"
+    assert write_thesaurus(path, ROWS) == 4
+    graph = networkx.read_graphml(path)
+    assert set(graph.nodes) == {"oak", "tree", "leaf", "ice cream", "gelato", "knife", "cut"}
+    assert graph.nodes["ice cream"]["label"] == "ice cream"
+    edges = {(one, two): {**data, "id": ""} for one, two, data in graph.edges(data=True)}
+    assert edges["oak", "tree"] == {
+        "label": "hypernym", "together": 7, "probability": 0.9, "sentence": "An oak <is> a tree.", "id": "",
+    }  # fmt: skip
+    assert edges["leaf", "tree"]["sentence"] == "a  leaf"
+
+
+def test_the_commands(cli, store, examples, write, tmp_path):
+    found = tmp_path / "found.ttl"
+    assert cli("find", store, examples, "--out", found, "--top", 5).code == 0
+    assert found.read_text().startswith("@prefix")
+    again = cli("find", store, examples, "--out", found)
+    assert again.code == 2 and "exists already" in again.err
+    checked = write("checked.tsv", "w1\tw2\tlabel\tsentence\noak\ttree\thypernym\tAn oak.\nsea\ttree\tno\t\n")
+    for name in ("a.ttl", "a.graphml", "a.tsv", "a.csv", "a.xlsx"):
+        done = cli("export", checked, "--out", tmp_path / name)
+        assert done.code == 0 and "1 pair" in done.err, done.err
+    assert (tmp_path / "a.tsv").read_text() == "w1\tw2\tlabel\tsentence\noak\ttree\thypernym\tAn oak.\n"
+    own = cli("export", checked, "--out", checked, "--overwrite")
+    assert own.code == 2
+    plain = write("plain.tsv", "w1\tw2\nleaf\ttree\n")
+    assert cli("export", plain, "--out", tmp_path / "p.ttl", "--label", "part-of").code == 0
+    assert "broaderPartitive" in (tmp_path / "p.ttl").read_text()
+    wrong = cli("export", plain, "--out", tmp_path / "q.ttl", "--skos", "wider")
+    assert wrong.code == 2 and "--skos wider is unknown" in wrong.err

@@ -1,0 +1,100 @@
+"""Pairs like a single one, and the words that a word meets in groups."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bagpack.errors import InputError, UsageError
+from bagpack.explain import similar_pairs
+from bagpack.find import find_pairs, group_relations, make_prototype
+
+from ..contexts.stores import make_store
+from .conftest import PARTS, SAYINGS
+
+PAIR = PARTS[3]
+
+
+@pytest.fixture(scope="module")
+def prototype(source):
+    return make_prototype(source, PAIR, b=300)
+
+
+def test_the_score_is_the_weighted_mean_of_cosines(source, prototype):
+    model = prototype.model
+    others = [PARTS[5], PARTS[11], ("kinda03", "kindb03")]
+    matrix = model.count([PAIR, *others], source)
+    expected = np.zeros(len(others))
+    for name, weight in (("v1", 0.25), ("v2", 0.25), ("v12", 0.5)):
+        weighting = next(own for own in model.weightings if own.name == name)
+        rows = weighting.apply(matrix.blocks[name].compact()).expanded().toarray()
+        expected += weight * (rows[1:] @ rows[0]) / np.linalg.norm(rows[0])
+    np.testing.assert_allclose(model.decisions(matrix)[1:, 0], expected)
+    assert expected[0] > expected[2] and expected[1] > expected[2]
+
+
+def test_pairs_of_the_same_relation_come_first(source, prototype):
+    found = find_pairs(source, prototype.model, "like", top=12, per_word=None)
+    assert sum((row.w1, row.w2) in PARTS for row in found) >= 8
+    assert PAIR not in {(row.w1, row.w2) for row in found}
+    assert {row.probability for row in found} == {None} and all(row.sentence for row in found)
+    listed = similar_pairs(source, PAIR, PARTS[4:8], b=300)
+    assert listed.ranked["all"]
+
+
+def test_the_patterns_are_those_of_the_sayings(prototype):
+    words = {word for saying in SAYINGS["part"] for word in saying.split()}
+    assert prototype.patterns
+    for pattern in prototype.patterns:
+        terms = pattern.replace(PAIR[0], "").replace(PAIR[1], "").replace("…", " ").split()
+        assert set(terms) <= words
+    assert "nothing was trained" in prototype.notes[0]
+
+
+def test_a_pair_without_patterns(source):
+    with pytest.raises(InputError, match="does not contain 'unicorn'"):
+        make_prototype(source, ("unicorn", "partb03"))
+    with pytest.raises(InputError, match="never co-occur"):
+        make_prototype(source, ("nobody", "wheel"))
+
+
+def test_groups_follow_the_patterns(source):
+    found = group_relations(source, "the", neighbours=60, groups=4, b=300)
+    words = [own.word for group in found.groups for own in group.words]
+    assert len(words) == len(set(words)) == found.neighbours
+    assert 1 < len(found.groups) <= 4
+    for group in found.groups:
+        assert 1 <= len(group.patterns) <= 3 and all("the" in pattern.split() for pattern in group.patterns)
+        for own in group.words:
+            assert own.together >= 3 and own.word in own.sentence and "the" in own.sentence
+    sizes = [len(group.words) for group in found.groups]
+    assert sizes == sorted(sizes, reverse=True)
+    assert found == group_relations(source, "the", neighbours=60, groups=4, b=300)
+
+
+def test_words_that_cannot_be_grouped(source, tmp_path):
+    with pytest.raises(InputError, match="does not contain 'unicorn'"):
+        group_relations(source, "unicorn")
+    with pytest.raises(InputError, match="nothing to group"):
+        group_relations(make_store(tmp_path, [["one", "two", "three"]]), "two")
+    with pytest.raises(UsageError, match="not possible"):
+        group_relations(source, "the", groups=0)
+
+
+def test_the_commands(cli, store, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    done = cli("find", store, "--like", *PAIR, "--top", 4)
+    assert done.code == 0 and "strongest patterns" in done.err
+    assert max(map(len, done.out.splitlines())) <= 80
+    both = cli("find", store, "--like", *PAIR, "--model", "m")
+    assert both.code == 2 and "either EXAMPLES, or --model MODEL, or --like W1 W2" in both.err
+    shown = cli("relations", store, "the", "--groups", 3, "--words", 40)
+    assert shown.code == 0 and shown.out.startswith("the: ") and max(map(len, shown.out.splitlines())) <= 80
+    found = json.loads(cli("relations", store, "the", "--groups", 3, "--words", 40, "--json").out)
+    assert len(found["groups"]) == 3
+    out = tmp_path / "r.tsv"
+    assert cli("relations", store, "the", "--groups", 3, "--words", 40, "--out", out).code == 0
+    header, *rows = out.read_text().splitlines()
+    assert header.startswith("w1\tw2\tgroup\tpatterns") and len(rows) == found["neighbours"]
+    lost = cli("relations", store, "unicorn")
+    assert lost.code == 1 and lost.err.count("\n") == 1
