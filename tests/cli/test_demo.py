@@ -83,6 +83,7 @@ def check_whole_way(out):
     assert "Its licence: free" in out and "A cat met a lion." in out
     assert "v1v2v12" in out and "words-only" in out
     assert "virus – infection" in out and " bias" in out
+    assert "parts of things that are not among the labelled pairs" in out
     assert "The report is demo/relations.html" in out
 
 
@@ -103,7 +104,7 @@ def test_the_demo_prints_what_it_runs(finished, small_demo, cli, tmp_path):
     shutil.copytree(finished[0], tmp_path / "demo")
     commands = [shlex.split(line)[1:] for line in first.splitlines() if line.startswith("bagpack ")]
     assert [command[0] for command in commands] == [
-        "index", "contexts", "vectors", "train", "explain", "explain",
+        "index", "contexts", "vectors", "train", "explain", "explain", "find",
     ]  # fmt: skip
     report = read_result("demo/relations.html")
     assert shlex.split(report["command"]) == ["bagpack", *commands[3]]

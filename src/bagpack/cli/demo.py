@@ -15,6 +15,7 @@ MEETING = ("cat", "lion")
 EXPLAINED = (("virus", "infection"), ("surgeon", "hospital"))  # not among the labelled pairs
 NEXT = ("wheel", "bicycle")  # neither
 PRESET = "modern"
+FOUND = "part-of"  # the relation of which new pairs are found
 
 
 def demo(
@@ -31,6 +32,8 @@ def demo(
     _train(matrix, model, report)
     for pair in EXPLAINED:
         run("explain", model, *pair, "--top", 4, "--lines", 1)
+    _say("\nAnd the other way round: parts of things that are not among the labelled pairs.")
+    run("find", store, _relations(), "--label", FOUND, "--top", 20, "--scored", 20_000)
     _say(f"\nThe report is {report}: open it in a browser.", "bold")
     _say(f"Everything is in {directory}/ (delete it when you like). Try next:")
     for line in (
