@@ -1,6 +1,8 @@
-"""Finding pairs: enumerating the candidates of a vocabulary, and of one word. `python -m benchmarks find`.
+"""Finding pairs: speed, hypernym discovery, precision at 100, learning from answers. `python -m benchmarks find`.
 
-BAGPACK_BENCH_STORE names a store to use instead of the one that the counting benchmark makes.
+BAGPACK_BENCH_STORE names a store to use instead of the one that the counting benchmark makes, BAGPACK_BENCH_SETS the
+directory of the data sets, BAGPACK_BENCH_WORD2VEC the vectors for the comparisons with word2vec
+(`benchmarks.accuracy.word2vec` makes them). BAGPACK_BENCH_FIND names the parts to run, such as speed,hypernyms.
 """
 
 from __future__ import annotations
@@ -9,14 +11,15 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 
-from benchmarks.bench_counting import store
+from benchmarks.finding.material import SETS, store
 from benchmarks.measure import GIB, best, run_watched
 
+PARTS = ("speed", "hypernyms", "precision", "answers")
 WORDS = 20_000
 MIN_TOGETHER = 2
 FIXED = ("car", "vehicle", "the")
+SCORED = 100_000
 
 
 def enumerate_all(path: str, n_jobs: int) -> None:
@@ -32,29 +35,75 @@ def enumerate_all(path: str, n_jobs: int) -> None:
     print(json.dumps({"pairs": len(found), "together": int(found.together.sum()), "seconds": seconds}))
 
 
-def main() -> None:
-    """Time and memory for all candidates, and time for those of one word."""
-    from bagpack import Corpus
+def speed() -> None:
+    """Candidates of one word and of all words, a whole answer about one word, and full scorings."""
     from bagpack.contexts.candidates import find_candidates, frequent_words
     from bagpack.contexts.targets import Target
+    from bagpack.data import relations_path
+    from bagpack.find import CandidateOptions, collect_pool, find_pairs, read_examples, train_on_examples
 
-    path = Path(os.environ.get("BAGPACK_BENCH_STORE") or store())
-    corpus = Corpus.open(path)
+    corpus = store()
     words = frequent_words(corpus, WORDS)
     for word in FIXED:
         seconds = best(lambda word=word: find_candidates(corpus, words, w1=Target((word,))))
         cpu = best(lambda word=word: find_candidates(corpus, words, w1=Target((word,))), 1, time.process_time)
         print(
-            f"   w1 = {word} ({corpus.count(word):,} times): {seconds:.2f} s, {cpu:.2f} s of CPU", flush=True
+            f"   candidates of {word} ({corpus.count(word):,} times): {seconds:.2f} s, {cpu:.2f} s of CPU",
+            flush=True,
         )
-    command = f"from benchmarks.bench_find import enumerate_all; enumerate_all({str(path)!r}, 2)"
+    trained = train_on_examples(corpus, read_examples(relations_path(), "part-of"))
+
+    def ask() -> None:
+        find_pairs(corpus, trained.model, w2="car", top=20)
+
+    ask()
+    print(
+        f"   the parts of a car, with sentences: {best(ask):.2f} s, {best(ask, 1, time.process_time):.2f} s of CPU "
+        f"(aim: 2 s)",
+        flush=True,
+    )
+    pool = collect_pool(
+        corpus, trained.model, "part-of", CandidateOptions(vocabulary=_some(words), scored=SCORED)
+    )
+    seconds = best(lambda: trained.model.decisions(pool.matrix), 2)
+    cpu = best(lambda: trained.model.decisions(pool.matrix), 1, time.process_time)
+    rate = SCORED / len(pool)
+    print(
+        f"   {len(pool):,} full scorings: {seconds:.1f} s, {cpu:.1f} s of CPU; {SCORED:,} at this rate: "
+        f"{cpu * rate:.1f} s of CPU (aim: 10 s)",
+        flush=True,
+    )
+    command = f"from benchmarks.bench_find import enumerate_all; enumerate_all({str(corpus.path)!r}, 2)"
     done = run_watched([sys.executable, "-c", command])
     facts = json.loads(done.output)
     print(
         f"   {WORDS:,} words over {corpus.tokens:,} tokens: {facts['pairs']:,} pairs that co-occur {MIN_TOGETHER} "
         f"times or more, {facts['together']:,} co-occurrences; {facts['seconds']:.0f} s with 2 workers, "
-        f"{done.memory / GIB:.2f} GiB (aims: 120 s, 2 GiB)"
+        f"{done.cpu:.0f} s of CPU, {done.memory / GIB:.2f} GiB (aims: 120 s, 2 GiB)",
+        flush=True,
     )
+
+
+def _some(words: list) -> object:
+    from bagpack.find import Vocabulary
+
+    return Vocabulary(words[100:3100])
+
+
+def main() -> None:
+    """Run the parts that BAGPACK_BENCH_FIND names, or all."""
+    from benchmarks.finding import answers, hypernyms, precision
+
+    runs = {"speed": speed, "hypernyms": hypernyms.main, "precision": precision.main, "answers": answers.main}
+    wanted = os.environ.get("BAGPACK_BENCH_FIND", ",".join(PARTS)).split(",")
+    for part in wanted:
+        if part not in runs:
+            sys.exit(f"BAGPACK_BENCH_FIND={part} is unknown; choose from {', '.join(PARTS)}")
+        if part != "speed" and not SETS.exists():
+            print(f"   {part} is left out: there are no data sets at {SETS}", flush=True)
+            continue
+        print(f"  {part}", flush=True)
+        runs[part]()
 
 
 if __name__ == "__main__":

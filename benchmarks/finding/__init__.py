@@ -1,0 +1,1 @@
+"""Finding pairs, measured: see docs/finding.md."""
