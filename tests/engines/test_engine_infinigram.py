@@ -165,6 +165,11 @@ def test_evaluate_takes_pair_statistics_from_an_engine(tmp_path, cli, monkeypatc
     assert counted["data"]["unseen_pairs"] == 40  # of the store
     refused = cli(*args, "--counts", url, "--preset", "paper")
     assert refused.code == 2 and "preset paper has none" in refused.err
+    monkeypatch.setattr(BlockMatrix, "count", None)  # a wrong URL is found out before anything is counted
+    assert "index-other does not exist" in cli(*args, "--counts", f"{url}-other").sentence()
+    assert "there is no engine 'infinigam'; did you mean infinigram?" in cli(
+        *args, "--counts", "infinigam:x"
+    ).sentence(2)
 
 
 def test_the_order_of_words_that_touch_stands_for_that_of_words_that_are_near(service, tmp_path):

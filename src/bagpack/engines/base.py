@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
-from bagpack.errors import BagpackError, UsageError
+from bagpack.errors import BagpackError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from bagpack.engines.queries import Query
@@ -236,8 +236,10 @@ def engine_kind(scheme: str) -> EngineKind:
         return kind
     added = {entry.name: entry for entry in entry_points(group="bagpack.engines")}
     if scheme not in added:
-        known = ", ".join(sorted({*BUILT_IN, *added}))
-        raise UsageError(f"there is no engine {scheme!r}; the URL begins with one of {known}")
+        known = sorted({*BUILT_IN, *added})
+        raise UsageError(
+            f"there is no engine {scheme!r}; {did_you_mean(scheme, known)}the URL begins with one of {', '.join(known)}"
+        )
     loaded: EngineKind = added[scheme].load()
     return loaded
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from bagpack.vectors.matrix import BlockMatrix, Pair
 from bagpack.vectors.tables import OutsideCounts
 
 if TYPE_CHECKING:
+    from bagpack.engines.counts import CorpusStatistics
     from bagpack.evaluate.schema import CorpusFacts, DataFacts
 
 DEFAULT_B = 1500
@@ -51,32 +53,36 @@ def matrix_of(
     return BlockMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
 
 
-def with_engine_counts(
-    matrix: BlockMatrix, engine: str, preset: Preset, progress: Progress | None = None
-) -> BlockMatrix:
-    """The matrix whose pair statistics (how often the words meet, in which order) are counted by an engine."""
-    from bagpack.engines.base import parse_address
-    from bagpack.engines.counts import corpus_statistics
-    from bagpack.engines.fetch.budget import Manners
-    from bagpack.engines.fetch.cache import default_cache
-
+def check_engine_counts(engine: str, preset: Preset) -> None:
+    """Raise where an engine's counts could not be used, before the work that needs them."""
     if not any(STATISTICS in blocks for blocks in preset.conditions.values()):
         raise UsageError(
             f"--counts gives the pair statistics of preset modern, and preset {preset.name} has none; omit one of the "
             "two options"
         )
-    address = parse_address(engine)
+    _engine_counts(engine, [])
+
+
+def _engine_counts(engine: str, pairs: Sequence[Pair], progress: Progress | None = None) -> CorpusStatistics:
+    from bagpack.engines.counts import corpus_statistics
+    from bagpack.engines.fetch.budget import Manners
+    from bagpack.engines.fetch.cache import default_cache
+
+    manners = Manners(rate=REMOTE_RATE) if "+http" in engine.partition(":")[0] else Manners()
+    told = None if progress is None else partial(progress, "counts")
+    return corpus_statistics(pairs, engine, cache=default_cache(), manners=manners, progress=told)
+
+
+def with_engine_counts(matrix: BlockMatrix, engine: str, progress: Progress | None = None) -> BlockMatrix:
+    """The matrix whose pair statistics (how often the words meet, in which order) are counted by an engine."""
+    from bagpack.engines.base import parse_address
+
     pairs = list(dict.fromkeys(matrix.pairs))
-    found = corpus_statistics(
-        pairs, engine, cache=default_cache(),
-        manners=Manners(rate=REMOTE_RATE) if "http" in address.scheme else Manners(),
-        progress=None if progress is None else lambda done, total: progress("counts", done, total),
-    )  # fmt: skip
-    outside = OutsideCounts(
-        {pair: statistics.totals for pair, statistics in zip(pairs, found.pairs, strict=True)},
-        address.shown, found.tokens, any(statistics.approximate for statistics in found.pairs),
-    )  # fmt: skip
-    return matrix.with_outside_counts(outside)
+    found = _engine_counts(engine, pairs, progress)
+    totals = {pair: statistics.totals for pair, statistics in zip(pairs, found.pairs, strict=True)}
+    approximate = any(statistics.approximate for statistics in found.pairs)
+    shown = parse_address(engine).shown
+    return matrix.with_outside_counts(OutsideCounts(totals, shown, found.tokens, approximate))
 
 
 def outside_note(matrix: BlockMatrix) -> list[str]:

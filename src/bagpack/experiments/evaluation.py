@@ -26,6 +26,7 @@ from bagpack.evaluate.splits import same_pairs, separate
 from bagpack.evaluate.tuned_on import tuned_on_note
 from bagpack.experiments.counting import (
     CountOptions,
+    check_engine_counts,
     corpus_facts,
     count_settings,
     data_facts,
@@ -135,6 +136,8 @@ def load_rows(
     progress: Progress | None = None,
 ) -> Rows:  # fmt: skip
     """Read the data and count its pairs."""
+    if options.counts is not None:
+        check_engine_counts(options.counts, get_preset(options.preset))
     data = _read(path, options)
     n_train: int | None = None
     if test is not None:
@@ -145,7 +148,7 @@ def load_rows(
         data = join(data, other)
     matrix = matrix_of(source, data.pairs, counting, progress)
     if options.counts is not None:
-        matrix = with_engine_counts(matrix, options.counts, get_preset(options.preset), progress)
+        matrix = with_engine_counts(matrix, options.counts, progress)
     answers: Any = data.scores if data.kind == "ratings" else list(data.labels)
     if options.label_sets:
         answers = [frozenset(label.split("\t")) for label in data.labels]
