@@ -201,6 +201,8 @@ def test_an_option_is_declared_once():
     several = {option: helps for option, helps in declared.items() if len(helps) > 1}
     assert sorted(several) == [
         "--among",
+        "--annotator",
+        "--by",
         "--columns",
         "--condition",
         "--data",
@@ -212,6 +214,7 @@ def test_an_option_is_declared_once():
         "--out",
         "--precision",
         "--top",
+        "--where",
         "-b",
     ]
 

@@ -307,7 +307,7 @@ class SubcorpusOptions:
         common(
             "--where",
             metavar="CONDITION",
-            help="Only documents such as 'year >= 1900 and genre == \"news\"'.",
+            help="Only documents such as 'year >= 1900'.",
         ),
     ] = None
 
@@ -443,18 +443,14 @@ class ReadingOptions:
             values=_tagsets,
         ),
     ] = "auto"
-    tag: Annotated[
-        bool, common("--tag", help="Find parts of speech in raw English text (needs bagpack[tag]).")
-    ] = False
+    tag: Annotated[bool, common("--tag", help="Find parts of speech in raw English text.")] = False
     text_field: Annotated[
         str, advanced("--text-field", help="Field or column with the text (jsonl, parquet).")
     ] = "text"
     id_field: Annotated[str, advanced("--id-field", help="Field or column with the document's id.")] = "id"
     metadata: Annotated[
         str,
-        common(
-            "--metadata", metavar="FILE", help="A table with the genre, year, … of each file (column file)."
-        ),
+        common("--metadata", metavar="FILE", help="A table with genre, year, … of each file."),
         Names((FILE,)),
     ] = ""
 

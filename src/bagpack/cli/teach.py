@@ -31,9 +31,7 @@ def teach(
     store: Store,
     examples: Annotated[
         Path,
-        typer.Argument(
-            help="A TSV or CSV table with w1, w2 and, optionally, label; answers are added to it."
-        ),
+        typer.Argument(help="A table with w1, w2 and label; answers are added to it."),
         Names((FILE,)),
     ],
     subcorpus: SubcorpusOptions,
@@ -59,7 +57,7 @@ def teach(
     ] = None,
     among: Annotated[
         str | None,
-        common("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
+        advanced("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
         Names((FILE,)),
     ] = None,
     min_count: Annotated[
