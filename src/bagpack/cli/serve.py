@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
@@ -34,6 +35,7 @@ def serve(
     from bagpack.app.queries import warm_up
     from bagpack.app.server import serve as answer
     from bagpack.app.state import open_library
+    from bagpack.corpus.store.corpus import WHERE
 
     if seconds <= 0:
         raise UsageError(f"--seconds {seconds:g} leaves no time for an answer; give more than 0")
@@ -46,7 +48,8 @@ def serve(
     )
     check_free(host, port)
     warm_up(library)
-    show_address(host, port, f"shows {library.source.name}")
+    store, where, condition = library.source.name.partition(WHERE)
+    show_address(host, port, f"shows {Path(store).name}{where}{condition}")
     answer(library, host, port, tuple(allow_host or ()))
 
 
