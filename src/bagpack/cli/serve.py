@@ -48,8 +48,8 @@ def serve(
     )
     check_free(host, port)
     warm_up(library)
-    store, where, condition = library.source.name.partition(WHERE)
-    show_address(host, port, f"shows {Path(store).name}{where}{condition}")
+    path, where, condition = library.source.name.partition(WHERE)
+    show_address(host, port, f"shows {Path(path).name}{where}{condition}")
     answer(library, host, port, tuple(allow_host or ()))
 
 
