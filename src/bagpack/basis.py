@@ -8,6 +8,7 @@ counted by sorting.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -157,6 +158,24 @@ class Basis:
         return cls(
             tuple(unigrams), tuple(bigrams), tuple(unigram_counts), tuple(bigram_counts), corpus.content_hash
         )
+
+    def rank_problems(self) -> list[str]:
+        """What is wrong with the order of the terms: by falling count, equal counts in code-point order."""
+        found = []
+        bigrams = [" ".join(bigram) for bigram in self.bigrams]
+        for kind, terms, counts in (
+            ("unigram", list(self.unigrams), self.unigram_counts),
+            ("bigram", bigrams, self.bigram_counts),
+        ):
+            ranks = [(-count, term) for term, count in zip(terms, counts, strict=True)] if any(counts) else []
+            for before, after in itertools.pairwise(ranks):
+                if after < before:
+                    found.append(
+                        f"has the {kind} {after[1]!r} ({-after[0]:,}) behind {before[1]!r} ({-before[0]:,}), which is "
+                        f"not rank order"
+                    )
+                    break
+        return found
 
     def check_corpus(self, source: Any, path: str) -> None:
         """A basis of another corpus is refused: its terms would be the wrong ones, silently.

@@ -41,3 +41,19 @@ def test_every_kind(made, cli):
             assert "unforeseen" not in done.err, path
             path.write_bytes(content)
         assert cli("verify", name).code == 0, name
+
+
+def test_a_basis_out_of_rank_order(made, cli):
+    done = cli("basis", "s.bp", "-b", 20)
+    (made / "b.tsv").write_text(done.out)
+    assert cli("verify", "b.tsv").code == 0
+    lines = done.out.splitlines(keepends=True)
+    for first in (1, len(lines) - 2):  # a unigram, and a bigram of two with the same count
+        (made / "b.tsv").write_text(
+            "".join([*lines[:first], lines[first + 1], lines[first], *lines[first + 2 :]])
+        )
+        failed = cli("verify", "b.tsv")
+        assert failed.code == 1
+        assert "which is not rank order" in failed.out + failed.err
+    (made / "b.tsv").write_text("kind\tterm\nunigram\tb\nunigram\ta\n")  # without counts it has no ranks
+    assert cli("verify", "b.tsv").code == 0
