@@ -1,4 +1,8 @@
-"""What indexing will cost, from a sample: the real reader and worker run on pieces from several places of the input."""
+"""What indexing will cost, from a sample: the real reader and worker run on pieces from several places of the input.
+
+Everything is taken in proportion to the sample. Vocabularies grow more slowly than that, so that a large corpus takes
+somewhat less disk and time than estimated.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,10 @@ import math
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
-
-import numpy as np
 
 from bagpack.corpus.build.lexicon_writer import write_lexicon
 from bagpack.corpus.build.parts import WORKER_BASE, WORKER_TOKEN, workers_within
@@ -22,9 +24,6 @@ from bagpack.corpus.build.plan import PARQUET_EXPANSION, Part, make_plan, slice_
 from bagpack.corpus.build.worker import SHARD_TOKENS, Worker
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import EXPANSION, Batch, Slice, Source
-from bagpack.corpus.store.corpus import VOCABULARY
-from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.corpus.store.shard import Shard
 from bagpack.errors import InputError, UsageError
 
 PLACES = 12
@@ -43,27 +42,12 @@ class Sampled:
 
     size: int  # uncompressed bytes
     tokens: int
-    types: int
-    half_types: int  # different types in the first half of the tokens
-    vocabulary: int  # bytes of the shard's vocabulary files
-    lexicon: int  # bytes of the corpus-wide lexicon
-    other: int  # bytes of tokens, postings and documents
-    feed_seconds: float
-    write_seconds: float
-
-    def types_at(self, tokens: float) -> float:
-        """Heaps' law through the sample's half and whole."""
-        if self.half_types == 0 or tokens <= 0:
-            return float(self.types)
-        growth = max(0.3, min(0.9, math.log2(self.types / self.half_types)))
-        return float(min(tokens, self.types * (tokens / self.tokens) ** growth))
+    disk: int  # bytes of the shard, and of a lexicon of it
+    seconds: float
 
 
 class _SampleWorker(Worker):
     """Reads one piece of each slice, into one shard."""
-
-    feed_seconds = 0.0
-    write_seconds = 0.0
 
     def read(self, part: Slice) -> Iterator[Batch]:
         """Batches of the first bytes."""
@@ -74,18 +58,6 @@ class _SampleWorker(Worker):
             if taken >= PIECE:
                 return
 
-    def run(self, slices: Sequence[Slice]) -> None:
-        """Read, and take the time."""
-        begun = time.perf_counter()
-        super().run(slices)
-        self.feed_seconds = time.perf_counter() - begun - self.write_seconds
-
-    def write(self) -> None:
-        """Write, and take the time."""
-        begun = time.perf_counter()
-        super().write()
-        self.write_seconds += time.perf_counter() - begun
-
 
 def estimate(sources: Iterable[str], options: TextOptions, jobs: int | None, memory: int) -> dict[str, Any]:
     """Tokens, disk, memory and time that indexing these sources will take, about."""
@@ -95,39 +67,32 @@ def estimate(sources: Iterable[str], options: TextOptions, jobs: int | None, mem
     plan = make_plan(names, options)
     workers = workers_within(memory, jobs) or 1
     sizes = {source: _plain_size(source) for source in plan.sources}
-    total = dict.fromkeys(("bytes", "tokens", "disk", "busy", "sample", "largest"), 0.0)
-    lexicon = 0.0
+    tokens = disk = busy = sample = largest = 0.0
     for format in sorted({source.format for source in plan.sources}):
         parts = [part for part in plan.parts if part.format == format]
         size = sum(sizes[source] for source in plan.sources if source.format == format)
         sampled = _sample(parts, options, plan.part_bytes)
-        tokens = size / max(sampled.size, 1) * sampled.tokens
+        share = size / max(sampled.size, 1)
+        tokens += share * sampled.tokens
+        disk += share * sampled.disk
+        busy += share * sampled.seconds
+        sample += sampled.size
         shards = max(len(parts), math.ceil(size / (1.5 * plan.part_bytes)))
-        shard_types = shards * sampled.types_at(tokens / shards)
-        total["bytes"] += size
-        total["tokens"] += tokens
-        total["sample"] += sampled.size
-        total["disk"] += (
-            tokens * sampled.other / sampled.tokens + shard_types * sampled.vocabulary / sampled.types
-        )
-        total["busy"] += size * sampled.feed_seconds / sampled.size
-        total["busy"] += shard_types * sampled.write_seconds / sampled.types
-        total["largest"] = max(total["largest"], min(tokens / shards * 1.5, SHARD_TOKENS))
-        lexicon += sampled.types_at(tokens) * sampled.lexicon / sampled.types
+        largest = max(largest, min(share * sampled.tokens / shards * 1.5, SHARD_TOKENS))
     at_work = min(workers, len(plan.parts))
     speed_up = 1 + (at_work - 1) * PARALLEL_SHARE
     return {
         "files": len(plan.sources),
         "input_bytes": sum(source.size for source in plan.sources),
         "formats": sorted({source.format for source in plan.sources}),
-        "tokens": _rounded(total["tokens"]),
-        "disk_bytes": _rounded(total["disk"] + lexicon),
-        "memory_bytes": int(min(memory, at_work * (WORKER_BASE + WORKER_TOKEN * total["largest"]))),
+        "tokens": _rounded(tokens),
+        "disk_bytes": _rounded(disk),
+        "memory_bytes": int(min(memory, at_work * (WORKER_BASE + WORKER_TOKEN * largest))),
         "workers": at_work,
-        "seconds": round(STARTUP_SECONDS + total["busy"] / speed_up, 1),
+        "seconds": round(STARTUP_SECONDS + busy / speed_up, 1),
         "seconds_per_1000_pairs": SECONDS_PER_1000_PAIRS,
         "matrix_bytes_per_1000_pairs": MATRIX_BYTES_PER_1000_PAIRS,
-        "sample_bytes": int(total["sample"]),
+        "sample_bytes": int(sample),
         "left_out": [file._asdict() for file in plan.left_out],
     }
 
@@ -142,32 +107,19 @@ def _sample(parts: list[Part], options: TextOptions, part_bytes: int) -> Sampled
     with tempfile.TemporaryDirectory() as place:
         # Once for nothing: loading kernels and lemma tables is part of the start-up, not of the rate.
         _SampleWorker(Path(place), 0, options, part_bytes).run(pieces[:1])
-        sink = _SampleWorker(Path(place), 1, options, max(part_bytes, 2 * PLACES * PIECE))
-        sink.run(pieces)
-        size = sink.consumed
-        if not sink.shards:
+        worker = _SampleWorker(Path(place), 1, options, max(part_bytes, 2 * PLACES * PIECE))
+        begun = time.perf_counter()
+        worker.run(pieces)
+        seconds = time.perf_counter() - begun
+        if not worker.shards:
             named = ", ".join(piece.source.name for piece in pieces[:3])
             raise InputError(
                 f"no sentence was found in a sample of {named}; check the --format and the files"
             )
-        shard = Shard(Path(place) / sink.shards[0])
-        write_lexicon([shard.directory], Path(place) / "lexicon")
-        bytes_of = {file.name: file.stat().st_size for file in shard.directory.iterdir()}
-        vocabulary = sum(n for name, n in bytes_of.items() if name.startswith(VOCABULARY))
-        half = shard.tokens[: shard.tokens.size // 2] & TYPE_MASK
-        return Sampled(
-            size=size,
-            tokens=shard.tokens.size,
-            types=shard.facts["types"],
-            half_types=int(np.unique(half).size),
-            vocabulary=vocabulary,
-            lexicon=sum(file.stat().st_size for file in (Path(place) / "lexicon").iterdir()),
-            other=sum(
-                n for name, n in bytes_of.items() if name.startswith(("tokens", "postings", "documents."))
-            ),
-            feed_seconds=sink.feed_seconds,
-            write_seconds=sink.write_seconds,
-        )
+        shard, lexicon = Path(place) / worker.shards[0], Path(place) / "lexicon"
+        write_lexicon([shard], lexicon)
+        disk = sum(file.stat().st_size for made in (shard, lexicon) for file in made.iterdir())
+        return Sampled(worker.consumed, worker.written, disk, seconds)
 
 
 def _pieces(slices: list[Slice]) -> list[Slice]:
