@@ -29,7 +29,8 @@ def cats(write):
 
 def test_overwrite_replaces_nothing_but_a_store(lions, tmp_path, write):
     """A web app has a manifest.json too."""
-    for content in ('{"name": "my app"}', '{"kind": "model"}', '{"kind": "corpus"}', "[]", "not JSON"):
+    other = '{"kind": "pair-matrix", "format_version": 1}'
+    for content in ('{"name": "my app"}', '{"kind": "model"}', '{"kind": "corpus"}', other, "[]", "not JSON"):
         write("app/manifest.json", content)
         write("app/index.html", "mine")
         with pytest.raises(StoreError, match="app is not a BagPack store, so --overwrite leaves it alone"):

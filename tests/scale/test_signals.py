@@ -71,6 +71,7 @@ def test_workers_end_with_their_parent(how):
 
 def test_a_process_that_is_busy_in_one_call():
     process, _ = started(BUSY)
+    time.sleep(1)  # until it is inside the call
     begun = time.monotonic()
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 128 + signal.SIGTERM
