@@ -61,11 +61,20 @@ def test_association_is_measured_against_the_corpus_segment_by_segment():
 
 
 def test_log_and_ppmi_stand_in_equal_parts():
-    block = Block("v12", sparse.csr_array(np.array([[9, 1, 0]])), frequencies=np.array([1.0, 2.0, 5.0]))
+    # Two values with PPMI above 0: the length of a single one would hide its constants.
+    block = Block(
+        "v12", sparse.csr_array(np.array([[9, 6, 1, 0]])), frequencies=np.array([1.0, 2.0, 5.0, 2.0])
+    )
     step = LogPpmi()
     step.fit_block(block)
-    logs = np.log1p([9, 1, 0])
-    ppmi = np.maximum(np.log(np.array([10, 2, 1]) / (np.array([1.25, 2.5, 6.25]) + 1)), 0) * [1, 1, 0]
+    logs = np.log1p([9, 6, 1, 0])
+    ppmi = np.maximum(np.log(np.array([10, 7, 2, 1]) / (np.array([1.6, 3.2, 8.0, 3.2]) + 1)), 0) * [
+        1,
+        1,
+        1,
+        0,
+    ]
+    assert (ppmi > 0).sum() == 2
     wanted = logs / np.linalg.norm(logs) + ppmi / np.linalg.norm(ppmi)
     assert step.on(block).rows.toarray()[0] == pytest.approx(wanted)
 
