@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
-from bagpack.corpus.readers.vertical import column_numbers, document_name, guess_columns
+from bagpack.corpus.readers.vertical import column_numbers, guess_columns, read_document
 from bagpack.errors import InputError, UsageError
 
 LION = (
@@ -157,7 +157,7 @@ def test_a_form_with_two_lemmas_is_two_types(tmp_path, write):
     ],
 )
 def test_document_names(line, name):
-    assert document_name(line) == name
+    assert read_document(line).name == name
 
 
 TAGGED = "<s>\nThe\tDT\nlion\tNN\nsleeps\tVBZ\nto\tTO\nlive\tVB\n.\t.\n</s>\n"
