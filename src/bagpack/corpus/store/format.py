@@ -6,6 +6,7 @@ value takes a moment, so it is done once for a file and remembered by its identi
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
@@ -111,7 +112,7 @@ class Array:
     """One file of raw little-endian numbers."""
 
     dtype: str
-    length: str  # the number that is its length, with `+1` behind it for offsets
+    length: str  # the number that is its length, with `+1` behind it for offsets, or a product of numbers
     rule: Rule
     about: str
     optional: bool = False  # the JSON file of the directory lists it among its checksums if it is there
@@ -119,7 +120,7 @@ class Array:
     def size(self, numbers: Numbers) -> int:
         """Entries that the file must have."""
         name, _, more = self.length.partition("+")
-        return numbers[name] + int(more or 0)
+        return math.prod(numbers[factor] for factor in name.split("*")) + int(more or 0)
 
 
 SHARD = {
@@ -175,7 +176,7 @@ SHARD = {
     ),
     "attributes.values": Array(
         "<u4",
-        "attribute cells",
+        "attributes*names",
         below("values+1"),
         "attribute after attribute, for each document the number of its value plus 1; 0 if it has none",
         optional=True,
@@ -229,7 +230,8 @@ def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> 
         size,
     ) in sizes.items():  # a number that no JSON file states is the length of the first file that has it
         number, _, more = declared[name].length.partition("+")
-        numbers.setdefault(number, size - int(more or 0))
+        if "*" not in number:
+            numbers.setdefault(number, size - int(more or 0))
     for name, size in sizes.items():
         array = declared[name]
         if size != array.size(numbers):

@@ -18,7 +18,6 @@ from bagpack.corpus.store.format import GLUED, TYPE_MASK
 from bagpack.corpus.store.manifest import read_facts
 from bagpack.corpus.store.strings import Strings, read_only
 from bagpack.corpus.text.tagsets import UNIVERSAL
-from bagpack.errors import StoreError
 from bagpack.files import map_array
 
 I64 = NDArray[np.int64]
@@ -54,7 +53,8 @@ class Shard:
     def numbers(self) -> dict[str, int]:
         """Tokens, types and keys: what the lengths and values of the files depend on."""
         own = {name: self.facts[name] for name in ("tokens", "types", "keys")}
-        return own | ({"universal tags": len(UNIVERSAL)} if self.has_tags else {})
+        attributes = {"attributes": len(self.facts["attributes"])} if "attributes" in self.facts else {}
+        return own | attributes | ({"universal tags": len(UNIVERSAL)} if self.has_tags else {})
 
     @property
     def has_tags(self) -> bool:
@@ -124,11 +124,6 @@ class Shard:
             return AttributeColumns.of([()] * len(self.documents))
         values = Strings(self._map("attributes.blob"), self._map("attributes.offsets"))
         cells = self._map("attributes.values")
-        if cells.size != len(names) * len(self.documents):
-            raise StoreError(
-                f"{self.directory / 'attributes.values'} has {cells.size:,} entries, but {len(names)} attributes of "
-                f"{len(self.documents):,} documents need {len(names) * len(self.documents):,}; {format.STORE_CURE}"
-            )
         return AttributeColumns(names, cells.reshape(len(names), -1), values)
 
     def key_positions(self, key: int) -> U32:
