@@ -53,7 +53,8 @@ class Shard:
     def numbers(self) -> dict[str, int]:
         """Tokens, types and keys: what the lengths and values of the files depend on."""
         own = {name: self.facts[name] for name in ("tokens", "types", "keys")}
-        attributes = {"attributes": len(self.facts["attributes"])} if "attributes" in self.facts else {}
+        listed = "attributes.values" in self.facts["checksums"]
+        attributes = {"attributes": len(self.facts.get("attributes", ()))} if listed else {}
         return own | attributes | ({"universal tags": len(UNIVERSAL)} if self.has_tags else {})
 
     @property
