@@ -38,6 +38,7 @@ def grouped(*features):
         ({"a": 2, "as": 1, "have": 1, "as a": 1, "have a": 1}, ["a", "as+as a", "have+have a"]),
         # The bigram goes with its word, not with the comma, however often that is.
         ({",": 4, "and": 9, ", and": 2}, [",", "and+, and"]),
+        ({",": 1, "old": 1, "the": 6, "old ,": 1, ", the": 1}, [",", "old+old ,", "the+, the"]),
         ({"of the": 2}, ["of the"]),
     ],
 )

@@ -5,7 +5,7 @@ the first word is *of* before the second. Two rules make reasons of them, in thi
 
 1. Terms of one place (before or after a word, between the two …) belong together when one is nested in the other. A
    bigram joins its rarer word, and every word that mostly occurs inside the bigram: *of the* joins *of*, and *the* only
-   where it has few others. Whole phrases join through the bigrams that overlap in a word.
+   where it has few others. Commas do not join phrases. Whole phrases join through the bigrams that overlap in a word.
 2. The same term on both sides is one: before and after, of the first word and of the second.
 
 What the two words have around them is kept apart from what is around the two together, and so are the two orders.
@@ -62,7 +62,7 @@ def cluster_terms(counts: Mapping[str, int]) -> list[list[str]]:
             continue
         own = min(words, key=lambda word: (is_punctuation(word), counts[word]))
         for word in words:
-            if word == own or 2 * count > counts[word]:
+            if word == own or (2 * count > counts[word] and not is_punctuation(word)):
                 root[find(bigram)] = find(word)
     clusters: dict[str, list[str]] = {}
     for term in counts:
