@@ -123,6 +123,15 @@ def million_words(at: Path) -> list[str]:
     return [lexicon.keys[int(i)] for i in frequent[np.argsort(lexicon.counts[frequent])]]
 
 
+async def ask(client: httpx.AsyncClient, path: str, statuses: dict[int, int]) -> None:
+    """Ask for a page and count its status; 0 where the connection was closed."""
+    try:
+        status = (await client.get(path)).status_code
+    except httpx.TransportError:
+        status = 0
+    statuses[status] = statuses.get(status, 0) + 1
+
+
 async def ask_at_rate(
     base: str, pairs: list[tuple[str, str]], suffix: str = ""
 ) -> tuple[list[float], dict[int, int]]:
@@ -134,8 +143,7 @@ async def ask_at_rate(
         async def one(number: int, pair: tuple[str, str]) -> float:
             due = begun + number / RATE
             await asyncio.sleep(max(0, due - time.perf_counter()))
-            answer = await client.get(f"/pair/{pair[0]}/{pair[1]}{suffix}")
-            statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
+            await ask(client, f"/pair/{pair[0]}/{pair[1]}{suffix}", statuses)
             return time.perf_counter() - due
 
         seconds = await asyncio.gather(*(one(i, pair) for i, pair in enumerate(pairs)))
@@ -149,8 +157,7 @@ async def ask_at_once(base: str, pairs: list[tuple[str, str]]) -> tuple[list[flo
         begun = time.perf_counter()
 
         async def one(pair: tuple[str, str]) -> float:
-            answer = await client.get(f"/pair/{pair[0]}/{pair[1]}")
-            statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
+            await ask(client, f"/pair/{pair[0]}/{pair[1]}", statuses)
             return time.perf_counter() - begun
 
         seconds = await asyncio.gather(*map(one, pairs))

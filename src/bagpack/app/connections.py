@@ -46,6 +46,8 @@ def bounded_protocol(limits: Limits) -> type[H11Protocol]:
         def resume_writing(self) -> None:
             super().resume_writing()
             self._stop_timer()
+            idle.pop(self, None)
+            self._update()
 
         def connection_lost(self, exc: Exception | None) -> None:
             idle.pop(self, None)
@@ -55,6 +57,9 @@ def bounded_protocol(limits: Limits) -> type[H11Protocol]:
         def _update(self) -> None:
             """Note whether the connection is idle; the time counts from when it became so."""
             answering = self.cycle is not None and not self.cycle.response_complete
+            answering = (
+                answering or self.flow.write_paused
+            )  # the client is still reading; that has its own limit
             if answering and self in idle:
                 del idle[self]
                 self._stop_timer()
