@@ -14,6 +14,7 @@ from bagpack.learn.fitting import Machine
 from bagpack.learn.presets import get_preset
 from bagpack.learn.synthetic import make_counts
 from bagpack.learn.weighting import TfidfWeighter
+from bagpack.parallel import share
 from bagpack.vectors.matrix import BlockMatrix
 from tests.learn.learn_oracle import without_counts
 
@@ -274,3 +275,18 @@ def test_folds_that_do_not_converge_are_reported(monkeypatch, data):
     assert any("3 of 3 folds the SVM did not converge" in note for note in found.notes)
     settled = cross_validate(counts, y, splits, ["v12"], solver="gram", baselines=False)
     assert not any("converge" in note for note in settled.notes)
+
+
+def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch, data):
+    counts, y = data
+    asked = []
+
+    def recorded(value, n_jobs, tasks):
+        asked.append(n_jobs)
+        return share(value, n_jobs, tasks)
+
+    monkeypatch.setattr("bagpack.evaluate.crossval.share", recorded)
+    monkeypatch.setattr("bagpack.learn.fitting.MEMORY", 1)
+    splits = random_splits(encode_targets(y), folds=2)
+    cross_validate(counts, y, splits, ["v12"], baselines=False, n_jobs=2)
+    assert asked == [1]

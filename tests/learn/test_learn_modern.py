@@ -126,6 +126,7 @@ def test_blocks_count_with_their_factors(counts_and_labels):
     model = fit_counts(counts, encode_targets(y), preset="modern")
     factors = {weighting.name: weighting.factor for weighting in model.weightings}
     assert factors == {"v1": 1.0, "v2": 1.0, PRODUCT: 1.0, "v12": 1.0, STATISTICS: 0.9}
+    assert modern().steps("v12")[-1].k == 1.0
     block = weight_blocks(counts, (STATISTICS,), get_preset("modern"))[STATISTICS].block
     assert block.rows.toarray() == pytest.approx(0.9 * pair_statistics(counts))
 
