@@ -10,6 +10,7 @@ from bagpack.contexts import candidates as candidates_module
 from bagpack.errors import InputError, UsageError
 from bagpack.find import CandidateOptions, collect_pool, find_pairs, iter_pairs, rank_pool
 from bagpack.find.examples import Examples
+from bagpack.find.ranking import KnownPairs
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import listed_vocabulary
 from bagpack.names import PRODUCT
@@ -159,6 +160,12 @@ def test_known_pairs_are_left_out_or_marked_in_either_order(source, trained):
         assert all(listed.get(frozenset(pair), True) for pair in (best, *GIVEN))
         assert 8 <= sum(listed.values()) < len(listed) / 4
     assert any("known pairs left out" in note for note in plain.notes)
+
+
+def test_training_pairs_are_known_in_either_order(source, trained):
+    turned = trained.model.count([(two, one) for one, two in GIVEN], source)
+    assert KnownPairs(source, []).mark(turned, trained.model).all()
+    assert not KnownPairs(source, []).mark(trained.model.count(HELD_OUT, source), trained.model).any()
 
 
 def test_a_term_list_with_terms_of_several_words(source, trained):

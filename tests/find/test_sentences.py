@@ -5,7 +5,7 @@ import numpy as np
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.find import best_lines, find_pairs
+from bagpack.find import best_lines, find_pairs, sentences
 from bagpack.sources import as_source
 from bagpack.vectors.matrix import BlockMatrix
 
@@ -45,6 +45,20 @@ def test_the_best_sentence_decides_most_alone(source, trained, tmp_path):
         assert len(shown) == len(set(shown)) == min(3, len(holding))
         order = np.array([texts[text] for text in shown])
         assert (np.diff(order) <= 0.1).all()
+
+
+def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(sentences, "SHOWN", 0)
+    source = as_source(make_store(tmp_path, SENTENCES))  # one shard
+    pairs = HELD_OUT[:3]
+    for pair, (line,) in zip(pairs, best_lines(source, trained.model, pairs, "part", most=1), strict=True):
+        (tmp_path / pair[0]).mkdir()
+        scores = {
+            " ".join(own).replace(" .", "."): alone(trained.model, own, pair, tmp_path / pair[0], number)
+            for number, own in enumerate(SENTENCES)
+            if pair[0] in own and pair[1] in own
+        }
+        assert scores[line.text.lower().replace(" .", ".")] == max(scores.values()) > min(scores.values())
 
 
 def test_found_pairs_have_their_sentences(source, trained):
