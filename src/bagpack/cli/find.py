@@ -44,7 +44,7 @@ def find(
         Names((FILE,)),
     ] = None,
     label: Annotated[
-        str | None, common("--label", metavar="LABEL", help="The relation to find, if there are several.")
+        str | None, advanced("--label", metavar="LABEL", help="The relation to find, if there are several.")
     ] = None,
     model: Annotated[
         str | None,

@@ -17,7 +17,7 @@ def relations(
     groups: Annotated[int, common("--groups", help="Number of groups, at most.")] = 8,
     words: Annotated[int, common("--words", help="Number of words to group.")] = 200,
     shown: Annotated[int, common("--shown", help="Words shown for each group.")] = 5,
-    seed: Annotated[int, common("--seed", help="Seed of the grouping.")] = 0,
+    seed: Annotated[int, common("--seed", help="Seed of every random choice.")] = 0,
     out: Table = None,
     overwrite: Overwrite = False,
     jobs: Jobs = -1,
