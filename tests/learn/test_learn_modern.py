@@ -129,6 +129,11 @@ def test_blocks_count_with_their_factors(counts_and_labels):
     assert modern().steps("v12")[-1].k == 1.0
     block = weight_blocks(counts, (STATISTICS,), get_preset("modern"))[STATISTICS].block
     assert block.rows.toarray() == pytest.approx(0.9 * pair_statistics(counts))
+    heavier = replace(modern("heavier"), block_weights={PRODUCT: 2.0})
+    once, twice = (
+        weight_blocks(counts, (PRODUCT,), preset)[PRODUCT].block.expanded() for preset in (modern(), heavier)
+    )
+    assert twice.toarray() == pytest.approx(2 * once.toarray())
 
 
 @pytest.mark.parametrize(
