@@ -13,6 +13,7 @@ import time
 import pytest
 from tests.conftest import bagpack_command
 
+import bagpack
 from bagpack.cli.index import parse_size
 from bagpack.console import show_size, show_time
 from bagpack.errors import UsageError
@@ -423,3 +424,10 @@ def test_an_empty_word_is_told(cli, command):
     done = cli(*command)
     assert done.code == 2
     assert done.err == "bagpack: a word is empty; name one, or two in quotes such as 'ice cream'\n"
+
+
+def test_the_package_is_a_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "bagpack", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"bagpack {bagpack.__version__}\n"
