@@ -28,7 +28,7 @@ check: setup lint  # a minute, for daily work: lint, types, and the tests that n
 	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
 
 test: setup lint tools
-	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile $(TEST_ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
 
 test-all: setup lint tools
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)

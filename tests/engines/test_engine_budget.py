@@ -40,7 +40,8 @@ def test_retries_are_paid_from_the_budget(cache, connections):
     manners = Manners(spend=5, retries=5, first_wait=0.001, connections=connections)
     with pytest.raises(EngineError, match=r"spending limit.*5 requests"):
         ask_all(engine, QUERIES, cache, manners)
-    assert len(engine.calls) == 5
+    # Of several connections, one may see the limit before another sends the request that it has counted.
+    assert len(engine.calls) == 5 if connections == 1 else 2 <= len(engine.calls) <= 5
 
 
 def test_spending_is_counted_over_all_runs(cache, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -19,6 +18,8 @@ def bounded_protocol(limits: Limits) -> type[H11Protocol]:
     A connection is *idle* while no request is being answered on it, whether it sent nothing, a part of a request, or
     had an answer already. One that stays idle too long is closed; so is the longest idle one when there are too many.
     """
+    import resource  # not on Windows, where the explorer does not run
+
     most = max(10, min(limits.connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE_FILES))
     idle: dict[BoundedProtocol, None] = {}  # the longest idle first
 

@@ -16,7 +16,6 @@ import asyncio
 import gc
 import os
 import pickle
-import resource
 import signal
 import socket
 import struct
@@ -45,6 +44,7 @@ PAGES, SLOW, DATA, TEACH = "pages", "slow", "data", "teach"
 
 def _serve_forks(control: socket.socket, library: object, limits: Limits) -> None:
     """Fork a worker for each socket received; when `control` is closed, kill the workers and return."""
+    signal.set_wakeup_fd(-1)  # a signal of ours must not wake the parent, whose socket this is
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches the whole process group; the web server ends us
@@ -71,6 +71,8 @@ def _serve_forks(control: socket.socket, library: object, limits: Limits) -> Non
 
 def _close_all_but(kept: int) -> None:
     """Close what was inherited: a pipe held open here would keep a process at its other end from seeing its end."""
+    import resource  # not on Windows, where the explorer does not run
+
     os.closerange(3, kept)
     os.closerange(kept + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
@@ -111,6 +113,8 @@ def _limit_memory(more: int) -> None:
     """Let the process allocate `more` bytes beyond what it has; files mapped into memory do not count."""
     statm = Path("/proc/self/statm")
     if statm.exists():
+        import resource
+
         used = int(statm.read_text().split()[5]) * resource.getpagesize()
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         resource.setrlimit(resource.RLIMIT_DATA, (used + more, hard))

@@ -91,7 +91,8 @@ def group_relations(
 ) -> Relations:  # fmt: skip
     """Group the words that a word meets more often than chance by the patterns between them.
 
-    The v12 vectors of the pairs (PPMI, unit length, reduced by a singular value decomposition) are divided by k-means.
+    The v12 vectors of the pairs (PPMI, unit length, reduced by a singular value decomposition) are grouped by
+    Ward's method.
     The patterns of a group are the features in which its mean is furthest above the mean of all pairs.
 
     Parameters
@@ -148,7 +149,8 @@ def _weighted(matrix: BlockMatrix) -> sparse.csr_array[Any]:
 
 
 def _clusters(rows: sparse.csr_array[Any], groups: int, seed: int) -> NDArray[np.int64]:
-    from sklearn.cluster import KMeans
+    """Groups by Ward's method, over the first dimensions of a singular value decomposition of unit length."""
+    from scipy.cluster.hierarchy import fcluster, linkage
     from sklearn.decomposition import TruncatedSVD
 
     n = rows.shape[0]
@@ -159,8 +161,7 @@ def _clusters(rows: sparse.csr_array[Any], groups: int, seed: int) -> NDArray[np
     reduced = TruncatedSVD(size, random_state=seed).fit_transform(rows)
     lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
     reduced = np.divide(reduced, lengths, out=np.zeros_like(reduced), where=lengths > 0)
-    labels: NDArray[np.int64] = KMeans(groups, n_init=10, random_state=seed).fit_predict(reduced)
-    return labels.astype(np.int64)
+    return np.asarray(fcluster(linkage(reduced, "ward"), groups, "maxclust"), np.int64)
 
 
 def _group(
