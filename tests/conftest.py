@@ -4,6 +4,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -177,3 +178,11 @@ def browser():
         launched = started.chromium.launch(executable_path=path, args=BROWSER_ARGS)
         yield launched
         launched.close()
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C raises KeyboardInterrupt, also where a shell started the tests in the background and ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -79,7 +79,7 @@ def test_answers_in_flight_are_kept_when_one_fails(cache):
 
 
 @pytest.mark.parametrize("connections", [1, 4])
-def test_answers_in_flight_are_kept_after_ctrl_c(cache, connections):
+def test_answers_in_flight_are_kept_after_ctrl_c(ctrl_c, cache, connections):
     def trouble(number, query):
         if number == 5:
             _thread.interrupt_main()  # a signal would end the process where a JVM has its own handler

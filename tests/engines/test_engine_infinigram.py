@@ -223,7 +223,7 @@ def test_counts_through_the_api(service, tmp_path):
 
 
 @pytest.mark.parametrize("connections", [1, 3])
-def test_counts_that_are_on_their_way_are_kept_after_ctrl_c(service, tmp_path, connections):
+def test_counts_that_are_on_their_way_are_kept_after_ctrl_c(ctrl_c, service, tmp_path, connections):
     held, url = service
 
     interrupted = threading.Event()

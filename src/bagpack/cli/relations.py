@@ -17,7 +17,6 @@ def relations(
     groups: Annotated[int, common("--groups", help="Number of groups, at most.")] = 8,
     words: Annotated[int, common("--words", help="Number of words to group.")] = 200,
     shown: Annotated[int, common("--shown", help="Words shown for each group.")] = 5,
-    seed: Annotated[int, common("--seed", help="Seed of every random choice.")] = 0,
     out: Table = None,
     overwrite: Overwrite = False,
     jobs: Jobs = -1,
@@ -41,7 +40,7 @@ def relations(
     found = group_relations(
         open_source(store), word, neighbours=words, groups=groups, b=counting.b,
         basis=None if counting.basis is None else Basis.open(counting.basis), settings=counting.settings(),
-        seed=seed, n_jobs=jobs,
+        n_jobs=jobs,
     )  # fmt: skip
     if out is not None:
         write_table(out, found.table())

@@ -28,7 +28,6 @@ from bagpack.wording import feature_words
 
 NEIGHBOURS = 200
 GROUPS = 8
-DIMENSIONS = 30
 LEAST = 3  # co-occurrences of a pair that is grouped
 NAMES = 3  # patterns that name a group
 
@@ -86,13 +85,12 @@ class Relations:
 
 def group_relations(
     corpus: Corpus | ContextSource, word: str, *, neighbours: int = NEIGHBOURS, groups: int = GROUPS,
-    b: int = 1500, basis: Basis | None = None, settings: CountSettings | None = None, seed: int = 0,
+    b: int = 1500, basis: Basis | None = None, settings: CountSettings | None = None,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Relations:  # fmt: skip
     """Group the words that a word meets more often than chance by the patterns between them.
 
-    The v12 vectors of the pairs (PPMI, unit length, reduced by a singular value decomposition) are grouped by
-    Ward's method.
+    The v12 vectors of the pairs (PPMI, unit length) are grouped by Ward's method.
     The patterns of a group are the features in which its mean is furthest above the mean of all pairs.
 
     Parameters
@@ -120,7 +118,7 @@ def group_relations(
             f"more frequent word"
         )
     rows = _weighted(matrix)
-    labels = _clusters(rows, groups, seed)
+    labels = _clusters(rows, groups)
     mean = np.asarray(rows.mean(axis=0)).ravel()
     found = [_group(source, matrix, rows, np.flatnonzero(labels == k), mean) for k in np.unique(labels)]
     found.sort(key=lambda group: (-len(group.words), -group.words[0].together, group.words[0].word))
@@ -148,20 +146,15 @@ def _weighted(matrix: BlockMatrix) -> sparse.csr_array[Any]:
     return sparse.csr_array(unit_length(sparse.csr_array(step.on(block).expanded())))
 
 
-def _clusters(rows: sparse.csr_array[Any], groups: int, seed: int) -> NDArray[np.int64]:
-    """Groups by Ward's method, over the first dimensions of a singular value decomposition of unit length."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from sklearn.decomposition import TruncatedSVD
+def _clusters(rows: sparse.csr_array[Any], groups: int) -> NDArray[np.int64]:
+    """Groups by Ward's method; rows have unit length, so distances follow the cosine."""
+    from scipy.cluster.hierarchy import cut_tree, linkage
 
     n = rows.shape[0]
     groups = min(groups, max(1, n // 3))
     if groups == 1:
         return np.zeros(n, np.int64)
-    size = min(DIMENSIONS, n - 1, rows.shape[1] - 1)
-    reduced = TruncatedSVD(size, random_state=seed).fit_transform(rows)
-    lengths = np.linalg.norm(reduced, axis=1, keepdims=True)
-    reduced = np.divide(reduced, lengths, out=np.zeros_like(reduced), where=lengths > 0)
-    return np.asarray(fcluster(linkage(reduced, "ward"), groups, "maxclust"), np.int64)
+    return np.asarray(cut_tree(linkage(rows.toarray(), "ward"), [groups]), np.int64).ravel()
 
 
 def _group(
