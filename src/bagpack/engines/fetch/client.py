@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from bagpack.engines.base import BusyError
-from bagpack.engines.fetch.budget import Budget, Manners
+from bagpack.engines.fetch.budget import Budget, Manners, StoppedError
 from bagpack.engines.fetch.cache import AnswerCache
 
 T = TypeVar("T")
@@ -37,8 +37,10 @@ class Client:
             try:
                 return request()
             except BusyError as error:
-                if attempt >= self.manners.retries or self.stopped.is_set():
+                if attempt >= self.manners.retries:
                     raise
+                if self.stopped.is_set():  # what stopped the run is reported, not this
+                    raise StoppedError("the run is ending") from error
                 pause = max(self._pause(attempt), error.wait or 0.0)
                 if time.monotonic() + pause > end:
                     raise BusyError(
