@@ -78,17 +78,17 @@ def print_json(value: Any) -> None:
     sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
-def tell(text: str | Text, style: str | None = None, console: Console | None = None) -> None:
-    """A message as it is: broken between words on a terminal, elsewhere in one line."""
+def print_message(text: str | Text, style: str | None = None, console: Console | None = None) -> None:
+    """Print a message without markup; it wraps between words on a terminal and is one line elsewhere."""
     console = console or messages()
     console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
 
-def tell_of(path: object, text: str) -> None:
-    """A message about a path, which is highlighted."""
+def print_about(path: object, text: str) -> None:
+    """Print a message about a path, which is highlighted."""
     from rich.text import Text
 
-    tell(Text.assemble((str(path), "bold"), f": {text}"))
+    print_message(Text.assemble((str(path), "bold"), f": {text}"))
 
 
 def hang(console: Console, first: Text, rest: Text) -> None:

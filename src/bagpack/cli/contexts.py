@@ -69,12 +69,12 @@ def contexts(
         console.write(found.to_csv())
     else:
         show_lines(found)
-    console.tell(found.note, "dim")
+    console.print_message(found.note, "dim")
     if w2 is not None and not found.total and not found.unknown:
         _tell_nearest(source, w1, w2, reach)
     hint_words(source, found.unknown)
     for item in others:
-        console.tell(say_elsewhere(**asdict(item)), "yellow")
+        console.print_message(say_elsewhere(**asdict(item)), "yellow")
 
 
 def _show_by(source: ContextSource, words: list[str], by: str, windows: Sizes, json: bool, csv: bool) -> None:
@@ -103,7 +103,7 @@ def _tell_nearest(source: ContextSource, w1: str, w2: str, windows: Sizes) -> No
 
     counts = [source.contexts(word, limit=1).total for word in (w1, w2)]
     between, nearest = _nearest(source, w1, w2, windows)
-    console.tell(say_nearest(w1, w2, counts, windows.between, between))
+    console.print_message(say_nearest(w1, w2, counts, windows.between, between))
     if nearest is not None:
         show_lines(nearest, console.messages())
 

@@ -66,7 +66,7 @@ def run(*args: object) -> None:
 
 
 def _say(text: str, style: str | None = None) -> None:
-    console.tell(text, style, console.screen())
+    console.print_message(text, style, console.screen())
 
 
 def _relations() -> Path:

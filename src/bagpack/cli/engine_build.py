@@ -51,5 +51,5 @@ def build(
         console.print_json({**facts, "seconds": round(seconds, 3)})
     elif not output.quiet:
         counts = f"{console.many(summary.sentences, 'sentence')}, {console.many(summary.tokens, 'token')}"
-        console.tell_of(shown, f"{counts} in {console.show_time(seconds)}")
+        console.print_about(shown, f"{counts} in {console.show_time(seconds)}")
         tell_skipped(summary.problems, summary.left_out)

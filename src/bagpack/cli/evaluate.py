@@ -128,7 +128,7 @@ def evaluate(
         write_table(predictions, predictions_table(result))
     show_result(result, output, report)
     if predictions is not None and not output.silent:
-        console.tell(f"predictions: {predictions}")
+        console.print_message(f"predictions: {predictions}")
 
 
 def _parts(store: Path, by: str) -> dict[str, Path]:

@@ -70,7 +70,7 @@ def explain(
         from bagpack.report.explanation import render_explanation_page
 
         write_page(html, render_explanation_page(found.to_dict()))
-        console.tell(f"page: {html}")
+        console.print_message(f"page: {html}")
     if json:
         console.print_json(found.to_dict())
     elif html is None:

@@ -62,4 +62,4 @@ def export(
         for at, ((w1, w2), own) in enumerate(zip(listed.pairs, labels, strict=True))
     ]
     number = write_thesaurus(out, rows, base=base, lang=lang, skos=skos)
-    console.tell_of(out, console.many(number, "pair"))
+    console.print_about(out, console.many(number, "pair"))

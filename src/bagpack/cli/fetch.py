@@ -98,7 +98,7 @@ def fetch(
 
         with warnings.catch_warnings():
             warnings.showwarning = lambda text, *_: (
-                None if output.silent else console.tell(str(text), "yellow")
+                None if output.silent else console.print_message(str(text), "yellow")
             )
             corpus = fetch_snippets(
                 wanted, engine, out, cache=cache or default_cache(), inflector=inflector, options=options,
@@ -112,7 +112,7 @@ def fetch(
     elif output.quiet:
         return
     elif nothing_to_do:
-        console.tell(nothing_to_do[0])
+        console.print_message(nothing_to_do[0])
     else:
         _summarise(facts, asked, seconds)
 
@@ -151,13 +151,17 @@ def _show_plan(plan: QueryPlan, engine: str, manners: Manners, json: bool) -> No
 
 
 def _summarise(facts: dict[str, Any], asked: int, seconds: float) -> None:
-    console.tell_of(
+    console.print_about(
         facts["path"],
         f"{facts['single_contexts']:,} single and {console.many(facts['pair_contexts'], 'pair context')} from "
         f"{console.many(facts['sentences'], 'distinct sentence')}",
     )
     queries = console.many(facts["queries"], "query", "queries")
-    console.tell(f"{queries}, {asked:,} of them sent now, the others cached; {console.show_time(seconds)}")
+    console.print_message(
+        f"{queries}, {asked:,} of them sent now, the others cached; {console.show_time(seconds)}"
+    )
     if capped := facts["queries_capped"]:
         have = console.many(capped, "query has", "queries have")
-        console.tell(f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow")
+        console.print_message(
+            f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow"
+        )

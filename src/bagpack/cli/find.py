@@ -160,6 +160,6 @@ def _parse_per_word(text: str) -> int | None:
 def _tell(out: Path | None, html: Path | None, notes: tuple[str, ...], number: int) -> None:
     for path in (out, html):
         if path is not None:
-            console.tell_of(path, console.many(number, "pair"))
+            console.print_about(path, console.many(number, "pair"))
     for note in notes:
-        console.tell(note, "dim")
+        console.print_message(note, "dim")

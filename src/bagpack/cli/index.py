@@ -80,7 +80,7 @@ def _tell_files(what: str, files: Mapping[str, object]) -> None:
     if files:
         shown = [f"{name} ({about})" for name, about in list(files.items())[:SHOWN_FILES]]
         more = f" and {len(files) - SHOWN_FILES:,} more" if len(files) > SHOWN_FILES else ""
-        console.tell(f"{what}: {', '.join(shown)}{more}", "yellow")
+        console.print_message(f"{what}: {', '.join(shown)}{more}", "yellow")
 
 
 def chosen(context: typer.Context) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class _Progress:
 
     def notice(self, text: str) -> None:
         """A line that stays, above the bar."""
-        console.tell(text, "dim", self.bar.console if self.bar else None)
+        console.print_message(text, "dim", self.bar.console if self.bar else None)
 
     def start(self, plan: Plan) -> None:
         if self.bar:
@@ -140,10 +140,10 @@ class _Progress:
 def _summarise(facts: dict[str, Any], seconds: float, read: int) -> None:
     names = ("token", "sentence", "document", "type")
     counts = ", ".join(console.many(facts[f"{name}s"], name) for name in names)
-    console.tell_of(facts["path"], f"{counts}; {console.show_size(facts['bytes'])} on disk")
+    console.print_about(facts["path"], f"{counts}; {console.show_size(facts['bytes'])} on disk")
     if read:
         rate = f"{read / max(seconds, 1e-9):,.0f} per second"
-        console.tell(f"{console.many(read, 'token')} in {console.show_time(seconds)} ({rate})")
+        console.print_message(f"{console.many(read, 'token')} in {console.show_time(seconds)} ({rate})")
 
 
 SKIPPED = {
@@ -165,6 +165,6 @@ def tell_skipped(counts: dict[str, int], left_out: list[LeftOut], all_in: str = 
 
     for name, words in SKIPPED.items():
         if counts.get(name):
-            console.tell(console.many(counts[name], *words), "yellow")
+            console.print_message(console.many(counts[name], *words), "yellow")
     if left_out:
-        console.tell(tell_left_out(left_out, all_in), "yellow")
+        console.print_message(tell_left_out(left_out, all_in), "yellow")

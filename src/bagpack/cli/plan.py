@@ -55,7 +55,9 @@ def plan(
         from bagpack.corpus.readers.sniff import tell_left_out
         from bagpack.corpus.store.manifest import LeftOut
 
-        console.tell(tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow")
+        console.print_message(
+            tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow"
+        )
 
 
 def _free(out: Path) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from bagpack.console import cell_len, messages, tell
+from bagpack.console import cell_len, messages, print_message
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -133,7 +133,7 @@ class Work:
 
     def say(self, text: str) -> None:
         """A line that stays, above the bars."""
-        tell(text, "dim", self.bar.console if self.bar else None)
+        print_message(text, "dim", self.bar.console if self.bar else None)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def relations(
     )  # fmt: skip
     if out is not None:
         write_table(out, found.table())
-        console.tell_of(
+        console.print_about(
             out, f"{console.many(found.neighbours, 'word')} in {console.many(len(found.groups), 'group')}"
         )
     if json:

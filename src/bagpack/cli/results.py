@@ -22,7 +22,7 @@ def show_result(result: EvaluationResult, output: OutputOptions, report: Path | 
     elif not output.quiet:
         print_tables(result)
         if report is not None:
-            console.tell(f"report: {report}")
+            console.print_message(f"report: {report}")
 
 
 def write_result(result: EvaluationResult, report: Path | None) -> None:
@@ -62,4 +62,4 @@ def show_by(by: str, results: dict[str, EvaluationResult]) -> None:
         table.add_row(Text(value), f"{corpus.get('tokens', 0):,}", f"{data.get('unseen_pairs', 0):,}", *shown)
     out = console.screen()
     out.print(table)
-    console.tell(f"{metric.replace('_', ' ')} times 100", "dim")
+    console.print_message(f"{metric.replace('_', ' ')} times 100", "dim")

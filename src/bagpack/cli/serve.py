@@ -70,9 +70,9 @@ def show_address(host: str, port: int, what: str, path: str = "") -> str:
 
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}{path}"
-    console.tell(f"{address} {what}; Ctrl-C ends it")
+    console.print_message(f"{address} {what}; Ctrl-C ends it")
     if host not in LOCAL:
-        console.tell("anyone who can reach this machine can read the corpus there", "yellow")
+        console.print_message("anyone who can reach this machine can read the corpus there", "yellow")
     return address
 
 

@@ -84,7 +84,7 @@ def sketch(
         show = screens.show_pair
     if out is not None:
         write_table(out, found.rows())
-        console.tell(f"table: {out}")
+        console.print_message(f"table: {out}")
     if json:
         console.print_json(found.to_dict())
     elif out is None:

@@ -63,4 +63,4 @@ def solve(
         write_table(picks, picks_table(result))
     show_result(result, output, report)
     if picks is not None and not output.silent:
-        console.tell(f"picks: {picks}")
+        console.print_message(f"picks: {picks}")

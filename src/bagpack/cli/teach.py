@@ -109,7 +109,7 @@ def teach(
         library.teaching = teaching
         warm_up(library)
         for note in teaching.notes:
-            console.tell(note, "dim")
+            console.print_message(note, "dim")
         address = show_address(
             host, port, f"teaches {file.label}, and adds the answers to {examples}", "/teach"
         )

@@ -95,8 +95,8 @@ def train(
         if result:
             print_tables(result)
         what = f"{len(model.classes)} labels" if model.classes else "ratings"
-        console.tell_of(out, f"{what}, {model.condition}; its card is {out}/README.md")
+        console.print_about(out, f"{what}, {model.condition}; its card is {out}/README.md")
         if model.threshold is not None:
-            console.tell(model.threshold.sentence())
+            console.print_message(model.threshold.sentence())
         if report is not None:
-            console.tell(f"report: {report}")
+            console.print_message(f"report: {report}")

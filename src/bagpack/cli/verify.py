@@ -24,10 +24,10 @@ def verify(
     if json:
         console.print_json({"path": str(store), "whole": not problems, "problems": problems})
     elif not problems:
-        console.tell(f"{store} is whole")
+        console.print_message(f"{store} is whole")
     else:
         for problem in problems:
-            console.tell(f"bagpack: {problem}")
-        console.tell("restore the damaged files from a copy, or make it again")
+            console.print_message(f"bagpack: {problem}")
+        console.print_message("restore the damaged files from a copy, or make it again")
     if problems:
         raise typer.Exit(1)

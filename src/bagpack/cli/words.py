@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from bagpack.console import tell
+from bagpack.console import print_message
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
     if isinstance(source, CorpusSource):
         for word in unknown:
             if parts := _other_parts(source.corpus, word):
-                tell(f"{split_tag(word)[0]} occurs as {parts}", "dim")
+                print_message(f"{split_tag(word)[0]} occurs as {parts}", "dim")
                 continue
             if found := nearby(source.corpus, word, HINTS):
                 listed = ", ".join(item.word for item in found)
-                tell(f"similar spellings of {word}: {listed}", "dim")
+                print_message(f"similar spellings of {word}: {listed}", "dim")
 
 
 def _other_parts(corpus: Corpus, word: str) -> str:

@@ -59,8 +59,8 @@ def show_comparison(found: Comparison, where: str, versus: str, top: int, level:
             )  # fmt: skip
         out.print(table)
     for word in found.unknown:
-        console.tell(f"neither side contains {word}")
-    console.tell(
+        console.print_message(f"neither side contains {word}")
+    console.print_message(
         f"{console.many(len(clear), 'difference')} of {found.tested:,} tested, with q < {level:g} (G², corrected by "
         f"Benjamini-Hochberg); rates per {found.unit}; + more frequent in A, - in B",
         "dim",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bagpack.console import many, screen, some_of, tell
+from bagpack.console import many, print_message, screen, some_of
 from bagpack.report.screens.matrix import rows_repeat
 from bagpack.tasks.oddities import similar_labels_sentence
 
@@ -22,7 +22,7 @@ def show_coverage(facts: dict[str, Any]) -> None:
 
     out = screen()
     counts = f"{many(facts['rows'], 'row')}, {many(facts['words'], 'word')}"
-    tell(Text.assemble((facts["path"], "bold"), f": {counts}"), None, out)
+    print_message(Text.assemble((facts["path"], "bold"), f": {counts}"), None, out)
     table = Table(box=None, pad_edge=False)
     table.add_column("seen together")
     table.add_column("rows", justify="right")
@@ -75,7 +75,7 @@ def coverage_table(
 def _show_words(out: Console, facts: dict[str, Any]) -> None:
     if unknown := facts["unknown_words"]:
         rows = many(facts["rows_with_unknown_words"], "row")
-        tell(f"{many(len(unknown), 'unknown word')} in {rows}: {some_of(unknown)}", "yellow", out)
+        print_message(f"{many(len(unknown), 'unknown word')} in {rows}: {some_of(unknown)}", "yellow", out)
     if others := facts["elsewhere"]:
         named = [f"{item['word']} ({item['key']})" for item in others]
         words = many(
@@ -83,37 +83,37 @@ def _show_words(out: Console, facts: dict[str, Any]) -> None:
             "word is a lemma whose form mostly counts as another",
             "words are lemmas whose forms mostly count as another",
         )
-        tell(f"{words}: {some_of(named)}", "yellow", out)
+        print_message(f"{words}: {some_of(named)}", "yellow", out)
     for kind in ("word", "pair"):
         if capped := facts[f"capped_{kind}s"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
             past = many(len(capped), f"{kind} is", f"{kind}s are")
-            tell(f"{past} past the cap of {facts['limit']:,}: {some_of(named)}", None, out)
+            print_message(f"{past} past the cap of {facts['limit']:,}: {some_of(named)}", None, out)
 
 
 def _show_oddities(out: Console, facts: dict[str, Any]) -> None:
     """Likely mistakes, with the first few and their lines."""
     if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
-        tell(f"{rows_repeat(facts['duplicate_rows'])} a pair", None, out)
+        print_message(f"{rows_repeat(facts['duplicate_rows'])} a pair", None, out)
     if repeated := facts.get("repeated_pairs"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in repeated]
         rows = sum(len(odd["lines"]) - 1 for odd in repeated)
-        tell(f"{rows_repeat(rows)} a pair: {some_of(named, SHOWN)}", None, out)
+        print_message(f"{rows_repeat(rows)} a pair: {some_of(named, SHOWN)}", None, out)
     if several := facts.get("pairs_with_several_labels"):
         have = many(len(several), "pair has", "pairs have")
         named = [
             f"{_shown(odd)} ({', '.join(f'{label} in line {line:,}' for label, line in _labels(odd))})"
             for odd in several
         ]
-        tell(f"{have} several labels: {some_of(named, SHOWN)}", "yellow", out)
+        print_message(f"{have} several labels: {some_of(named, SHOWN)}", "yellow", out)
     for group in facts.get("similar_labels", ()):
-        tell(similar_labels_sentence(group), "yellow", out)
+        print_message(similar_labels_sentence(group), "yellow", out)
     if same := facts.get("same_word_twice"):
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in same]
         pairs = many(len(same), "pair is", "pairs are")
-        tell(f"{pairs} one word twice: {some_of(named, SHOWN)}", "yellow", out)
+        print_message(f"{pairs} one word twice: {some_of(named, SHOWN)}", "yellow", out)
     if reason := facts.get("not_for_evaluate"):
-        tell(f"evaluate cannot use it: {reason}", "yellow", out)
+        print_message(f"evaluate cannot use it: {reason}", "yellow", out)
 
 
 def _shown(odd: dict[str, Any]) -> str:

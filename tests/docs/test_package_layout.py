@@ -1,4 +1,4 @@
-"""Imports run one way through the rooms, as docs/architecture.md says."""
+"""Packages import in one direction, and docs/architecture.md lists them all."""
 
 import ast
 from pathlib import Path
@@ -32,27 +32,23 @@ def imports(path: Path):
             yield node.module
 
 
-def room_of(module: str) -> str:
-    return module.split(".")[1]
-
-
-def test_imports_run_one_way():
+def test_imports_follow_the_order():
     wrong = []
     for path in sorted(SOURCES.rglob("*.py")):
         place = path.relative_to(SOURCES)
         own = place.parts[0].removesuffix(".py")
         if own in ("__init__", "__main__"):
             continue
-        assert own in ORDER, f"{own} has no place in the order of the rooms"
+        assert own in ORDER, f"{own} is missing from ORDER"
         for module in imports(path):
-            room = room_of(module)
-            if room in ORDER and ORDER.index(room) > ORDER.index(own):
+            package = module.split(".")[1]
+            if package in ORDER and ORDER.index(package) > ORDER.index(own):
                 wrong.append(f"{place} imports {module}")
     assert wrong == []
 
 
-def test_imports_run_one_way_inside_the_corpus():
-    """A store can be opened without the code that builds it; text functions know of neither."""
+def test_imports_follow_the_order_inside_the_corpus():
+    """A store can be opened without the code that builds it; text functions depend on neither."""
     order = ("text", "options", "store", "readers", "build")
     below = {"text": ("text", "options")}  # the options name languages, and case folding follows the options
     wrong = []
@@ -69,7 +65,7 @@ def test_imports_run_one_way_inside_the_corpus():
     assert wrong == []
 
 
-def test_the_page_has_every_room():
+def test_the_architecture_page_lists_every_package():
     page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rooms = {path.name for path in SOURCES.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert [room for room in sorted(rooms) if f"| `{room}/`" not in page] == []
+    packages = sorted(path.parent.name for path in SOURCES.glob("*/__init__.py"))
+    assert [name for name in packages if f"| `{name}/`" not in page] == []
