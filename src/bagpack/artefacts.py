@@ -14,7 +14,8 @@ manifest). This module writes, replaces, reads and verifies such a directory:
 A process that is killed at any moment leaves the old artefact or the new one at `path`, whole. What is left next to it
 (`NAME.partial`, `NAME.partial.old`) is removed by the next `new_directory` of the same path. Nothing is removed that is
 not recognised as ours: neither directories next to it nor files that someone put into an artefact. Two processes that
-write the same path do not disturb each other: the second is refused with a sentence.
+write the same path do not disturb each other: the second is refused with a sentence. What is read of the old artefact
+to make the new one (an append) is read within the block.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ import ctypes
 import errno
 import json
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 from bagpack.errors import StoreError
 from bagpack.files import (
@@ -41,10 +43,11 @@ from bagpack.files import (
     sync_directory,
     write_json,
 )
-from bagpack.locks import is_held, release_within, take_lock
+from bagpack.locks import busy, hold, is_held, release_within, take_lock
 
 REPLACED = "replaced"  # a file in an artefact that is being removed
 LOCK = "lock"  # held by whoever writes a `NAME.partial`; its presence shows that the directory is ours
+Result = TypeVar("Result")
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2  # Linux's renameat2 and macOS's renamex_np agree on the number
 
@@ -71,16 +74,18 @@ def new_directory(
     """
     path = Path(os.path.realpath(path))
     check_replaceable(path, is_ours=is_ours, what=what, overwrite=overwrite)
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
     work = path.with_name(path.name + PARTIAL)
     with locked_directory(work, is_ours):
         try:
+            for left in work.iterdir():
+                if left.name != LOCK:
+                    remove_tree(left)
+            check_replaceable(path, is_ours=is_ours, what=what, overwrite=overwrite)
             with disk_errors(path):
                 yield work
             replace_tree(work, path)
         except BaseException:
-            remove_tree(work)
+            discard(work)
             raise
         with disk_errors(path):
             (path / LOCK).unlink(missing_ok=True)
@@ -127,24 +132,40 @@ def foreign_files(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def locked_directory(work: Path, is_ours: Callable[[Path], bool]) -> Iterator[None]:
-    """Make `work` (or empty what a killed process left there) and hold its lock.
+def locked_directory(work: Path, is_ours: Callable[[Path], bool]) -> Iterator[BinaryIO]:
+    """Make `work`, or take over what a killed process left there, and hold its lock file, which is yielded.
 
-    A directory that this module did not make has neither the lock file nor an artefact of ours in it: refused.
+    A directory without the lock file that is neither empty nor ours is refused.
     """
     with disk_errors(work):
-        if work.is_symlink() or (work.exists() and not work.is_dir()):
-            raise _foreign(work)
-        work.mkdir(exist_ok=True)
-        if any(work.iterdir()) and not (work / LOCK).exists() and not is_ours(work):
-            raise _foreign(work)
-        handle = open(work / LOCK, "ab")  # noqa: SIM115 (held while the block lasts)
+        with suppress(FileNotFoundError):
+            if not stat.S_ISDIR(os.lstat(work).st_mode):
+                raise _foreign(work)
+        try:
+            work.mkdir(parents=True, exist_ok=True)
+            names = set(os.listdir(work))
+            locked = LOCK in names or (work / LOCK).exists()
+            if names and not locked and not is_ours(work):
+                # A listing while its owner makes or removes files may be incomplete.
+                raise _foreign(work) if set(os.listdir(work)) == names else busy(work)
+            handle = open(work / LOCK, "ab")  # noqa: SIM115 (held while the block lasts)
+        except (FileExistsError, FileNotFoundError):
+            raise busy(work) from None  # another process has just finished, and removes or renames it
     with handle:
         take_lock(handle, work / LOCK)
-        for left in work.iterdir():
-            if left.name != LOCK:
-                remove_tree(left)
-        yield
+        if (work / REPLACED).exists():
+            for left in sorted(work.iterdir(), key=lambda path: path.name == REPLACED):
+                if left.name != LOCK:
+                    remove_tree(left)
+        yield handle
+
+
+def discard(work: Path, last: str = "") -> None:
+    """Remove a work directory: the file `last` after all others, then the lock, which shows that it is ours."""
+    for path in sorted(work.iterdir(), key=lambda path: (path.name == LOCK, path.name == last)):
+        remove_tree(path)
+    with suppress(OSError):  # another process may have taken it over already
+        work.rmdir()
 
 
 def _foreign(work: Path) -> StoreError:
@@ -159,21 +180,24 @@ def replace_tree(work: Path, path: Path) -> None:
     """
     check_leftover(path)
     aside = _set_aside(path)
-    release_within(work)
-    release_within(path)
     with disk_errors(path):
         if not path.exists():
+            release_within(work)
             os.replace(work, path)
             sync_directory(path.parent)
             return
         _remove_replaced(aside)
-        if exchange(work, path):
-            os.replace(work, aside)
-        else:
-            os.replace(path, aside)
-            os.replace(work, path)
-        sync_directory(path.parent)
-        _remove_replaced(aside)
+        # The old directory gets the name `work`, where other processes look for the lock.
+        with open(path / LOCK, "ab") as handle:
+            hold(handle)
+            release_within(work)
+            release_within(path)
+            if not exchange(work, path):
+                os.replace(path, aside)
+                os.replace(work, path)
+                os.replace(aside, work)
+            sync_directory(path.parent)
+            _remove_replaced(work)
 
 
 def recover_replaced(path: Path) -> None:
@@ -194,9 +218,7 @@ def _remove_replaced(aside: Path) -> None:
     if not aside.exists():
         return
     (aside / REPLACED).touch()
-    for path in sorted(aside.iterdir(), key=lambda path: path.name == REPLACED):
-        remove_tree(path)
-    aside.rmdir()
+    discard(aside, last=REPLACED)
 
 
 def check_leftover(path: Path) -> None:
@@ -288,6 +310,27 @@ def seal_of(document: Mapping[str, Any]) -> str:
     """Checksum over a document's entries but `seal`, so that a changed byte in it is noticed."""
     rest = {name: value for name, value in document.items() if name != "seal"}
     return digest(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode())
+
+
+def read_unreplaced(document: Path, read: Callable[[], Result]) -> Result:
+    """What `read` returns, from one state of an artefact: it is called again if the artefact was replaced meanwhile."""
+    while True:
+        before = _content(document)
+        try:
+            found = read()
+        except Exception:  # files of two states may not fit together
+            if _content(document) == before:
+                raise
+        else:
+            if _content(document) == before:
+                return found
+
+
+def _content(document: Path) -> bytes:
+    try:
+        return document.read_bytes()
+    except OSError:
+        return b""
 
 
 def member(directory: Path, name: str) -> Path:

@@ -33,6 +33,12 @@ def take_lock(handle: BinaryIO, path: Path) -> None:
     _held.add(handle)
 
 
+def hold(handle: BinaryIO) -> None:
+    """Lock an open file if no other process has; a file system without locks is no error."""
+    if _lock(handle, blocking=False):
+        _held.add(handle)
+
+
 def try_lock(handle: BinaryIO | FileIO) -> bool:
     """Lock an open file, without waiting; whether it is locked now."""
     return _lock(handle, blocking=False)

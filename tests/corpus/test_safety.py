@@ -78,7 +78,7 @@ def test_a_directory_of_the_user_where_we_would_work(lions, tmp_path, write):
     write("s.partial/thesis.tex", "mine")
     for options in ({}, {"resume": True}, {"overwrite": True}):
         with pytest.raises(
-            StoreError, match=r"s\.partial is needed while indexing and was not made by BagPack"
+            StoreError, match=r"s\.partial is needed while working and was not made by BagPack"
         ):
             index_corpus([lions], tmp_path / "s", **BUILD, **options)
     assert (tmp_path / "s.partial" / "thesis.tex").read_text() == "mine"
@@ -143,10 +143,42 @@ for source in sys.argv[2:]:
 """
 
 
+OWN = """
+import sys
+from pathlib import Path
+from bagpack.artefacts import discard
+from bagpack.corpus.build.workdir import owned
+from bagpack.errors import StoreError
+counter, work = Path(sys.argv[1]), Path(sys.argv[2])
+done = 0
+while done < 100:
+    try:
+        with owned(work, resume=False, overwrite=False):
+            number = int(counter.read_text())
+            (work / "made").touch()
+            counter.write_text(str(number + 1))
+            discard(work)
+        done += 1
+    except StoreError as error:
+        assert "another bagpack command is working" in str(error), error
+"""
+
+
+def test_a_directory_has_one_owner_at_a_time(tmp_path):
+    """Another process that comes while the owner makes or removes the directory is refused, and nothing else."""
+    (tmp_path / "counter").write_text("0")
+    running = [
+        subprocess.Popen([sys.executable, "-c", OWN, tmp_path / "counter", tmp_path / "work"])
+        for _ in range(3)
+    ]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert (tmp_path / "counter").read_text() == "300"
+
+
 def test_appends_at_the_same_time_and_a_reader_that_is_open(lions, tmp_path, write):
     index_corpus([lions], tmp_path / "s", **BUILD)
     reader = Corpus.open(tmp_path / "s")
-    sources = [str(write(f"{n}.txt", f"Number{n} sleeps.\n")) for n in range(24)]
+    sources = [str(write(f"{n}.txt", f"Number{n} sleeps.\n")) for n in range(12)]
     running = [
         subprocess.Popen([sys.executable, "-c", APPEND, tmp_path / "s", *sources[start::3]])
         for start in range(3)
@@ -161,7 +193,7 @@ def test_appends_at_the_same_time_and_a_reader_that_is_open(lions, tmp_path, wri
     assert opened > 5
     corpus = Corpus.open(tmp_path / "s")
     assert corpus.verify() == []
-    assert sorted(line[0] for line in words(corpus)) == sorted(["Lions", *(f"Number{n}" for n in range(24))])
+    assert sorted(line[0] for line in words(corpus)) == sorted(["Lions", *(f"Number{n}" for n in range(12))])
     assert sorted(path.name for path in (tmp_path / "s").iterdir()) == [
         f"{corpus.manifest['lexicon']['directory']}",
         "manifest.json",

@@ -3,6 +3,8 @@
 import json
 import pickle
 import shutil
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -453,6 +455,43 @@ def test_an_append_that_is_killed_at_any_step(matrix, corpus, tmp_path, monkeypa
             break
     assert step > 20
     assert seen == {len(PAIRS), len(grown)}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["m"]
+
+
+APPEND = """
+import sys, time
+from bagpack import Corpus
+from bagpack.contexts.source import CorpusSource
+from bagpack.errors import StoreError
+from bagpack.vectors.storage import append_to_matrix
+
+source = CorpusSource(Corpus.open(sys.argv[1]))
+for pair in sys.argv[3:]:
+    while True:
+        try:
+            append_to_matrix(sys.argv[2], source, [tuple(pair.split(","))], 1)
+            break
+        except StoreError as error:
+            assert "another bagpack command is working" in str(error), error
+            time.sleep(0.002)
+"""
+
+
+def test_appends_at_the_same_time(matrix, corpus, tmp_path):
+    matrix.save(tmp_path / "m")
+    words = ["cat", "dog", "lion", "hammer"]
+    wanted = [[f"{one},{two}" for two in words] for one in words[:3]]
+    running = [
+        subprocess.Popen([sys.executable, "-c", APPEND, corpus.path, tmp_path / "m", *pairs])
+        for pairs in wanted
+    ]
+    while any(process.poll() is None for process in running):
+        assert verify_matrix(tmp_path / "m") == []  # never half replaced
+        assert list(BlockMatrix.open(tmp_path / "m").pairs[: len(PAIRS)]) == PAIRS
+    assert [process.wait() for process in running] == [0] * 3
+    found = BlockMatrix.open(tmp_path / "m")
+    added = [",".join(pair) for pair in found.pairs[len(PAIRS) :]]
+    assert sorted(added) == sorted(pair for pairs in wanted for pair in pairs)
     assert [entry.name for entry in tmp_path.iterdir()] == ["m"]
 
 

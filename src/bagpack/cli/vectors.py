@@ -73,7 +73,7 @@ def vectors(
     from bagpack.tasks import read_pairs
     from bagpack.vectors.export import check_export, export, is_export
     from bagpack.vectors.matrix import BlockMatrix
-    from bagpack.vectors.storage import check_place
+    from bagpack.vectors.storage import append_to_matrix, check_place, read_matrix_manifest
 
     settings = counting.settings(sample=sample, count=count)
     exporting = is_export(out)
@@ -83,29 +83,26 @@ def vectors(
     if out.exists() and not (overwrite or append or (exporting and is_stream(out))):
         raise UsageError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
     (check_export if exporting else check_place)(out)
-    old = BlockMatrix.open(out) if append else None
-    source = open_source(subcorpus.store(store))
-    if old is not None:
+    if append:
+        read_matrix_manifest(out)
         _refuse_options(context)
-        old.check_source(source)
+    source = open_source(subcorpus.store(store))
     listed = read_pairs(pairs, parse_columns(columns, pos1, pos2))
     with parallel.workers(out), work_progress(output.silent) as progress:
-        if old is not None:
-            picked = old.basis
-        elif counting.basis is not None:
-            picked = Basis.open(counting.basis)
-            picked.check_corpus(source, counting.basis)
+        if append:
+            matrix = append_to_matrix(out, source, listed.pairs, parallel.jobs, progress)
         else:
-            progress("basis", 0, 0)
-            picked = source.pick_basis(counting.b, parallel.jobs)
-        if old is not None:
-            matrix = old.grow(source, listed.pairs, parallel.jobs, progress)
-        else:
+            if counting.basis is not None:
+                picked = Basis.open(counting.basis)
+                picked.check_corpus(source, counting.basis)
+            else:
+                progress("basis", 0, 0)
+                picked = source.pick_basis(counting.b, parallel.jobs)
             matrix = BlockMatrix.count(source, listed.pairs, picked, settings, parallel.jobs, progress)
     if exporting:
         export(matrix, out)
-    else:
-        matrix.save(out, overwrite=overwrite or append)
+    elif not append:
+        matrix.save(out, overwrite=overwrite)
     facts = _facts(matrix, out, listed.duplicates)
     if output.json:
         console.print_json(facts)

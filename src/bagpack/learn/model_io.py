@@ -24,6 +24,7 @@ from bagpack.artefacts import (
     member,
     new_directory,
     read_sealed,
+    read_unreplaced,
     write_sealed,
 )
 from bagpack.basis import Basis
@@ -124,7 +125,11 @@ def _save(path: Path, array: np.ndarray) -> None:
 
 def load_model(path: str | Path) -> LinearModel:
     """Read a model that `save_model` wrote, checking version, seal and shapes."""
-    path = Path(path)
+    place = Path(path)
+    return read_unreplaced(place / "model.json", lambda: _read_model(place))
+
+
+def _read_model(path: Path) -> LinearModel:
     document = read_model_document(path)
     try:
         basis = Basis.open(member(path, "basis.tsv"))
@@ -199,6 +204,10 @@ def read_model_document(path: Path) -> dict[str, Any]:
 
 def verify_model(path: Path) -> Sequence[str]:
     """Sentences about damaged files; what has right checksums but wrong content is found by opening it."""
+    return read_unreplaced(path / "model.json", lambda: _model_problems(path))
+
+
+def _model_problems(path: Path) -> Sequence[str]:
     document = read_model_document(path)
     found = damaged_files(path, document["checksums"])
     if not found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from bagpack.artefacts import (
     member,
     new_directory,
     read_sealed,
+    read_unreplaced,
     write_sealed,
 )
 from bagpack.basis import Basis
@@ -31,7 +32,9 @@ from bagpack.files import digest, disk_errors, map_array, read_json, write_array
 from bagpack.vectors.tables import CountTables, PairTable, WordTable, canonical
 
 if TYPE_CHECKING:
-    from bagpack.vectors.matrix import BlockMatrix
+    from bagpack.contexts.source import ContextSource
+    from bagpack.parallel import Progress
+    from bagpack.vectors.matrix import BlockMatrix, Pair
 
 FORMAT_VERSION = 1
 KIND = "pair-matrix"
@@ -81,6 +84,18 @@ def save_matrix(matrix: BlockMatrix, path: Path, overwrite: bool = False) -> Non
         raise UsageError("a weighted matrix cannot be saved; save the counts that it was made of")
     with new_directory(path, is_ours=is_matrix, what="matrix", overwrite=overwrite) as work:
         _write(matrix, work)
+
+
+def append_to_matrix(
+    path: str | Path, source: ContextSource, pairs: Iterable[Pair], n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> BlockMatrix:  # fmt: skip
+    """Add rows to the matrix at a path, which is locked meanwhile; returns the whole matrix."""
+    path = Path(path)
+    with new_directory(path, is_ours=is_matrix, what="matrix", overwrite=True) as work:
+        matrix = open_matrix(path).grow(source, pairs, n_jobs, progress)
+        _write(matrix, work)
+    return matrix
 
 
 def check_place(path: Path, overwrite: bool = True) -> None:
@@ -190,6 +205,10 @@ def _numbers(manifest: Mapping[str, Any]) -> dict[str, int]:
 
 def open_matrix(path: Path) -> BlockMatrix:
     """Open a matrix that `save_matrix` wrote. Lengths and values of its arrays are checked: kernels do not."""
+    return read_unreplaced(path / "manifest.json", lambda: _read(path))
+
+
+def _read(path: Path) -> BlockMatrix:
     from bagpack.vectors.matrix import BlockMatrix
 
     manifest = read_matrix_manifest(path)
@@ -250,6 +269,10 @@ def describe_matrix(path: Path) -> dict[str, Any]:
 
 def verify_matrix(path: Path) -> Sequence[str]:
     """Sentences about damaged files."""
+    return read_unreplaced(path / "manifest.json", lambda: _problems(path))
+
+
+def _problems(path: Path) -> Sequence[str]:
     manifest = read_matrix_manifest(path)
     missing = [f"{path / name} has no checksum" for name in ARRAYS if name not in manifest["checksums"]]
     found = [*missing, *damaged_files(path, manifest["checksums"])]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import LOCK
+from bagpack.artefacts import LOCK, discard
 from bagpack.corpus.build.describe import make_manifest, shard_entry
 from bagpack.corpus.build.parts import FinishedPlan, Reporting, build_parts
 from bagpack.corpus.build.plan import is_left_out
@@ -20,7 +20,6 @@ from bagpack.corpus.build.workdir import (
     APPENDING,
     SPOOLED,
     WORKERS,
-    discard,
     key_of_file,
     owned,
     source_key,

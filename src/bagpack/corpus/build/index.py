@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bagpack.artefacts import discard
 from bagpack.corpus.build.append import append_to
 from bagpack.corpus.build.describe import make_manifest, shard_entry
 from bagpack.corpus.build.parts import FinishedPlan, Progress, Reporting, build_parts, workers_within
@@ -20,7 +21,6 @@ from bagpack.corpus.build.plan import Plan
 from bagpack.corpus.build.workdir import (
     check_finished,
     check_free,
-    discard,
     install,
     is_complete,
     is_finished,

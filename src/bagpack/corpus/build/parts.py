@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bagpack.artefacts import discard
 from bagpack.corpus.build.plan import Part, Plan, make_plan
-from bagpack.corpus.build.workdir import SPOOLED, FinishedParts, begun_otherwise, discard, spool
+from bagpack.corpus.build.workdir import SPOOLED, FinishedParts, begun_otherwise, spool
 from bagpack.corpus.build.worker import COMPILES, PROGRESS, SHARD_TOKENS, Tally, build_part
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Source

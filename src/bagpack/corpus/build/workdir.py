@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import LOCK, check_leftover, replace_tree
+from bagpack.artefacts import LOCK, check_leftover, discard, locked_directory, replace_tree
 from bagpack.corpus.build.plan import Part, is_left_out
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.sources import expand, printable
@@ -33,7 +33,7 @@ from bagpack.corpus.store.manifest import (
 )
 from bagpack.errors import InputError, StoreError
 from bagpack.files import PARTIAL, digest, disk_errors, read_json, remove_tree, write_json
-from bagpack.locks import busy, take_lock, wait_for_lock
+from bagpack.locks import wait_for_lock
 
 WORKERS = "at-work"  # one locked file per worker that writes
 SETTINGS = "settings.json"
@@ -73,7 +73,7 @@ def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
 def foreign_files(store: Path) -> Iterator[Path]:
     """Files and links in a store's directory that BagPack did not write."""
     ours = {
-        "": lambda name: name in (MANIFEST, f"{MANIFEST}.new"),
+        "": lambda name: name in (MANIFEST, f"{MANIFEST}.new", LOCK),
         "shard": lambda name: name in format.SHARD or name in (FACTS, f"{FACTS}.new"),
         "lexicon": lambda name: name in format.LEXICON,
     }
@@ -102,21 +102,8 @@ def foreign_files(store: Path) -> Iterator[Path]:
 @contextmanager
 def owned(work: Path, *, resume: bool, overwrite: bool) -> Iterator[bool]:
     """Hold the directory alone (the lock ends with the process); yields whether it is a new one."""
-    with disk_errors(work):
-        if work.is_symlink() or (work.exists() and not work.is_dir()):
-            raise _foreign(work)
-        try:
-            work.mkdir(parents=True, exist_ok=True)
-            # A process that was killed may have left it empty, or with the store that was replaced. It is listed once,
-            # since another process may come or go meanwhile.
-            names = set(os.listdir(work))
-            if LOCK not in names and names - {WORKERS} and not is_store(work):
-                raise _foreign(work)
-            handle = open(work / LOCK, "ab")  # noqa: SIM115 (held while the build lasts)
-        except FileNotFoundError:
-            raise busy(work) from None  # its owner has just finished, and removes it
-    with handle:
-        take_lock(handle, work / LOCK)
+    # A killed process may have left it with the store that was replaced.
+    with locked_directory(work, lambda work: is_store(work) or os.listdir(work) == [WORKERS]) as handle:
         _wait_for_workers(work)
         old = [path for path in work.iterdir() if path.name not in (LOCK, WORKERS)]
         if old and not resume:
@@ -135,18 +122,6 @@ def owned(work: Path, *, resume: bool, overwrite: bool) -> Iterator[bool]:
                 own = os.path.samestat(os.stat(work / LOCK), os.fstat(handle.fileno()))
                 if own and all(path.name in (LOCK, WORKERS) for path in work.iterdir()):
                     discard(work)
-
-
-def _foreign(work: Path) -> StoreError:
-    return StoreError(f"{work} is needed while indexing and was not made by BagPack; move it elsewhere")
-
-
-def discard(work: Path, last: str = "") -> None:
-    """Remove a work directory: the file `last` only when all else is gone, then the lock, which shows whose it is."""
-    for path in sorted(work.iterdir(), key=lambda path: (path.name == LOCK, path.name == last)):
-        remove_tree(path)
-    with suppress(OSError):  # another process may have taken it over already
-        work.rmdir()
 
 
 @contextmanager
