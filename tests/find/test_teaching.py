@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from bagpack.errors import InputError
+from bagpack.find import training
 from bagpack.find.examples import Examples
 from bagpack.find.pool import CandidateOptions
-from bagpack.find.ranking import find_pairs
+from bagpack.find.ranking import PoolScores, find_pairs
 from bagpack.find.teaching import PER_WORD, Teaching
+from bagpack.find.training import train_on_examples
 
 from .conftest import GIVEN, HELD_OUT
 
@@ -59,6 +61,32 @@ def test_answers_change_the_ranking(teaching):
     assert after.examples == (len(GIVEN), 1)
     again = teaching.rank(EXAMPLES)
     np.testing.assert_array_equal(again.score, before.score)
+
+
+@pytest.mark.parametrize("preset", ["modern", "paper"])
+def test_reused_features_change_no_score(source, preset):
+    """The features of candidates are kept between trainings, unless the preset learns them from the examples."""
+    teaching = Teaching.start(source, EXAMPLES, CandidateOptions(scored=300), preset=preset, b=100, n_jobs=1)
+    kept = []
+    for answers in range(3):
+        examples = Examples("part", EXAMPLES.positives, tuple(HELD_OUT[:answers]))
+        ranking = teaching.rank(examples)
+        fresh = PoolScores.of(teaching.pool, teaching.train(examples).model, "part")
+        np.testing.assert_array_equal(ranking.score, fresh.score)
+        np.testing.assert_array_equal(ranking.probability, fresh.probability)
+        assert ranking.pairs == fresh.matrix.pairs
+        kept.append(teaching._features)
+    assert len(set(map(id, kept))) == (1 if preset == "modern" else 3)
+
+
+def test_the_gram_matrix_is_shared_with_the_folds(source, monkeypatch):
+    """One Gram matrix serves the model and the held-out estimates; scores are those without sharing."""
+    shared = train_on_examples(source, EXAMPLES, b=100)
+    monkeypatch.setattr(training, "shared_grams", lambda *_: None)
+    alone = train_on_examples(source, EXAMPLES, b=100)
+    np.testing.assert_array_equal(shared.model.decisions(GIVEN), alone.model.decisions(GIVEN))
+    np.testing.assert_array_equal(shared.model.predict_proba(GIVEN), alone.model.predict_proba(GIVEN))
+    assert shared.f1 == alone.f1
 
 
 def test_right_answers_come_first(teaching):

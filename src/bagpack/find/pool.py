@@ -22,6 +22,8 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, UsageError
 from bagpack.find.vocabulary import Vocabulary, corpus_of, corpus_vocabulary
+from bagpack.learn.block_weighting import BlockWeighting, same_weightings
+from bagpack.learn.design import ProductBlock, RowBlock
 from bagpack.learn.features import statistics_of
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
@@ -80,6 +82,18 @@ class CandidateOptions:
 
 
 @dataclass(frozen=True, eq=False)
+class PoolFeatures:
+    """The weighted features of a pool's pairs in the first order, and in the second where both are possible."""
+
+    weightings: tuple[BlockWeighting, ...]
+    orders: tuple[tuple[RowBlock | ProductBlock, ...], ...]
+
+    def fit(self, model: LinearModel) -> bool:
+        """Whether the model makes the same features."""
+        return same_weightings(self.weightings, model.weightings)
+
+
+@dataclass(frozen=True, eq=False)
 class Pool:
     """Candidates counted in full, ready to be scored by any model over the same basis.
 
@@ -107,13 +121,24 @@ class Pool:
         """The pairs in the second order; the counts are shared."""
         return BlockMatrix.make(self.matrix.tables, self.matrix.rows[:, ::-1].copy())
 
-    def oriented(self, model: LinearModel, label: Label = None) -> tuple[BlockMatrix, Floats]:
+    def features(self, model: LinearModel) -> PoolFeatures:
+        """The pairs as the model weights them, for models that are trained again and again."""
+        orders = [self.matrix, self.reversed] if self.both else [self.matrix]
+        return PoolFeatures(model.weightings, tuple(tuple(model.weighted(own)) for own in orders))
+
+    def oriented(
+        self, model: LinearModel, label: Label = None, features: PoolFeatures | None = None
+    ) -> tuple[BlockMatrix, Floats]:
         """Each pair in the order that the model prefers for the label, and the model's decision values."""
-        decisions = model.decisions(self.matrix)
+
+        def decide(matrix: BlockMatrix, order: int) -> Floats:
+            return model.decisions(matrix) if features is None else model.decide(features.orders[order])
+
+        decisions = decide(self.matrix, 0)
         if not self.both:
             return self.matrix, decisions
         backward = self.reversed
-        others = model.decisions(backward)
+        others = decide(backward, 1)
         better = label_score(model, others, label) > label_score(model, decisions, label)
         rows = np.where(better[:, None], backward.rows, self.matrix.rows)
         return BlockMatrix.make(self.matrix.tables, rows), np.where(better[:, None], others, decisions)

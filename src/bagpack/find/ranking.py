@@ -15,7 +15,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import UsageError
-from bagpack.find.pool import CandidateOptions, Pool, collect_pool, label_score, pool_batches
+from bagpack.find.pool import CandidateOptions, Pool, PoolFeatures, collect_pool, label_score, pool_batches
 from bagpack.find.vocabulary import Vocabulary, listed_vocabulary, read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
@@ -232,8 +232,10 @@ class PoolScores:
     together: NDArray[np.int64]
 
     @classmethod
-    def of(cls, pool: Pool, model: LinearModel, label: Label) -> PoolScores:
-        matrix, decisions = pool.oriented(model, label)
+    def of(
+        cls, pool: Pool, model: LinearModel, label: Label, features: PoolFeatures | None = None
+    ) -> PoolScores:
+        matrix, decisions = pool.oriented(model, label, features)
         output, sign = model.output_of(label)
         probability = None
         if model.calibration is not None:

@@ -18,7 +18,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError
 from bagpack.find.examples import Examples, Pair
-from bagpack.find.pool import CandidateOptions, Pool, collect_pool
+from bagpack.find.pool import CandidateOptions, Pool, PoolFeatures, collect_pool
 from bagpack.find.questions import Strategy, next_questions
 from bagpack.find.ranking import KnownPairs, PoolScores
 from bagpack.find.sentences import best_lines
@@ -92,6 +92,7 @@ class Teaching:
     fixed: tuple[bool, bool] = (False, False)
     notes: tuple[str, ...] = ()
     _kept: tuple[tuple[tuple[Pair, ...], tuple[Pair, ...]], Trained] | None = field(default=None, repr=False)
+    _features: PoolFeatures | None = field(default=None, repr=False)
 
     @classmethod
     def start(
@@ -136,7 +137,9 @@ class Teaching:
     def rank(self, examples: Examples) -> Ranking:
         """The candidates under the model of these examples."""
         trained = self.train(examples)
-        scores = PoolScores.of(self.pool, trained.model, trained.label)
+        if self._features is None or not self._features.fit(trained.model):
+            self._features = self.pool.features(trained.model)
+        scores = PoolScores.of(self.pool, trained.model, trained.label, self._features)
         known = KnownPairs(self.source, examples.pairs).mark(scores.matrix, trained.model)
         return Ranking(
             scores.matrix.pairs, scores.score, scores.probability, scores.together, known,

@@ -31,7 +31,7 @@ class BlockWeighting:
         What ``memory`` has, the same step on the same rows, is not computed again: v1, v2 and their product share it.
         """
         for step in self.steps:
-            block = _remembered(step, block, memory) if memory is not None else step.on(block)
+            block = apply_step(step, block, memory)
         if self.factor == 1.0:
             return block
         if block.product:
@@ -45,8 +45,9 @@ class BlockWeighting:
         return None if image is None else image * self.factor
 
 
-def _remembered(step: Step, block: Block, memory: list[tuple[Step, Block, Block]]) -> Block:
-    if not step.rowwise or block.product:
+def apply_step(step: Step, block: Block, memory: list[tuple[Step, Block, Block]] | None) -> Block:
+    """A fitted step on a block; what ``memory`` has, the same step on the same rows, is not computed again."""
+    if memory is None or not step.rowwise or block.product:
         return step.on(block)
     for known, before, after in memory:
         if before.rows is block.rows and same_step(known, step):
@@ -62,6 +63,15 @@ def same_step(one: Step, two: Step) -> bool:
         type(one) is type(two)
         and one.get_params() == two.get_params()
         and all(np.array_equal(getattr(one, name), getattr(two, name)) for name in one.learned)
+    )
+
+
+def same_weightings(one: Sequence[BlockWeighting], two: Sequence[BlockWeighting]) -> bool:
+    """Whether two models make the same features of the same counts."""
+    return len(one) == len(two) and all(
+        (a.name, a.factor, len(a.steps)) == (b.name, b.factor, len(b.steps))
+        and all(map(same_step, a.steps, b.steps))
+        for a, b in zip(one, two, strict=True)
     )
 
 

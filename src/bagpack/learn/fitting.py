@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import UsageError
-from bagpack.learn.block_weighting import BlockWeighting, design_blocks
+from bagpack.learn.block_weighting import BlockWeighting, apply_step, design_blocks
 from bagpack.learn.calibration import (
     answers,
     calibration_folds,
@@ -94,13 +94,16 @@ class WeightedBlock:
         return add_block_gram(out, block_gram(block.rows), block.index)
 
 
-def fit_weighting(block: Block, preset: Preset, weight: Floats | None = None) -> BlockWeighting:
-    """Fit the preset's steps on the pairs of ``block``."""
+def fit_weighting(
+    block: Block, preset: Preset, weight: Floats | None = None,
+    memory: list[tuple[Step, Block, Block]] | None = None,
+) -> BlockWeighting:  # fmt: skip
+    """Fit the preset's steps on the pairs of ``block``; for ``memory`` see `BlockWeighting.apply`."""
     steps = preset.steps(block.name)
     for position, step in enumerate(steps):
         step.fit_block(block, weight)
         if position + 1 < len(steps):
-            block = step.on(block)
+            block = apply_step(step, block, memory)
     return BlockWeighting(block.name, tuple(steps), preset.block_weights.get(block.name, 1.0))
 
 
@@ -114,7 +117,7 @@ def weight_blocks(
     memory: list[tuple[Step, Block, Block]] = []
     out = {}
     for name, block in blocks.items():
-        weighting = fit_weighting(fitted[name], preset, sample_weight if fit_on is None else None)
+        weighting = fit_weighting(fitted[name], preset, sample_weight if fit_on is None else None, memory)
         out[name] = WeightedBlock(weighting, weighting.apply(block, memory))
     return out
 
@@ -198,7 +201,7 @@ def solve_gram(
 
 def _solve_conditions(
     blocks: Mapping[str, WeightedBlock], wanted: Mapping[str, tuple[str, ...]], targets: Targets,
-    machine: Machine, weight: Floats | None, n_jobs: int | None,
+    machine: Machine, weight: Floats | None, n_jobs: int | None, grams: Mapping[str, Floats] | None = None,
 ) -> dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]]:  # fmt: skip
     """Each condition's weights by block, its intercepts, and what is reported of the solution."""
     solver = machine.solver_for(len(targets))
@@ -208,7 +211,7 @@ def _solve_conditions(
             found = _solve_blocks([blocks[name].block for name in names], targets, machine, weight, n_jobs)
             out[condition] = (*found[:2], {"solver": solver, "converged": found[2]})
         return out
-    for condition, gram in condition_grams(blocks, wanted):
+    for condition, gram in condition_grams(blocks, wanted) if grams is None else grams.items():
         dual = solve_gram(gram, targets, machine, weight, n_jobs)
         used = [blocks[name].block.written_out() for name in wanted[condition]]
         weights = tuple(back_project(block.rows, block.index, dual.coef) for block in used)
@@ -252,6 +255,7 @@ def fit_conditions(
     weight: Floats | None = None,
     sample_weight: Floats | None = None,
     n_jobs: int | None = 1,
+    grams: Mapping[str, Floats] | None = None,
 ) -> dict[str, LinearModel]:
     """One model per condition, trained on all rows of ``matrix``.
 
@@ -265,6 +269,8 @@ def fit_conditions(
         How many times each row counts for weighting and scaling.
     n_jobs
         Labels trained at once, in threads; the models are the same for any number.
+    grams
+        Each condition's Gram matrix (`shared_grams`), where it was computed before.
     """
     preset, machine = get_preset(preset), machine or Machine()
     n = int(matrix.shape[0])
@@ -278,7 +284,7 @@ def fit_conditions(
     settings = {"C": machine.C, "tol": machine.tol, "transductive": fit_on is not None, "rows": n}
     if targets.kind == "rating":
         settings["epsilon"] = machine.epsilon
-    solved = _solve_conditions(blocks, wanted, targets, machine, weight, n_jobs)
+    solved = _solve_conditions(blocks, wanted, targets, machine, weight, n_jobs, grams)
     return {
         condition: LinearModel(
             kind=targets.kind,
@@ -306,10 +312,11 @@ def fit_counts(
     weight: Floats | None = None,
     sample_weight: Floats | None = None,
     n_jobs: int | None = 1,
+    grams: Mapping[str, Floats] | None = None,
 ) -> LinearModel:
     """One condition's model; see `fit_conditions`."""
     found = fit_conditions(
-        matrix, targets, (condition,), preset, machine, fit_on, weight, sample_weight, n_jobs
+        matrix, targets, (condition,), preset, machine, fit_on, weight, sample_weight, n_jobs, grams
     )
     return found[condition]
 
@@ -325,10 +332,12 @@ class HeldOut:
 def hold_out(
     matrix: Matrix, targets: Targets, condition: str, preset: str | Preset, machine: Machine,
     weight: Floats | None = None, sample_weight: Floats | None = None, n_jobs: int | None = 1,
+    grams: Mapping[str, Floats] | None = None,
 ) -> HeldOut | None:  # fmt: skip
     """Decision values by cross-validation; None where the rows cannot be divided into folds.
 
-    A pair and the same pair the other way round are in one fold.
+    A pair and the same pair the other way round are in one fold. ``grams``: the condition's Gram matrix
+    (`shared_grams`), where it was computed before.
     """
     groups = pair_groups(matrix.w1, matrix.w2) if isinstance(matrix, BlockMatrix) else None
     classes = np.unique(targets.columns, axis=0, return_inverse=True)[1].ravel()
@@ -339,7 +348,8 @@ def hold_out(
         return None
     fold = calibration_folds(targets.columns, groups)
     preset = get_preset(preset)
-    grams = shared_grams(matrix, [condition], preset, machine) if isinstance(matrix, BlockMatrix) else None
+    if grams is None and isinstance(matrix, BlockMatrix):
+        grams = shared_grams(matrix, [condition], preset, machine)
 
     def decide(train: Index, test: Index) -> Floats:
         part = targets[train]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.block_weighting import BlockWeighting, design_blocks
 from bagpack.learn.calibration import Calibration, Threshold
-from bagpack.learn.design import score_blocks
+from bagpack.learn.design import ProductBlock, RowBlock, score_blocks
 from bagpack.learn.features import PLAIN, block_of, blocks_of_matrix, check_blocks, evidence
 from bagpack.learn.targets import Kind, decode_kind
 from bagpack.names import block_features
@@ -198,10 +198,17 @@ class LinearModel:
         self._check(matrix)
         if not matrix.shape[0]:
             return np.zeros((0, len(self.intercept)))
+        return self.decide(self.weighted(matrix))
+
+    def weighted(self, matrix: Matrix) -> list[RowBlock | ProductBlock]:
+        """The features of a matrix that is not empty, block by block."""
         blocks = blocks_of_matrix(matrix, self.block_names)
         memory: list[tuple[Step, Block, Block]] = []
-        weighted = [weighting.apply(blocks[weighting.name], memory) for weighting in self.weightings]
-        return self.intercept + score_blocks(design_blocks(weighted), self.weights)
+        return design_blocks([own.apply(blocks[own.name], memory) for own in self.weightings])
+
+    def decide(self, blocks: Sequence[RowBlock | ProductBlock]) -> Floats:
+        """Decision values from features; see `weighted`."""
+        return self.intercept + score_blocks(blocks, self.weights)
 
     def predict(self, X: Pairs | BlockMatrix) -> Answers:
         """Labels (an array, or a list of sets for several labels per pair) or ratings."""
