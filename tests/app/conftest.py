@@ -67,20 +67,20 @@ async def in_process(library):
 
 
 @contextmanager
-def running(world, *options, files=None):
-    """`bagpack serve` as a user starts it, in a process of its own: its address and its process."""
+def served(*arguments, files=None):
+    """A command that serves pages, as a user starts it, in a process of its own: its address and its process."""
     port = free_port()
     limit = ("sh", "-c", f'ulimit -n {files}; exec "$@"', "sh") if files else ()
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            [*limit, *bagpack_command("serve", world / "c.bp", *options, "--port", port)],
+            [*limit, *bagpack_command(*arguments, "--port", port)],
             stdout=log,
             stderr=log,
             env={**os.environ, "COLUMNS": "200"},
         )
         base = f"http://127.0.0.1:{port}"
         try:
-            for _ in range(300):
+            for _ in range(900):
                 if process.poll() is not None:
                     log.seek(0)
                     raise AssertionError(log.read().decode())
@@ -93,6 +93,11 @@ def running(world, *options, files=None):
         finally:
             process.terminate()
             process.wait(10)
+
+
+def running(world, *options, files=None):
+    """`bagpack serve` over the store of `world`."""
+    return served("serve", world / "c.bp", *options, files=files)
 
 
 @pytest.fixture(scope="session")

@@ -1,18 +1,16 @@
 """Teaching in a real browser, against a real server: answers, a reload, a killed server, two tabs."""
 
 import json
-import os
 import re
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
 
 import httpx
 import jsonschema
 import pytest
 
-from tests.app.conftest import free_port
+from tests.app.conftest import free_port, served
 from tests.app.test_accessibility import serious
 from tests.conftest import bagpack_command
 from tests.find.conftest import GIVEN, SENTENCES
@@ -38,41 +36,10 @@ def examples(tmp_path):
     return path
 
 
-@contextmanager
 def teaching(corpus, examples, *options):
-    """`bagpack teach` as a user starts it: its address and its process."""
-    port = free_port()
-    log = examples.with_suffix(".log")
-    command = bagpack_command(
-        "teach",
-        corpus,
-        examples,
-        "--annotator",
-        "Ann",
-        "-b",
-        100,
-        "--jobs",
-        1,
-        "--port",
-        port,
-        "--no-browser",
-        *options,
-    )
-    with open(log, "wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "COLUMNS": "200"})
-    base = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(900):
-            assert process.poll() is None, log.read_text()
-            try:
-                httpx.get(base + "/static/app.css", timeout=1)
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
-        yield base, process
-    finally:
-        process.kill()
-        process.wait(10)
+    """`bagpack teach` as a user starts it."""
+    given = ("--annotator", "Ann", "-b", 100, "--jobs", 1, "--no-browser")
+    return served("teach", corpus, examples, *given, *options)
 
 
 def answers(examples):

@@ -36,6 +36,19 @@ def test_the_first_ranking_is_that_of_find(teaching, source):
     assert ranking.examples == (len(GIVEN), 0) and 0.5 < ranking.f1 <= 1
 
 
+def test_the_first_model_is_that_of_find(teaching, source):
+    """The same preset, and the basis that is named."""
+    ranking = teaching.rank(EXAMPLES)
+    plain = train_on_examples(source, EXAMPLES, preset="modern", b=100).model
+    np.testing.assert_array_equal(teaching.first.model.decisions(HELD_OUT), plain.decisions(HELD_OUT))
+    assert (
+        dict(zip(ranking.pairs, ranking.score, strict=True))[HELD_OUT[0]] == plain.decisions(HELD_OUT)[0, 0]
+    )
+    basis = source.pick_basis(30)
+    small = Teaching.start(source, EXAMPLES, CandidateOptions(scored=10), basis=basis, n_jobs=1)
+    assert small.first.model.basis == small.train(EXAMPLES).model.basis == basis
+
+
 def test_examples_and_answers_are_not_asked_again(teaching):
     ranking = teaching.rank(EXAMPLES)
     asked = []
@@ -49,18 +62,22 @@ def test_examples_and_answers_are_not_asked_again(teaching):
         assert max(words.count(word) for word in words) <= PER_WORD
 
 
-def test_answers_change_the_ranking(teaching):
+def test_a_rejected_pair_falls_furthest(teaching):
+    """A no lowers the score of its pair more than that of any other, and takes the pair from the first ten."""
     before = teaching.rank(EXAMPLES)
-    wrong = before.pairs[before.questions("rank")[0]]
-    rejected = Examples("part", EXAMPLES.positives, (wrong,))
-    after = teaching.rank(rejected)
-    place = list(before.pairs).index(wrong)
-    at = {frozenset(pair): k for k, pair in enumerate(after.pairs)}[frozenset(wrong)]
-    assert after.score[at] < before.score[place] - 0.3
-    assert after.known[at] and not before.known[place]
-    assert after.examples == (len(GIVEN), 1)
-    again = teaching.rank(EXAMPLES)
-    np.testing.assert_array_equal(again.score, before.score)
+    number = {frozenset(pair): k for k, pair in enumerate(before.pairs)}
+    for index in before.questions("rank", 5, limited=(False, False)):
+        wrong = before.pairs[index]
+        assert wrong not in teaching.first.drawn  # it would be a negative already
+        after = teaching.rank(Examples("part", EXAMPLES.positives, (wrong,)))
+        assert [frozenset(pair) for pair in after.pairs] == list(number)
+        fall = before.score - after.score
+        assert fall[index] == fall.max() > 0.4
+        assert index not in after.questions("rank", 10) and after.known[index] and not before.known[index]
+        assert np.sum(after.score > after.score[index]) > max(9, np.sum(before.score > before.score[index]))
+        assert after.probability[index] < before.probability[index]
+        assert after.examples == (len(GIVEN), 1)
+    np.testing.assert_array_equal(teaching.rank(EXAMPLES).score, before.score)
 
 
 @pytest.mark.parametrize("preset", ["modern", "paper"])

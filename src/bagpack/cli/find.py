@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from bagpack.cli.options import (
     Overwrite,
     Page,
     ParallelOptions,
+    SearchOptions,
     Store,
     SubcorpusOptions,
     advanced,
@@ -33,6 +35,7 @@ ON_SCREEN, IN_FILES = 20, 500
 
 def find(
     store: Store,
+    search: SearchOptions,
     learning: LearningOptions,
     counting: CountingOptions,
     subcorpus: SubcorpusOptions,
@@ -43,9 +46,6 @@ def find(
         typer.Argument(help="A table with w1, w2 and, optionally, label; - for stdin."),
         Names((FILE,)),
     ] = None,
-    label: Annotated[
-        str | None, advanced("--label", metavar="LABEL", help="The relation to find, if there are several.")
-    ] = None,
     model: Annotated[
         str | None,
         common("--model", help="Use this model (bagpack train) instead of training one."),
@@ -54,15 +54,6 @@ def find(
     like: Annotated[
         tuple[str, str] | None,
         common("--like", metavar="W1 W2", help="Find pairs like this one, without training."),
-    ] = None,
-    w1: Annotated[str | None, common("--w1", metavar="WORD", help="Only pairs with this first word.")] = None,
-    w2: Annotated[
-        str | None, common("--w2", metavar="WORD", help="Only pairs with this second word.")
-    ] = None,
-    among: Annotated[
-        str | None,
-        advanced("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
-        Names((FILE,)),
     ] = None,
     known: Annotated[
         str | None,
@@ -79,10 +70,6 @@ def find(
         str,
         advanced("--per-word", metavar="N", help="At most N pairs with the same word in a place, or none."),
     ] = "5",
-    min_count: Annotated[
-        int, advanced("--min-count", help="Words must occur this often (1 with --among).")
-    ] = 5,
-    min_together: Annotated[int, advanced("--min-together", help="Pairs must co-occur this often.")] = 2,
     never_meeting: Annotated[
         int, advanced("--never-meeting", help="Also consider N pairs that never co-occur.")
     ] = 0,
@@ -107,26 +94,26 @@ def find(
     from bagpack.report.screens.found import show_found
     from bagpack.sheets import check_table, write_table
 
-    check_words(w1, w2, *(like or ()))
+    check_words(search.w1, search.w2, *(like or ()))
     if sum(given is not None for given in (examples, model, like)) != 1:
         raise UsageError("say what to look for: either EXAMPLES, or --model MODEL, or --like W1 W2")
     if out is not None:
         from bagpack.files import check_file, check_not_read
         from bagpack.find.export import check_graph, is_graph, write_thesaurus
 
-        check_not_read(out, examples, among, known)
+        check_not_read(out, examples, search.among, known)
         if is_graph(out):
             check_graph(out)
             check_file(out, "thesaurus", lambda head: overwrite, "found.ttl")
         else:
             check_table(out, "table of pairs found.tsv", overwrite=overwrite)
+    if top is None:
+        top = ON_SCREEN if out is None and html is None else IN_FILES
     request = FindRequest(
-        examples=examples, label=label, model=model, like=like, w1=w1, w2=w2, among=among, known=known,
-        mark_known=mark_known, top=top if top is not None else ON_SCREEN if out is None and html is None else IN_FILES,
-        per_word=_parse_per_word(per_word), min_count=min_count, min_together=min_together,
-        never_meeting=never_meeting, scored=scored, negatives=negatives, columns=parse_columns(columns),
-        any_store=any_store, preset=learning.preset, seed=learning.seed, b=counting.b, basis=counting.basis,
-        settings=counting.settings(),
+        examples=examples, model=model, like=like, **asdict(search), known=known, mark_known=mark_known, top=top,
+        per_word=_parse_per_word(per_word), never_meeting=never_meeting, scored=scored, negatives=negatives,
+        columns=parse_columns(columns), any_store=any_store, preset=learning.preset, seed=learning.seed,
+        b=counting.b, basis=counting.basis, settings=counting.settings(),
     )  # fmt: skip
     store = subcorpus.store(store)
     with parallel.workers(out, store), work_progress(output.silent) as progress:

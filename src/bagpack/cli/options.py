@@ -351,6 +351,26 @@ class LearningOptions:
 
 
 @dataclass(frozen=True)
+class SearchOptions:
+    """Which pairs are looked for; see `bagpack.find.pool.CandidateOptions`."""
+
+    label: Annotated[
+        str | None, advanced("--label", metavar="LABEL", help="The relation to find, if there are several.")
+    ] = None
+    w1: Annotated[str | None, common("--w1", metavar="WORD", help="Only pairs with this first word.")] = None
+    w2: Annotated[str | None, common("--w2", metavar="WORD", help="Only pairs with this second word.")] = None
+    among: Annotated[
+        str | None,
+        advanced("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
+        Names((FILE,)),
+    ] = None
+    min_count: Annotated[
+        int, advanced("--min-count", help="Words must occur this often (1 with --among).")
+    ] = 5
+    min_together: Annotated[int, advanced("--min-together", help="Pairs must co-occur this often.")] = 2
+
+
+@dataclass(frozen=True)
 class PaperLearningOptions(LearningOptions):
     """The same, for the paper's own experiments."""
 

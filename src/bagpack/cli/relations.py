@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from bagpack import console
-from bagpack.cli.options import CountingOptions, FirstWord, Jobs, Json, Overwrite, Store, Table, common
+from bagpack.cli.arguments import Names
+from bagpack.cli.options import CountingOptions, Jobs, Json, Overwrite, Store, Table, common
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError
 
 
 def relations(
     store: Store,
-    word: FirstWord,
+    word: Annotated[str, typer.Argument(help="The word; quote several: 'ice cream'."), Names()],
     counting: CountingOptions,
     groups: Annotated[int, common("--groups", help="Number of groups, at most.")] = 8,
     words: Annotated[int, common("--words", help="Number of words to group.")] = 200,

@@ -15,6 +15,7 @@ from bagpack.cli.options import (
     CountingOptions,
     LearningOptions,
     ParallelOptions,
+    SearchOptions,
     Store,
     SubcorpusOptions,
     advanced,
@@ -34,13 +35,11 @@ def teach(
         typer.Argument(help="A table with w1, w2 and label; answers are added to it."),
         Names((FILE,)),
     ],
+    search: SearchOptions,
     subcorpus: SubcorpusOptions,
     learning: LearningOptions,
     counting: CountingOptions,
     parallel: ParallelOptions,
-    label: Annotated[
-        str | None, common("--label", metavar="LABEL", help="The relation to teach, if there are several.")
-    ] = None,
     annotator: Annotated[
         str | None,
         common("--annotator", metavar="NAME", help="Written next to each answer [your user name]."),
@@ -51,19 +50,6 @@ def teach(
             "--questions", metavar="STRATEGY", help="mix, uncertainty, rank or random.", values=STRATEGIES
         ),
     ] = "mix",
-    w1: Annotated[str | None, common("--w1", metavar="WORD", help="Only pairs with this first word.")] = None,
-    w2: Annotated[
-        str | None, common("--w2", metavar="WORD", help="Only pairs with this second word.")
-    ] = None,
-    among: Annotated[
-        str | None,
-        advanced("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
-        Names((FILE,)),
-    ] = None,
-    min_count: Annotated[
-        int, advanced("--min-count", help="Words must occur this often (1 with --among).")
-    ] = 5,
-    min_together: Annotated[int, advanced("--min-together", help="Pairs must co-occur this often.")] = 2,
     candidates: Annotated[
         int, advanced("--candidates", help="Number of candidates, the best by the first model.")
     ] = 5_000,
@@ -84,25 +70,28 @@ def teach(
     from bagpack.find.answers import AnswerFile
     from bagpack.find.pool import CandidateOptions
     from bagpack.find.questions import Strategy
+    from bagpack.find.requests import open_basis
     from bagpack.find.teaching import Teaching
     from bagpack.find.vocabulary import read_vocabulary
     from bagpack.parallel import stop_workers
     from bagpack.sources import open_source
 
-    check_words(w1, w2)
+    check_words(search.w1, search.w2)
     check_free(host, port)
     store = subcorpus.store(store)
     source = open_source(store)
-    file = AnswerFile(examples, label, _user() if annotator is None else annotator)
+    file = AnswerFile(examples, search.label, _user() if annotator is None else annotator)
     try:
-        vocabulary = None if among is None else read_vocabulary(source, among)
+        vocabulary = None if search.among is None else read_vocabulary(source, search.among)
         options = CandidateOptions(
-            w1, w2, vocabulary, min_count if vocabulary is None else 1, min_together, candidates
-        )
+            search.w1, search.w2, vocabulary, search.min_count if vocabulary is None else 1,
+            search.min_together, candidates,
+        )  # fmt: skip
         with parallel.workers(None, store), work_progress(False) as progress:
             teaching = Teaching.start(
                 source, file.examples, options, preset=learning.preset, seed=learning.seed, b=counting.b,
-                basis=counting.basis, settings=counting.settings(), n_jobs=parallel.jobs, progress=progress,
+                basis=open_basis(source, counting.basis), settings=counting.settings(), n_jobs=parallel.jobs,
+                progress=progress,
             )  # fmt: skip
         stop_workers()  # the explorer forks its own, and must not fork theirs
         library = Library(source, limits=Limits())

@@ -13,7 +13,7 @@ from bagpack.find.examples import Pair, read_examples
 from bagpack.find.like import LIKE, make_prototype
 from bagpack.find.pool import CandidateOptions
 from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
-from bagpack.find.training import FEW_EXAMPLES, train_on_examples
+from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
@@ -44,7 +44,7 @@ class FindRequest:
     negatives: int | None = None
     columns: Mapping[str, str] | None = None
     any_store: bool = False
-    preset: str = "modern"  # of which training takes its own variant
+    preset: str = "modern"
     seed: int = 0
     b: int = 1500
     basis: str | None = None
@@ -113,9 +113,8 @@ def _model(
             progress=progress,
         )
         return prototype.model, LIKE, source, prototype.notes, [request.like]
-    preset = FEW_EXAMPLES if request.preset == FEW_EXAMPLES.name else request.preset
     trained = train_on_examples(
-        source, examples, negatives=request.negatives, seed=request.seed, preset=preset, b=request.b,
+        source, examples, negatives=request.negatives, seed=request.seed, preset=request.preset, b=request.b,
         basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     return trained.model, trained.label, source, trained.notes, list(examples.pairs)

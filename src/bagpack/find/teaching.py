@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.basis import Basis
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
@@ -97,22 +98,15 @@ class Teaching:
     @classmethod
     def start(
         cls, source: ContextSource, examples: Examples, options: CandidateOptions | None = None, *,
-        preset: str | Preset = "modern", seed: int = 0, b: int = 1500, basis: str | None = None,
-        settings: CountSettings | None = None,
-        n_jobs: int | None = None, progress: Progress | None = None,
+        preset: str | Preset = "modern", seed: int = 0, b: int = 1500, basis: Basis | None = None,
+        settings: CountSettings | None = None, n_jobs: int | None = None, progress: Progress | None = None,
     ) -> Teaching:  # fmt: skip
         """Train a first model and collect its best candidates."""
         options = options or CandidateOptions(scored=SCORED)
         trained = train_on_examples(
-            source,
-            examples,
-            seed=seed,
-            preset=preset,
-            b=b,
-            settings=settings,
-            n_jobs=n_jobs,
+            source, examples, seed=seed, preset=preset, b=b, basis=basis, settings=settings, n_jobs=n_jobs,
             progress=progress,
-        )
+        )  # fmt: skip
         pool = collect_pool(source, trained.model, trained.label, options, n_jobs=n_jobs, progress=progress)
         if not len(pool):
             raise InputError(

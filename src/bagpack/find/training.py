@@ -64,7 +64,7 @@ class Trained:
 def train_on_examples(
     corpus: Corpus | ContextSource, examples: Examples, *, negatives: int | None = None,
     drawn: Sequence[Pair] | None = None, seed: int = 0, vocabulary: Vocabulary | None = None,
-    preset: str | Preset = FEW_EXAMPLES, condition: str = "v1v2v12", C: float | None = None, b: int = 1500,
+    preset: str | Preset = "modern", condition: str = "v1v2v12", C: float | None = None, b: int = 1500,
     basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
@@ -81,11 +81,11 @@ def train_on_examples(
     vocabulary
         The words that drawn pairs are made of; None takes the frequent words of the corpus.
     preset
-        How counts become features; if none is given, `modern` with v12 counted twice.
+        How counts become features; `modern` is the variant for few examples, with v12 counted twice.
     """
     source = as_source(corpus)
     settings = settings or CountSettings()
-    preset = get_preset(preset)
+    preset = FEW_EXAMPLES if preset == FEW_EXAMPLES.name else get_preset(preset)
     examples, unknown = _usable(source, examples)
     if drawn is None:
         number = number_to_draw(len(examples.positives)) if negatives is None else negatives
