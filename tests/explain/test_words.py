@@ -26,6 +26,7 @@ SENTENCES = [
     "The/DET nurse/NOUN or/CCONJ the/DET doctor/NOUN came/VERB ./PUNCT",
     '"/PUNCT the/DET "/PUNCT doctor/NOUN "/PUNCT',
     "The/DET doctor/NOUN has/VERB it/PRON ./PUNCT",  # as Penn tags, which do not know auxiliaries
+    "The/DET fox/NOUN like/VERB it/PRON ./PUNCT",
 ]
 NOISE = ["The/DET red/ADJ fox/NOUN jumped/VERB over/ADP it/PRON ./PUNCT"] * 30
 
@@ -72,6 +73,9 @@ def test_patterns_of_a_tagged_corpus(corpora):
         "adverbs nearby": {"badly": 4},
     }
     assert found.parts_of_speech == {"NOUN": 28}
+    # With tags, the tag decides: *like* is a verb here, and would be a function word without tags.
+    assert counts(sketch_word(corpora[0], "fox"))["verb after"] == {"jumped": 30, "like": 4}
+    assert "like" not in counts(sketch_word(corpora[1], "fox"))["after"]
     verbs = counts(sketch_word(corpora[0], "see"))
     assert verbs["noun before"] == {"doctor": 4} and verbs["noun after"] == {"child": 4}
     assert counts(sketch_word(corpora[0], "sick"))["noun after"] == {"child": 4}

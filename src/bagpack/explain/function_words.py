@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.store.corpus import Corpus
 
-FREQUENT = 150  # of a language without a list, the commonest words are left out instead
-SMALL = 20 * FREQUENT  # distinct words; a smaller corpus has none to spare
+I64 = NDArray[np.int64]
 
-ENGLISH = frozenset(
+FREQUENT = 150  # most frequent words, excluded instead where the language has no list
+SMALL = 20 * FREQUENT  # distinct words; in a smaller corpus none is excluded by frequency
+
+# What tag sets without auxiliaries call verbs.
+AUXILIARIES = frozenset("be am is are was were been being have has had having do does did doing done".split())  # noqa: SIM905
+ENGLISH = AUXILIARIES | frozenset(
     # A list would take a line per word.
     """
     a an the this that these those each every either neither both all any some no none such same other another own
@@ -21,22 +27,51 @@ ENGLISH = frozenset(
     within into onto upon about above across after against along among around as before behind below beneath beside
     besides between beyond despite down during except inside like near off out outside over past per since through
     throughout till toward towards under underneath until unto up via and or but nor so yet if then else than though
-    although because while whereas whether when where why how unless once be am is are was were been being have has
-    had having do does did doing done will would shall should can could may might must ought need dare not n't n’t
+    although because while whereas whether when where why how unless once will would shall should can could may might must ought need dare not n't n’t
     's ’s 'll 've 're 'd 'm ll ve re also too very just only even still already again ever never now thus hence
     therefore however rather quite almost
     """.split()  # noqa: SIM905
 )
 
 
-def is_function_word(corpus: Corpus, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of words by their numbers in a corpus's lexicon (−1: none), whether they are function words or have no letter."""
+def is_auxiliary(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    """Of words by their numbers in a corpus's lexicon, whether they are English auxiliaries."""
+    return _is_one_of(AUXILIARIES, corpus, numbers)
+
+
+def is_function_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    """Of words by their numbers in a corpus's lexicon (−1: none), whether they are function words; no word is one."""
     lexicon = corpus.lexicon
-    words = ["a" if number < 0 else lexicon.keys[number] for number in numbers.tolist()]
-    found = np.array([not any(map(str.isalpha, word)) for word in words], np.bool_)
     if corpus.options.lang == "en":
-        return found | np.array([word.lower() in ENGLISH for word in words], np.bool_)
+        return (numbers < 0) | _is_one_of(ENGLISH, corpus, numbers)
     if lexicon.counts.size < SMALL:
-        return found
+        return numbers < 0
     least = np.partition(lexicon.counts, lexicon.counts.size - FREQUENT)[lexicon.counts.size - FREQUENT]
-    return np.asarray(found | ((numbers >= 0) & (lexicon.counts[numbers] >= least)))
+    return np.asarray((numbers < 0) | (lexicon.counts[numbers] >= least))
+
+
+def _is_one_of(words: frozenset[str], corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    if corpus.options.lang != "en":
+        return np.zeros(numbers.size, np.bool_)
+    written = [form for word in words for form in {word, word.capitalize(), word.upper()}]
+    return np.isin(numbers, corpus.lexicon.keys.find(written))
+
+
+def has_letter(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    """Of words by their numbers in a corpus's lexicon (−1: none), whether they have a letter."""
+    return _has(corpus, numbers, str.isalpha)
+
+
+def has_letter_or_digit(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    """Of words by their numbers in a corpus's lexicon (−1: none), whether they have a letter or a digit."""
+    return _has(corpus, numbers, str.isalnum)
+
+
+def _has(corpus: Corpus, numbers: I64, test: Callable[[str], bool]) -> NDArray[np.bool_]:
+    keys = corpus.lexicon.keys
+    first_bytes = np.array([byte < 128 and test(chr(byte)) for byte in range(256)], np.bool_)
+    starts = np.where(numbers < 0, 0, keys.offsets[numbers])
+    found = np.asarray(first_bytes[keys.blob[starts]] & (numbers >= 0))
+    for i in np.flatnonzero(~found & (numbers >= 0)).tolist():  # few words begin with anything else
+        found[i] = any(map(test, keys[int(numbers[i])]))
+    return found

@@ -18,12 +18,13 @@ from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.errors import UsageError
-from bagpack.explain.function_words import is_function_word
+from bagpack.explain.function_words import has_letter, has_letter_or_digit, is_auxiliary, is_function_word
 from bagpack.explain.keyness import CHANCE, LEAST, Tick, log_dice, log_likelihood, no_tick, numbers_of, spread
 from bagpack.explain.lines import corpora_of, line_dict
 from bagpack.explain.patterns import (
     CLOSED,
     OPEN,
+    OUTSIDE,
     TAGGED,
     TAGGED_ENGLISH,
     UNTAGGED,
@@ -198,20 +199,15 @@ def sketch_word(
     places = _Places(source, target, windows, tick)
     patterns = []
     for name, numbers in places.found.items():
-        words = places.collocates(numbers)
-        words = [item for item in words if item.count >= LEAST and item.llr >= CHANCE]
-        words.sort(key=lambda item: -getattr(item, by))
+        words = places.collocates(numbers, top, by)
         if words:
-            patterns.append(Collocates(name, int(numbers.size), words[:top]))
-    chosen = (
-        np.linspace(0, len(places.observed) - 1, min(examples, len(places.observed))).astype(int).tolist()
-    )
-    lines = [show(corpus, places.observed[i], [len(target.keys)], windows) for i in chosen]
+            patterns.append(Collocates(name, int(numbers.size), words))
+    lines = [show(corpus, place, [len(target.keys)], windows) for place in places.examples(examples)]
     return WordSketch(
         word=word, known_as=str(target), unknown=False, count=count,
         per_million=round(1e6 * count / max(corpus.tokens, 1), 2),
         rank=int((corpus.lexicon.counts > count).sum()) + 1 if target.is_key else 0,
-        forms=_forms(corpus, target), parts_of_speech=places.parts_of_speech(), sampled=len(places.observed),
+        forms=_forms(corpus, target), parts_of_speech=places.parts_of_speech(), sampled=places.sampled,
         patterns=patterns, examples=[line_dict(line) for line in lines], windows=str(windows),
         elsewhere=elsewhere(source, [word]),
     )  # fmt: skip
@@ -284,7 +280,7 @@ class _Places:
         corpus, _ = corpora_of(source)
         self.corpus, self.target = background_of(source), target
         self.count = occurrences(corpus, target)
-        self.observed: list[Observation] = []
+        self.positions: list[tuple[int, I64]] = []  # by shard
         length, reach = len(target.keys), max(windows.between + 1, 5)
         english = corpus.options.lang == "en"
         self.tagged = not {"NOUN", "VERB"}.isdisjoint(corpus.tags)
@@ -304,8 +300,9 @@ class _Places:
             keys.append(numbers_of(shard, around, self.corpus)[around])
             tags.append(around_tags)
             own.append(shard.tags[positions + length - 1])
-            self.observed += [Observation(number, position, -1, 0) for position in positions.tolist()]
+            self.positions.append((number, positions))
         self.keys, self.tags, self.own = np.concatenate(keys), np.concatenate(tags), np.concatenate(own)
+        self.sampled = len(self.keys)
         if not self.tagged:
             self._tag_by_words()
         rules: tuple[Pattern, ...] = TAGGED if self.tagged else UNTAGGED
@@ -323,16 +320,23 @@ class _Places:
     def _tag_by_words(self) -> None:
         """Without tags: function words, punctuation, and all others."""
         used, place = np.unique(self.keys, return_inverse=True)
-        closed = is_function_word(self.corpus, used)
-        marks = np.array(
-            [not any(map(str.isalnum, self.corpus.lexicon.keys[n])) for n in used.tolist() if n >= 0],
-            np.bool_,
-        )
-        codes = np.where(closed, CODES[CLOSED], CODES[OPEN]).astype(np.uint8)
-        codes[used >= 0] = np.where(marks, CODES["PUNCT"], codes[used >= 0])
-        outside = self.tags == 255
+        codes = np.full(used.size, CODES[OPEN], np.uint8)
+        codes[is_function_word(self.corpus, used) | ~has_letter(self.corpus, used)] = CODES[CLOSED]
+        codes[(used >= 0) & ~has_letter_or_digit(self.corpus, used)] = CODES["PUNCT"]
+        outside = self.tags == OUTSIDE
         self.tags = codes[place.reshape(self.keys.shape)]
-        self.tags[outside] = 255
+        self.tags[outside] = OUTSIDE
+
+    def examples(self, number: int) -> list[Observation]:
+        """Some occurrences, evenly over those that were looked at."""
+        ends = np.cumsum([positions.size for _, positions in self.positions])
+        chosen = np.linspace(0, self.sampled - 1, min(number, self.sampled)).astype(int).tolist()
+        found = []
+        for i in chosen:
+            part = int(np.searchsorted(ends, i, side="right"))
+            shard, positions = self.positions[part]
+            found.append(Observation(shard, int(positions[i - ends[part]]), -1, 0))
+        return found
 
     def parts_of_speech(self) -> dict[str, int]:
         """How often the word has each part of speech; empty without tags."""
@@ -342,24 +346,31 @@ class _Places:
         order = np.argsort(-counts, kind="stable")
         return {UNIVERSAL[codes[i]]: int(counts[i]) for i in order}
 
-    def collocates(self, numbers: I64) -> list[Collocate]:
-        """The words among the collocates of a pattern, without function words and the word itself."""
+    def collocates(self, numbers: I64, top: int | None = None, by: str = "llr") -> list[Collocate]:
+        """The words among the collocates of a pattern, without function words and the word itself.
+
+        With `top`, the strongest of those that occur more often than by chance.
+        """
         lexicon = self.corpus.lexicon
         found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
-        kept = ~is_function_word(self.corpus, found)
-        kept &= ~np.isin(found, lexicon.keys.find(list(self.target.words)))
-        found, counts = found[kept], counts[kept].astype(np.int64)
         totals = lexicon.counts[found].astype(np.int64)
         window, whole = int(numbers.size), max(self.corpus.tokens, 1)
         llr = log_likelihood(counts, window, totals, whole)
-        scale = self.count / max(len(self.observed), 1)
+        scale = self.count / max(self.sampled, 1)
         dice = log_dice(counts.astype(np.float64) * scale, self.count, totals)
+        kept = has_letter(self.corpus, found) & ~np.isin(found, lexicon.keys.find(list(self.target.words)))
+        kept &= ~(is_auxiliary if self.tagged else is_function_word)(self.corpus, found)
+        if top is not None:
+            kept &= (counts >= LEAST) & (llr >= CHANCE)
+        chosen = np.flatnonzero(kept)
+        if top is not None:
+            chosen = chosen[np.argsort(-(llr if by == "llr" else dice)[chosen], kind="stable")][:top]
         return [
             Collocate(
                 lexicon.keys[int(found[i])], int(counts[i]), round(float(totals[i]) * window / whole, 3),
                 round(float(llr[i]), 1), round(float(dice[i]), 2),
             )
-            for i in range(found.size)
+            for i in chosen.tolist()
         ]  # fmt: skip
 
 
