@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import asynccontextmanager, contextmanager
@@ -66,18 +67,30 @@ async def in_process(library):
         app.state.workers.close()
 
 
+WITH_LIMITS = """
+import sys
+from bagpack.app.limits import Limits
+from bagpack.app.server import serve
+from bagpack.app.state import open_library
+store, port, limits = sys.argv[1], int(sys.argv[2]), eval(sys.argv[3])
+serve(open_library(store, limits=Limits(**limits)), "127.0.0.1", port)
+"""
+
+
 @contextmanager
-def served(*arguments, files=None):
-    """A command that serves pages, as a user starts it, in a process of its own: its address and its process."""
+def served(*arguments, files=None, limits=None):
+    """A command that serves pages, as a user starts it, in a process of its own: its address and its process.
+
+    With `limits`, the only argument is a store, and the explorer has other limits.
+    """
     port = free_port()
-    limit = ("sh", "-c", f'ulimit -n {files}; exec "$@"', "sh") if files else ()
+    command = bagpack_command(*arguments, "--port", port)
+    if limits is not None:
+        command = [sys.executable, "-c", WITH_LIMITS, str(arguments[0]), str(port), repr(limits)]
+    if files is not None:
+        command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
     with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(
-            [*limit, *bagpack_command(*arguments, "--port", port)],
-            stdout=log,
-            stderr=log,
-            env={**os.environ, "COLUMNS": "200"},
-        )
+        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
         base = f"http://127.0.0.1:{port}"
         try:
             for _ in range(900):

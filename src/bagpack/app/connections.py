@@ -1,15 +1,19 @@
-"""Connections of the web server: clients that open them and then say nothing cannot keep others out."""
+"""Connections of the web server: clients that send or read too slowly cannot keep others out."""
 
 from __future__ import annotations
 
 import asyncio
+import select
+from collections.abc import Callable
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bagpack.app.limits import Limits
 
 SPARE_FILES = 200  # for stores, workers, and connections accepted at once
-BACKLOG = 100
+BACKLOG = 512
+TOO_SLOW = "The head of the request took longer than {seconds:g} s; use a faster connection.\n"
 
 
 def bounded_protocol(limits: Limits) -> type[H11Protocol]:
@@ -28,9 +32,12 @@ def bounded_protocol(limits: Limits) -> type[H11Protocol]:
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            transport.set_write_buffer_limits(0)  # writing is paused until all that was written is sent
             self._update()
-            while len(self.connections) > most and idle:
-                next(iter(idle))._abort()
+            if len(self.connections) > most:
+                quiet = next((other for other in idle if not other._has_sent()), None)
+                if quiet is not None:
+                    quiet._abort()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -42,7 +49,7 @@ def bounded_protocol(limits: Limits) -> type[H11Protocol]:
 
         def pause_writing(self) -> None:
             super().pause_writing()
-            self._start_timer(limits.upload_seconds)
+            self._start_timer(limits.transfer_seconds, self._abort)
 
         def resume_writing(self) -> None:
             super().resume_writing()
@@ -58,24 +65,43 @@ def bounded_protocol(limits: Limits) -> type[H11Protocol]:
         def _update(self) -> None:
             """Note whether the connection is idle; the time counts from when it became so."""
             answering = self.cycle is not None and not self.cycle.response_complete
-            answering = (
-                answering or self.flow.write_paused
-            )  # the client is still reading; that has its own limit
-            if answering and self in idle:
-                del idle[self]
-                self._stop_timer()
-            elif not answering and self not in idle and not self.transport.is_closing():
+            if answering or self.flow.write_paused:
+                if self in idle:
+                    del idle[self]
+                    self._stop_timer()
+            elif self not in idle and not self.transport.is_closing():
                 idle[self] = None
-                self._start_timer(limits.head_seconds)
+                self._start_timer(limits.head_seconds, self._close_idle)
 
-        def _start_timer(self, seconds: float) -> None:
+        def _has_sent(self) -> bool:
+            """Whether the client sent something that was not read yet, such as its request."""
+            poll = select.poll()
+            poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
+            return bool(poll.poll(0))
+
+        def _start_timer(self, seconds: float, at_end: Callable[[], None]) -> None:
             self._stop_timer()
-            self._timer = self.loop.call_later(seconds, self._abort)
+            self._timer = self.loop.call_later(seconds, at_end)
 
         def _stop_timer(self) -> None:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
+
+        def _close_idle(self) -> None:
+            """Close a connection whose client sends nothing, with an answer if it has begun a request."""
+            idle.pop(self, None)
+            if self.conn.trailing_data[0]:
+                text = TOO_SLOW.format(seconds=limits.head_seconds).encode()
+                headers = {"Content-Type": "text/plain; charset=utf-8", "Connection": "close",
+                           "Content-Length": str(len(text)), "X-Content-Type-Options": "nosniff"}  # fmt: skip
+                for event in (
+                    h11.Response(status_code=408, headers=list(headers.items()), reason="Request Timeout"),
+                    h11.Data(data=text),
+                    h11.EndOfMessage(),
+                ):
+                    self.transport.write(self.conn.send(event) or b"")
+            self.transport.close()
 
         def _abort(self) -> None:
             idle.pop(self, None)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -155,6 +156,35 @@ class OriginMiddleware:
         if scope["method"] not in ("GET", "HEAD") and origin is not None and not same_origin(origin, host):
             return 403, "Uploads are accepted from the explorer's own pages only."
         return None
+
+
+class DisconnectMiddleware:
+    """Cancels the work on a request when its client disconnects. The body was read before (`BodyLimitMiddleware`)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; stop when the client does not wait any more."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        body: asyncio.Queue[Message] = asyncio.Queue()
+
+        async def watch() -> None:
+            while (message := await receive())["type"] != "http.disconnect":
+                body.put_nowait(message)
+            body.put_nowait(message)
+
+        work = asyncio.ensure_future(self.app(scope, body.get, send))
+        watching = asyncio.ensure_future(watch())
+        try:
+            await asyncio.wait({work, watching}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            watching.cancel()
+            work.cancel()  # does nothing if it is done
+        with suppress(asyncio.CancelledError):
+            await work
 
 
 class BodyLimitMiddleware:

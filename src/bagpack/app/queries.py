@@ -41,11 +41,13 @@ TRIED = 25  # pairs of a label among which the home page chooses
 def home(library: Library) -> Json:
     """What is loaded, and pairs to begin with."""
     corpus = library.background
+    if library.examples is None:
+        library.examples = _example_pairs(library)
     return {
         "store": library.source.path.name, "tokens": corpus.tokens, "sentences": corpus.sentences,
         "documents": corpus.documents, "types": corpus.types, "options": corpus.manifest["options"],
         "model": model_facts(library), "data": [asdict(item.entry) for item in library.data.values()],
-        "examples": _example_pairs(library), "version": __version__,
+        "examples": library.examples, "version": __version__,
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from bagpack.app.limits import UnavailableError, WorkerError
 from bagpack.app.middleware import (
     ANYWHERE,
     BodyLimitMiddleware,
+    DisconnectMiddleware,
     ErrorMiddleware,
     HeadMiddleware,
     OriginMiddleware,
@@ -68,7 +69,8 @@ def create_app(
     for error in (BagpackError, WorkerError, HTTPException, RequestValidationError):
         app.add_exception_handler(error, _handle_error)
     # From the innermost to the outermost.
-    app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.upload_seconds)
+    app.add_middleware(DisconnectMiddleware)
+    app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.transfer_seconds)
     app.add_middleware(OriginMiddleware, names=own_names(host, names), anywhere=host in ANYWHERE)
     app.add_middleware(ErrorMiddleware, respond=error_response)
     app.add_middleware(HeadMiddleware)

@@ -3,8 +3,9 @@
 The store, the model and the compiled kernels are loaded once, in the process that starts the explorer. From it a
 *fork server* is forked before the web server starts any thread, and forks the workers, so a worker costs some
 milliseconds and shares its memory with all others. The web server sends a worker a function and its arguments and
-awaits the result on a socket; a late worker gets SIGKILL and is replaced. When the web server exits, for whatever
-reason, the fork server sees its socket closed, kills the workers and exits.
+awaits the result on a socket; a late worker, or one whose client has disconnected, gets SIGKILL and is replaced. When
+the web server exits, for whatever reason, the fork server sees its socket closed, kills the workers and exits. When the
+fork server exits, the web server forks another.
 
 Workers are divided into lanes, each with a queue of its own: pairs of very frequent words and data sets cannot delay
 ordinary pages.
@@ -202,6 +203,12 @@ class WorkerPool:
             return
         gc.collect()
         gc.freeze()  # the collector would write to, and so copy, every page that the workers share
+        self._start_fork_server()
+        for lane in self.lanes.values():
+            for _ in range(lane.size):
+                lane.idle.put_nowait(self._fork())
+
+    def _start_fork_server(self) -> None:
         self._control, theirs = socket.socketpair()
         self._fork_server = os.fork()
         if self._fork_server == 0:
@@ -211,9 +218,6 @@ class WorkerPool:
             finally:
                 os._exit(0)
         theirs.close()
-        for lane in self.lanes.values():
-            for _ in range(lane.size):
-                lane.idle.put_nowait(self._fork())
 
     def close(self) -> None:
         """End all workers and the fork server."""
@@ -223,14 +227,28 @@ class WorkerPool:
                 os.waitpid(self._fork_server, 0)
 
     def _fork(self) -> Worker:
+        """A new worker; if the fork server exited, a new one is started, from this process as it is now."""
+        with self._fork_lock:
+            worker = self._ask_fork_server()
+            if worker is None:
+                self.close()
+                self._start_fork_server()
+                worker = self._ask_fork_server()
+        if worker is None:
+            raise WorkerError("no worker process can be started")
+        return worker
+
+    def _ask_fork_server(self) -> Worker | None:
         assert self._control is not None
         mine, theirs = socket.socketpair()
         mine.setblocking(False)
-        with self._fork_lock, theirs:
+        answer = b""
+        with theirs, suppress(OSError):
             socket.send_fds(self._control, [b"+"], [theirs.fileno()])
             answer = self._control.recv(LENGTH.size, socket.MSG_WAITALL)
         if len(answer) < LENGTH.size:
-            raise WorkerError("the process that starts workers exited; start the explorer again")
+            mine.close()
+            return None
         return Worker(LENGTH.unpack(answer)[0], mine)
 
     async def run(
@@ -275,7 +293,10 @@ class WorkerPool:
         except (EOFError, OSError):
             raise TooLargeError from None  # the kernel ended it for lack of memory, or a library did
         finally:
-            lane.idle.put_nowait(worker if whole else await self._replace(worker))
+            if not whole:
+                with suppress(OSError, WorkerError):  # the next request tries again
+                    worker = await self._replace(worker)
+            lane.idle.put_nowait(worker)
 
     async def _replace(self, worker: Worker) -> Worker:
         worker.kill()
