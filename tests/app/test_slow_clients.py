@@ -154,7 +154,7 @@ def test_a_killed_fork_server_is_replaced(world):
             [fork_server] = explorer.children()
             workers = fork_server.children()
             os.kill(fork_server.pid, signal.SIGKILL)
-            assert httpx.get(f"{base}/word/{word}", timeout=20).status_code == 200  # the workers are still there
+            assert httpx.get(f"{base}/word/{word}", timeout=20).status_code == 200  # its workers still run
             for worker in workers:
                 worker.kill()
             while any(worker.is_running() and worker.status() != "zombie" for worker in workers):

@@ -134,7 +134,7 @@ class Library:
         self.browsers = Cache(KEPT_BROWSERS)
         self.datasets = Cache(KEPT_DATASETS)
         self.teaching: Teaching | None = None  # of `bagpack teach`
-        self.examples: list[dict[str, Any]] | None = None  # of the home page, chosen once before the workers start
+        self.examples: list[dict[str, Any]] | None = None  # of the home page; chosen once
         self.data: dict[str, LoadedData] = {}
         for path in data:
             named_limits = replace(self.limits, rows=10 * self.limits.rows)

@@ -27,7 +27,8 @@ ENGLISH = AUXILIARIES | frozenset(
     within into onto upon about above across after against along among around as before behind below beneath beside
     besides between beyond despite down during except inside like near off out outside over past per since through
     throughout till toward towards under underneath until unto up via and or but nor so yet if then else than though
-    although because while whereas whether when where why how unless once will would shall should can could may might must ought need dare not n't n’t
+    although because while whereas whether when where why how unless once
+    will would shall should can could may might must ought need dare not n't n’t
     's ’s 'll 've 're 'd 'm ll ve re also too very just only even still already again ever never now thus hence
     therefore however rather quite almost
     """.split()  # noqa: SIM905
