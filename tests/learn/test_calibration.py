@@ -12,7 +12,7 @@ from bagpack.learn.calibration import (
     Answers,
     Calibration,
     Threshold,
-    answers,
+    answer_probability,
     calibration_folds,
     choose_threshold,
     fit_calibration,
@@ -22,6 +22,7 @@ from bagpack.learn.calibration import (
     pair_groups,
     reliability,
 )
+from bagpack.learn.targets import chosen_labels, decode_kind
 
 
 def made_up(n=600, classes=3, seed=0):
@@ -200,7 +201,7 @@ def brute_force(found, precision, least):
 def test_the_threshold_with_the_most_answers(seed, precision):
     rng = np.random.default_rng(seed)
     probability = rng.random(80).round(1 if seed % 2 else 3)
-    found = Answers(probability, rng.random(80) < probability, np.arange(80))
+    found = Answers(probability, rng.random(80) < probability)
     chosen, wanted = choose_threshold(found, precision), brute_force(found, precision, 20)
     if wanted is None:
         assert chosen.value is None
@@ -214,7 +215,7 @@ def test_the_threshold_with_the_most_answers(seed, precision):
 
 
 def test_a_precision_out_of_reach_is_said():
-    found = Answers(np.linspace(0.5, 1, 100), np.arange(100) % 2 == 0, np.arange(100))
+    found = Answers(np.linspace(0.5, 1, 100), np.arange(100) % 2 == 0)
     chosen = choose_threshold(found, 0.9)
     assert chosen.value is None
     assert chosen.sentence().startswith("no threshold reaches a precision of 90%: the best is 5")
@@ -225,7 +226,7 @@ def test_a_precision_out_of_reach_is_said():
 
 def test_one_lucky_answer_is_no_precision():
     correct = np.arange(100) == 0
-    found = Answers(np.linspace(1, 0.5, 100), correct, np.arange(100))
+    found = Answers(np.linspace(1, 0.5, 100), correct)
     assert choose_threshold(found, 0.9).value is None
     assert choose_threshold(found, 0.9, least=1).value == 1.0
 
@@ -233,19 +234,17 @@ def test_one_lucky_answer_is_no_precision():
 def test_precision_of_a_threshold_is_measured_on_other_rows():
     rng = np.random.default_rng(2)
     probability = rng.random(4000)
-    found = Answers(probability, rng.random(4000) < probability, np.arange(4000))
+    found = Answers(probability, rng.random(4000) < probability)
     fold = rng.integers(5, size=4000)
     chosen = held_out_threshold(found, fold, 0.8)
     assert chosen.value == choose_threshold(found, 0.8).value
     assert chosen.precision == pytest.approx(0.8, abs=0.03)
     assert chosen.coverage == pytest.approx(0.4, abs=0.05)  # above p the mean is (1 + p) / 2
-    few = Answers(probability[:200], rng.random(200) < probability[:200], np.arange(200))
+    few = Answers(probability[:200], rng.random(200) < probability[:200])
     right = given = 0
     for number in range(5):
         rest, own = fold[:200] != number, fold[:200] == number
-        value = brute_force(
-            Answers(few.probability[rest], few.correct[rest], np.arange(rest.sum())), 0.8, 20
-        )[0]
+        value = brute_force(Answers(few.probability[rest], few.correct[rest]), 0.8, 20)[0]
         right += few.correct[own & (few.probability >= value)].sum()
         given += (few.probability[own] >= value).sum()
     measured = held_out_threshold(few, fold[:200], 0.8)
@@ -254,20 +253,20 @@ def test_precision_of_a_threshold_is_measured_on_other_rows():
         pytest.approx(given / 200),
     )
     assert measured.precision != choose_threshold(few, 0.8).precision
-    noise = Answers(probability, rng.random(4000) < 0.5, np.arange(4000))
+    noise = Answers(probability, rng.random(4000) < 0.5)
     assert held_out_threshold(noise, fold, 0.95).value is None
 
 
-def test_answers_are_the_best_class_or_every_label():
+def test_the_probability_is_that_of_the_label_that_the_decision_values_choose():
+    """The most probable class can be another: curves of different classes differ."""
     probabilities = np.array([[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])
-    truth = np.array([[False, True, False], [False, True, False]])
-    best = answers(probabilities, truth, "multiclass")
-    assert best.probability.tolist() == [0.7, 0.5]
-    assert best.correct.tolist() == [True, False]
-    every = answers(probabilities, truth, "multilabel")
-    assert every.pair.tolist() == [0, 0, 0, 1, 1, 1]
-    chosen = choose_threshold(every, 1.0, least=1)
-    assert (chosen.value, chosen.coverage) == (0.7, 0.5)
+    chosen = chosen_labels("multiclass", np.array([[0.0, 1.0, -1.0], [0.1, 0.0, 0.2]]))
+    assert chosen.tolist() == [[False, True, False], [False, False, True]]
+    assert answer_probability(probabilities, chosen, "multiclass").tolist() == [0.7, 0.2]
+    sets = answer_probability(probabilities, chosen, "multilabel")
+    assert sets.tolist() == pytest.approx([0.8 * 0.7 * 0.9, 0.5 * 0.7 * 0.2])
+    two = np.array([[0.0], [0.3]])  # a decision value of 0 is the first class, as in decode_kind
+    assert chosen_labels("binary", two).argmax(axis=1).tolist() == decode_kind("binary", two).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Calibrated probabilities, abstention, and a saved model used in Python as on the command line."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
 from bagpack.experiments.training import answer_rows, predict_pairs, train_file
 from bagpack.learn import save_model
+from bagpack.learn.calibration import Calibration, Curve, Threshold
 from bagpack.learn.fitting import calibrate
 from bagpack.learn.synthetic import make_counts
 
@@ -36,6 +38,30 @@ def test_probabilities_are_calibrated_on_held_out_rows(data):
     assert 0 < given.sum() < 100
     assert right[given].mean() > right[~given].mean()
     assert (best[given].min() >= classifier.model_.threshold.value) and best[~given].max() < best[given].max()
+
+
+def test_the_probability_and_the_threshold_are_those_of_the_predicted_label(data):
+    """Another class can be more probable than the one with the largest decision value; that one is not reported."""
+    X, y = data
+    model = RelationClassifier().fit(X[:300], y[:300]).model_
+    curves = (
+        Curve(0.0, 3.0),
+        Curve(2.0, 0.0),
+        Curve(2.0, 0.0),
+    )  # "kind" is always 95 % probable, before normalising
+    model = replace(
+        model, calibration=Calibration("multiclass", curves), threshold=Threshold(0.9, 0.4, 0.9, 0.5)
+    )
+    decisions, test = model.decisions(X[300:]), X[300:]
+    labels, probabilities = model.predict(test), model.predict_proba(test)
+    own = probabilities[np.arange(100), [model.classes.index(label) for label in labels]]
+    assert (own < probabilities.max(axis=1)).sum() > 10
+    np.testing.assert_array_equal(model.answer_probabilities(decisions), own)
+    np.testing.assert_array_equal(model.answered(test, decisions), own >= 0.4)
+    assert model.answers(test) == [label if p >= 0.4 else None for label, p in zip(labels, own, strict=True)]
+    assert [row[3] for row in answer_rows(model, test, test.pairs, labels, decisions)][1:] == own.round(
+        6
+    ).tolist()
 
 
 def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkeypatch):
@@ -92,7 +118,11 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     assert [row[-1] for row in rows] == ["yes"] * 6 + ["no"]
     assert list(model.predict(pairs)) == [max(zip(row[4:7], header[4:7], strict=True))[1] for row in rows[:6]]
     probabilities = model.predict_proba(pairs)
-    assert probabilities.max(axis=1) == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
+    own = [
+        one[model.classes.index(label)]
+        for one, label in zip(probabilities, model.predict(pairs), strict=True)
+    ]
+    assert own == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
     found = model.explain(pairs[0])
     assert found.label == model.predict(pairs[:1])[0]
     assert found.decision == pytest.approx(model.label_scores(pairs[:1]).max(), abs=1e-9)

@@ -18,7 +18,8 @@ from bagpack.evaluate.probabilities import (
 )
 from bagpack.evaluate.results import Evaluation
 from bagpack.evaluate.schema import EvaluationResult, Prediction, Sentence
-from bagpack.learn.targets import decode
+from bagpack.learn.calibration import answer_probability
+from bagpack.learn.targets import chosen_labels
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
@@ -80,8 +81,10 @@ def prediction_parts(
         decisions = np.where(training.tested[:, None], training.conditions[-1].decisions, decisions)
     per_label = calibrated(targets, decisions, parts)
     truth = targets.one_hot()
-    chosen = _chosen(targets, decode(targets, decisions))
-    probability, of_label = _of_set(targets, per_label, chosen), _of_set(targets, per_label, truth)
+    chosen = chosen_labels(targets.kind, decisions)
+    probability, of_label = (
+        answer_probability(per_label, labels, targets.kind) for labels in (chosen, truth)
+    )
     right = (truth == chosen).all(axis=1)
     known = np.array([count is not None for count in facts.together], dtype=bool)
     usable = tested & np.isfinite(probability)
@@ -126,21 +129,8 @@ def _row(
     }
 
 
-def _chosen(targets: Targets, predicted: Any) -> Bools:
-    if targets.kind == "multilabel":
-        return np.asarray(predicted, dtype=bool)
-    return np.asarray(predicted[:, None] == np.arange(len(targets.classes)))
-
-
 def _label(targets: Targets, columns: Bools) -> str:
     return ", ".join(str(name) for name, has in zip(targets.classes, columns, strict=True) if has)
-
-
-def _of_set(targets: Targets, per_label: Floats, columns: Bools) -> Floats:
-    """Probability of the marked label; of a label set, the product over its labels and the absence of the others."""
-    if targets.kind == "multilabel":
-        return np.asarray(np.where(columns, per_label, 1 - per_label).prod(axis=1))
-    return np.asarray(np.where(columns, per_label, 0.0).sum(axis=1))
 
 
 def suspicious(targets: Targets, per_label: Floats, usable: Bools) -> list[int]:

@@ -82,7 +82,7 @@ def threshold_for(probability: Floats, right: Bools, precision: float) -> float:
     """The lowest probability from which at least this share of the predictions is right; infinity if there is none."""
     if not len(probability):
         return float("inf")
-    answers = calibration.Answers(probability, right, np.arange(len(right)))
+    answers = calibration.Answers(probability, right)
     value = calibration.choose_threshold(answers, precision).value
     return float("inf") if value is None else value
 

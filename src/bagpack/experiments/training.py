@@ -137,7 +137,7 @@ def answer_rows(
     given = model.answered(matrix, decisions)
     probability: list[float | None] = [None] * len(pairs)
     if model.calibration is not None:
-        probability = model.probabilities(decisions).max(axis=1).round(6).tolist()
+        probability = model.answer_probabilities(decisions).round(6).tolist()
     scores = model.scores_of(decisions).tolist()
     columns = zip(pairs, answers, given, probability, scores, together, trained, strict=True)
     for (w1, w2), answer, has, share, row, seen, known in columns:

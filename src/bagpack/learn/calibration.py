@@ -270,24 +270,26 @@ def reliability(probability: Floats, correct: Bools, bins: int = 10) -> Reliabil
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model would answer: the probability of each answer, whether it is correct, and its pair."""
+    """What a model would answer for each pair: the probability of the answer, and whether it is correct."""
 
     probability: Floats
     correct: Bools
-    pair: Index
 
 
-def answers(probabilities: Floats, one_hot: Bools, kind: Kind) -> Answers:
-    """The most probable class of each pair; of label sets, every label.
+def answer_probability(probabilities: Floats, chosen: Bools, kind: Kind) -> Floats:
+    """Probability of each pair's answer, from those of the classes and which of them the answer has.
 
-    ``one_hot`` is pairs × classes, also for two classes.
+    The answer is chosen by decision values, so another class can be slightly more probable. A label set has the product
+    over its labels and the absence of the others.
+
+    Examples
+    --------
+    >>> answer_probability(np.array([[0.2, 0.5, 0.3]]), np.array([[False, False, True]]), "multiclass").tolist()
+    [0.3]
     """
-    n, classes = probabilities.shape
     if kind == "multilabel":
-        return Answers(probabilities.ravel(), one_hot.ravel(), np.repeat(np.arange(n), classes))
-    best = probabilities.argmax(axis=1)
-    rows = np.arange(n)
-    return Answers(probabilities[rows, best], one_hot[rows, best], rows)
+        return np.asarray(np.where(chosen, probabilities, 1 - probabilities).prod(axis=1))
+    return np.asarray(np.where(chosen, probabilities, 0.0).sum(axis=1))
 
 
 # Abstention -----------------------------------------------------------------------------------------------------
@@ -361,10 +363,8 @@ def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANS
     possible = np.flatnonzero(last & (given >= min(least, total)))
     enough = possible[reached[possible] >= precision]
     at = int(enough[-1]) if len(enough) else int(possible[np.argmax(reached[possible])])
-    pairs = len(np.unique(held_out.pair))
-    covered = len(np.unique(held_out.pair[order[: at + 1]])) / pairs
     value = float(sorted_probability[at]) if len(enough) else None
-    return Threshold(precision, value, float(reached[at]), covered)
+    return Threshold(precision, value, float(reached[at]), (at + 1) / total)
 
 
 def held_out_threshold(
@@ -377,15 +377,13 @@ def held_out_threshold(
     """
     chosen = choose_threshold(held_out, precision, least)
     accepted = np.zeros(len(held_out.probability), dtype=bool)
-    of_answer = fold[held_out.pair]
     for number in np.unique(fold):
-        test = of_answer == number
+        test = fold == number
         if test.all():
             raise UsageError("a threshold needs at least two folds")
-        rest = Answers(held_out.probability[~test], held_out.correct[~test], held_out.pair[~test])
+        rest = Answers(held_out.probability[~test], held_out.correct[~test])
         accepted[test] = choose_threshold(rest, precision, least).accepts(held_out.probability[test])
     if chosen.value is None:
         return chosen
     found = float(held_out.correct[accepted].mean()) if accepted.any() else 0.0
-    covered = len(np.unique(held_out.pair[accepted])) / len(np.unique(held_out.pair))
-    return Threshold(precision, chosen.value, found, covered)
+    return Threshold(precision, chosen.value, found, float(accepted.mean()))

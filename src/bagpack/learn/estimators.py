@@ -305,6 +305,7 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         """Calibrated probability of each class, pairs × classes.
 
         The first call calibrates on held-out folds of the training pairs, which takes five times as long as `fit`.
+        Labels are chosen by decision values, so the most probable class can be another than the one `predict` gives.
         """
         decisions = self._decisions(X)
         return self.model_.probabilities(decisions)

@@ -12,7 +12,8 @@ import numpy as np
 from bagpack.errors import UsageError
 from bagpack.learn.block_weighting import BlockWeighting, apply_step, design_blocks
 from bagpack.learn.calibration import (
-    answers,
+    Answers,
+    answer_probability,
     calibration_folds,
     fit_calibration,
     held_out_decisions,
@@ -27,7 +28,7 @@ from bagpack.learn.model import LinearModel, counted_with
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.solver import fit_classes, fit_ratings
 from bagpack.learn.svm import Dual, constant_output, solve_classes, solve_ratings
-from bagpack.learn.targets import Targets, check_trainable
+from bagpack.learn.targets import Targets, check_trainable, chosen_labels
 from bagpack.parallel import on_one_machine, worker_count
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
@@ -391,7 +392,9 @@ def calibrate(
     threshold = None
     if precision is not None:
         probabilities = held_out_probabilities(decisions, targets.columns, targets.kind, fold)
-        threshold = held_out_threshold(
-            answers(probabilities, targets.one_hot(), targets.kind), fold, precision
+        chosen = chosen_labels(targets.kind, decisions)
+        held_out_answers = Answers(
+            answer_probability(probabilities, chosen, targets.kind), (chosen == targets.one_hot()).all(axis=1)
         )
+        threshold = held_out_threshold(held_out_answers, fold, precision)
     return replace(model, calibration=found, threshold=threshold)

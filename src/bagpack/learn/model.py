@@ -17,10 +17,10 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
 from bagpack.learn.block_weighting import BlockWeighting, design_blocks
-from bagpack.learn.calibration import Calibration, Threshold
+from bagpack.learn.calibration import Calibration, Threshold, answer_probability
 from bagpack.learn.design import ProductBlock, RowBlock, score_blocks
 from bagpack.learn.features import PLAIN, block_of, blocks_of_matrix, check_blocks, evidence
-from bagpack.learn.targets import Kind, decode_kind
+from bagpack.learn.targets import Kind, chosen_labels, decode_kind
 from bagpack.names import block_features
 from bagpack.sources import find_store, not_found, open_source
 from bagpack.vectors.blocks import Block
@@ -224,7 +224,10 @@ class LinearModel:
         return np.array(self.classes)[decoded]
 
     def predict_proba(self, X: Pairs | BlockMatrix) -> Floats:
-        """Calibrated probability of each class, pairs × classes."""
+        """Calibrated probability of each class, pairs × classes.
+
+        Labels are chosen by decision values, so the most probable class can be another than the one `predict` gives.
+        """
         return self.probabilities(self.decisions(X))
 
     def probabilities(self, decisions: Floats) -> Floats:
@@ -237,6 +240,12 @@ class LinearModel:
                 "two pairs of a label are needed"
             )
         return self.calibrated.calibration.probabilities(decisions)
+
+    def answer_probabilities(self, decisions: Floats) -> Floats:
+        """Calibrated probability of each pair's label (or whole set of labels), from decision values."""
+        return answer_probability(
+            self.probabilities(decisions), chosen_labels(self.kind, decisions), self.kind
+        )
 
     @cached_property
     def calibrated(self) -> LinearModel:
@@ -253,7 +262,7 @@ class LinearModel:
         """Labels (or sets of labels), or None for *none of these*.
 
         That is the answer for a pair with a word that the corpus does not have, and, if the model has a threshold,
-        where the label's probability is below it.
+        where the probability of the label (or of the whole set) is below it.
         """
         matrix = self._matrix(X)
         decisions = self.decisions(matrix)
@@ -265,8 +274,7 @@ class LinearModel:
         known = ~matrix.unknown if isinstance(matrix, BlockMatrix) else np.ones(len(decisions), np.bool_)
         if self.threshold is None or self.kind == "rating":
             return known
-        best = self.probabilities(decisions).max(axis=1)
-        return known & self.threshold.accepts(best)
+        return known & self.threshold.accepts(self.answer_probabilities(decisions))
 
     def label_scores(self, X: Pairs | BlockMatrix) -> Floats:
         """One decision value per class, also for two classes (the first class's is the negated one)."""

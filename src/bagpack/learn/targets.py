@@ -276,6 +276,15 @@ def decode_kind(kind: Kind, decisions: Floats) -> Answers:
     return decisions[:, 0]
 
 
+def chosen_labels(kind: Kind, decisions: Floats) -> Bools:
+    """Which classes `decode_kind` gives each pair, pairs × classes."""
+    if kind == "binary":
+        return np.hstack([decisions <= 0, decisions > 0])
+    if kind == "multilabel":
+        return decisions > 0
+    return np.asarray(decode_kind(kind, decisions)[:, None] == np.arange(decisions.shape[1]))
+
+
 def label_counts(targets: Targets) -> dict[str, int]:
     """How many pairs carry each label."""
     if targets.kind == "rating":
