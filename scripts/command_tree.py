@@ -18,7 +18,7 @@ class Parameter:
 
     names: str  # `--out, -o PATH`, or `STORE`
     help: str
-    default: str  # "" if there is none, or nothing to tell
+    default: str  # "" if there is none worth showing
     required: bool
 
 
@@ -40,7 +40,7 @@ def program_help() -> str:
 
 
 def program_options() -> list[Parameter]:
-    """The options that stand before a command; those of typer are worded here, as its versions word them otherwise."""
+    """The options before a command; typer's own are described here, because its versions word them differently."""
     own = [p for p in typer.main.get_command(app).params if "completion" not in p.name]
     return [
         *map(_option, own),

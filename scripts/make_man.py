@@ -22,11 +22,11 @@ ENVIRONMENT = (
     ("BAGPACK_ENGINE_USER, BAGPACK_ENGINE_PASSWORD", "Credentials for OpenSearch and Elasticsearch."),
     ("BAGPACK_ENGINE_API_KEY", "An API key for Elasticsearch."),
     ("BAGPACK_SCRATCH", "Where workers of a cluster hand their results over."),
-    ("BAGPACK_TRACEBACK", "Show where an unforeseen error came from."),
+    ("BAGPACK_TRACEBACK", "Show where an unexpected error came from."),
     ("NO_COLOR, COLUMNS", "No colours; the width of the terminal."),
 )
 EXAMPLES = (
-    ("Index a directory of text, and see where two words meet:",
+    ("Index a directory of text, and show the sentences with two words:",
      ("bagpack index texts --out my.bp", "bagpack contexts my.bp cat lion")),
     ("Train on labelled pairs, and ask why:",
      ("bagpack train my.bp relations.tsv --out my.model", "bagpack explain my.model leaf tree")),

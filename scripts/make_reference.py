@@ -12,8 +12,8 @@ HEAD = """# Commands
 {help} This page is made from the commands (`python scripts/make_reference.py`); `bagpack COMMAND --help` says the same.
 
 Every command ends with 0 when it did its work, with 2 when it was called wrongly, and with 1 when something failed;
-then one sentence on standard error says what was wrong and how to mend it. Progress and summaries go to standard error,
-results to standard output. `--json` writes results for machines. `BAGPACK_TRACEBACK=1` shows where an unforeseen error
+then one sentence on standard error says what was wrong and how to fix it. Progress and summaries go to standard error,
+results to standard output. `--json` writes results for programs. `BAGPACK_TRACEBACK=1` shows where an unexpected error
 came from. [Completion and the man page](../shell.md) are described elsewhere.
 """
 

@@ -21,7 +21,7 @@ from tests.docs.running import run_page  # noqa: E402
 
 
 def refresh(page: Path, kit: Kit, directory: Path) -> bool:
-    """Run a page and write it anew; returns whether anything changed."""
+    """Run a page and rewrite it; returns whether anything changed."""
     printed: dict[int, list[str]] = {}
     run_page(page, kit, directory, printed)
     lines = page.read_text(encoding="utf-8").splitlines()

@@ -63,7 +63,7 @@ class Result:
         assert self.code == code, self.err
         assert self.out == ""
         assert "Traceback" not in self.err
-        assert "unforeseen" not in self.err
+        assert "unexpected error" not in self.err
         said = self.err.strip()
         assert said.startswith("bagpack: ")
         assert "\n" not in said

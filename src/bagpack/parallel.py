@@ -36,7 +36,7 @@ Progress = Callable[[str, int, int], None]
 
 delayed = joblib.delayed  # makes the calls that `run` takes
 
-_beside: ContextVar[Path | None] = ContextVar("beside", default=None)
+_scratch_near: ContextVar[Path | None] = ContextVar("scratch_near", default=None)
 
 
 class WorkerError(BagpackError):
@@ -92,7 +92,7 @@ def counter(progress: Progress | None, what: str, total: int) -> Callable[[int],
     return None if progress is None else lambda done: progress(what, done, total)
 
 
-def told(results: Iterable[Any], what: str, total: int, progress: Progress | None) -> Iterator[Any]:
+def with_progress(results: Iterable[Any], what: str, total: int, progress: Progress | None) -> Iterator[Any]:
     """The same results; each is reported, and before the first that they begin."""
     if progress is None:
         yield from results
@@ -130,13 +130,13 @@ def _lost(error: Exception) -> str | None:
 
 
 @contextmanager
-def beside(path: str | Path) -> Iterator[None]:
+def scratch_near(path: str | Path) -> Iterator[None]:
     """Within, results of workers are stored next to this path (an output, on the file system that they share)."""
-    token = _beside.set(Path(os.path.abspath(path)))
+    token = _scratch_near.set(Path(os.path.abspath(path)))
     try:
         yield
     finally:
-        _beside.reset(token)
+        _scratch_near.reset(token)
 
 
 @contextmanager
@@ -159,7 +159,7 @@ def _shared_place(near: str | Path | None) -> Path:
         with disk_errors(Path(named)):
             Path(named).mkdir(parents=True, exist_ok=True)
         return Path(named).absolute()
-    output = _beside.get()
+    output = _scratch_near.get()
     candidates = [
         output.parent if output else None,
         Path(tempfile.gettempdir()) if on_one_machine() else None,

@@ -309,7 +309,7 @@ def test_a_csv_holds_no_formula(tmp_path):
     assert not any(cell[:1] in "=+-@\t\r" and len(cell) > 1 for cell in cells)
 
 
-def test_an_unforeseen_error_is_not_shown_to_visitors(world):
+def test_an_unexpected_error_is_not_shown_to_visitors(world):
     app = create_app(open_library(str(world / "c.bp")))
 
     @app.get("/broken.json")

@@ -330,7 +330,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, job
     code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp.partial/shards/progress/*")))
     assert code == 130
     assert said == (
-        "bagpack: interrupted; what is finished is kept: the same command with --resume goes on\n"
+        "bagpack: interrupted; finished work is kept: run the same command with --resume to continue\n"
     )
     resumed = process(*args, "--resume")
     assert resumed.code == 0
@@ -346,7 +346,7 @@ def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, process):
     args = ("fetch", pairs, "--engine", engine, "--out", tmp_path / "s.bps", "--cache", cache, "--rate", "2")
     code, said = interrupt(args, cache.exists)
     assert code == 130
-    assert said == "bagpack: interrupted; what was answered is kept: the same command goes on\n"
+    assert said == "bagpack: interrupted; answers are kept: run the same command to continue\n"
 
 
 def test_ctrl_c_where_nothing_is_kept(cli, monkeypatch, tmp_path):
@@ -374,14 +374,14 @@ def test_output_on_a_full_disk(tmp_path, write, process, options):
     assert "Exception" not in done.stderr
 
 
-def test_an_unforeseen_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch):
+def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch):
     def broken(*args, **more):
         raise ZeroDivisionError("surprise")
 
     monkeypatch.setattr("bagpack.corpus.build.index.index_corpus", broken)
     done = cli("index", write("a.txt", "x"), "--out", tmp_path / "s")
     assert done.code == 1
-    assert "something unforeseen went wrong (ZeroDivisionError: surprise)" in done.err
+    assert "unexpected error (ZeroDivisionError: surprise)" in done.err
     assert "Traceback" not in done.err
 
 

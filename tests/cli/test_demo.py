@@ -139,7 +139,7 @@ def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp
         patched.setattr(parts, "run", interrupted)
         done = cli("demo")
     assert done.code == 130
-    assert done.err == "bagpack: interrupted; what is finished is kept: the same command goes on\n"
+    assert done.err == "bagpack: interrupted; finished steps are kept: run the same command to continue\n"
     done = cli("demo")
     assert done.code == 0
     # Without a finished part nothing is kept, so there is nothing to resume.

@@ -136,7 +136,7 @@ def test_one_flipped_byte_in_any_file_is_told(store, cli):
             assert done.code == 1, (name, at)
             assert path.name in done.err, (name, at, done.err)
             assert "Traceback" not in done.err
-            assert "unforeseen" not in done.err
+            assert "unexpected error" not in done.err
         path.write_bytes(content)
     assert cli("verify", store.path).code == 0
 
@@ -189,7 +189,7 @@ def test_what_is_no_store_is_told(tmp_path, cli, write):
             done = cli(command, tmp_path / name)
             assert done.code == 1
             assert done.err.startswith("bagpack: ")
-            assert "unforeseen" not in done.err
+            assert "unexpected error" not in done.err
     (tmp_path / "g.partial").mkdir()
     with pytest.raises(StoreError, match="an unfinished build is at"):
         Corpus.open(tmp_path / "g")

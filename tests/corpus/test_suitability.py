@@ -13,7 +13,7 @@ from test_interruption import dying
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.sniff import LeftOut, tell_left_out
+from bagpack.corpus.readers.sniff import LeftOut, say_left_out
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError
 
@@ -96,7 +96,7 @@ def test_they_are_counted_and_named(folder, cli):
     assert first in cli("engine", "build", "my-index", folder, "--jobs", 1).err
     assert "left out" not in cli("index", "texts", "--out", "t.bp", "--jobs", 1).err
     assert "left out" not in cli("info", "t.bp").out
-    assert tell_left_out(LEFT_OUT[:1]) == "1 file was left out: c/a.pdf (a PDF file)"
+    assert say_left_out(LEFT_OUT[:1]) == "1 file was left out: c/a.pdf (a PDF file)"
 
 
 def test_a_directory_without_any_text(folder, cli):

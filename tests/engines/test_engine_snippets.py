@@ -313,7 +313,7 @@ def test_fetching_again_asks_only_for_what_is_new(engine_url, text, tmp_path):
     _, asked, told = fetch([("cat", "lion")])
     assert asked == 0
     assert told == [
-        f"{out} holds the answers to all 14 queries already: nothing is left to ask (--overwrite makes it anew)"
+        f"{out} holds the answers to all 14 queries already: no query is left to send (--overwrite rebuilds it)"
     ]
     assert (out / "manifest.json").stat().st_ino == made, "left as it is"
     longer, asked, told = fetch([("cat", "lion"), ("dog", "cat")])

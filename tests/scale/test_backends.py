@@ -76,7 +76,7 @@ def test_arrays_come_back_in_order(tmp_path, jobs):
     calls = [(first, 3) for first in range(0, 12, 3)]
     done = []
     with (
-        parallel.beside(tmp_path / "out"),
+        parallel.scratch_near(tmp_path / "out"),
         parallel.gather(squares, calls, jobs, tmp_path, done.append) as left,
     ):
         assert len(list(tmp_path.glob(".bagpack-*/*"))) == (4 if jobs > 1 else 0)
@@ -95,7 +95,7 @@ def test_place_that_workers_share(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     assert place() != tmp_path  # among the temporary files of this machine
-    with parallel.beside("out/m.bpm"):
+    with parallel.scratch_near("out/m.bpm"):
         assert place() != tmp_path / "out"  # not there yet
         (tmp_path / "out").mkdir()
         assert place() == tmp_path / "out"

@@ -47,14 +47,14 @@ from bagpack.console import clean
 from bagpack.errors import BagpackError
 
 KEPT = {
-    "index": "what is finished is kept: the same command with --resume goes on",
-    "fetch": "what was answered is kept: the same command goes on",
-    "demo": "what is finished is kept: the same command goes on",
+    "index": "finished work is kept: run the same command with --resume to continue",
+    "fetch": "answers are kept: run the same command to continue",
+    "demo": "finished steps are kept: run the same command to continue",
 }
 
 
 class ReaderGoneError(Exception):
-    """The reader of our output went away (`| head`): there is nothing to say, and nowhere to say it."""
+    """The reader of our output closed the pipe (`| head`)."""
 
 
 class InterruptedWork(BagpackError):  # noqa: N818
@@ -72,9 +72,9 @@ class Commands(command.Group):
             return super().invoke(ctx)
         except BrokenPipeError:  # typer would exit with 1
             raise ReaderGoneError from None
-        except (KeyboardInterrupt, InterruptedWork):  # the demo runs other commands, and its own word counts
+        except (KeyboardInterrupt, InterruptedWork):  # the demo runs other commands; its own message is shown
             command = ctx.invoked_subcommand
-            if command in ("serve", "teach"):  # it says how it is ended
+            if command in ("serve", "teach"):  # their own message has said how to stop them
                 raise
             kept = "" if "-" in sys.argv else KEPT.get(command, "")
             raise InterruptedWork("interrupted" + (f"; {kept}" if kept else "")) from None
@@ -144,9 +144,9 @@ def main() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     end_on_signals()
 
-    if sys.stderr.isatty():  # who reads a log is not waiting
+    if sys.stderr.isatty():  # a log has no reader who waits
         on_compile(lambda: print(COMPILING, file=sys.stderr))
-    # loky replaces workers that grew; the work goes on and the result is the same, so there is nothing to tell.
+    # loky replaces workers whose memory grew; the result is the same.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
     warnings.filterwarnings("ignore", message=r"In \d+ of \d+ folds")  # the result has it as a note
     warnings.formatwarning = lambda message, *_: f"bagpack: {message}\n"
@@ -171,7 +171,7 @@ def main() -> None:
         elif os.environ.get("BAGPACK_TRACEBACK"):
             raise
         else:
-            code, message = 1, _unforeseen(error)
+            code, message = 1, _unexpected(error)
     else:
         if code:
             sys.exit(code)
@@ -181,21 +181,21 @@ def main() -> None:
     sys.exit(code)
 
 
-def _unforeseen(error: Exception) -> str:
+def _unexpected(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         _drop_output()
         return "the disk is full: the output could not be written; free some space there and run the command again"
-    where = f"{type(error).__name__}: {error}"
-    return f"something unforeseen went wrong ({where}); BAGPACK_TRACEBACK=1 shows where, please report it"
+    what = f"{type(error).__name__}: {error}"
+    return f"unexpected error ({what}); please report it with the output of BAGPACK_TRACEBACK=1"
 
 
 def _drop_output() -> None:
-    """What is still buffered for standard output goes nowhere, so that the interpreter does not try again."""
+    """Discard what is buffered for standard output, so that the interpreter does not try to write it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str) -> None:
-    """A sentence on standard error, or a list below one; a terminal would break it within words."""
+    """Print an error on standard error; on a terminal it is wrapped between words."""
     text = f"bagpack: {clean(message)}"
     if sys.stderr.isatty():
         import shutil

@@ -44,7 +44,7 @@ def contexts(
     json: Json = False,
     csv: Annotated[bool, common("--csv", help="Write CSV to standard output.")] = False,
 ) -> None:
-    """Show the sentences in which a word occurs or two words meet."""
+    """Show the sentences in which a word or a pair of words occurs."""
     from bagpack.contexts.source import elsewhere
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.contexts.windows import parse_limit
@@ -71,7 +71,7 @@ def contexts(
         show_lines(found)
     console.print_message(found.note, "dim")
     if w2 is not None and not found.total and not found.unknown:
-        _tell_nearest(source, w1, w2, reach)
+        _print_nearest(source, w1, w2, reach)
     hint_words(source, found.unknown)
     for item in others:
         console.print_message(say_elsewhere(**asdict(item)), "yellow")
@@ -96,8 +96,8 @@ def _show_by(source: ContextSource, words: list[str], by: str, windows: Sizes, j
         hint_words(source, found.unknown)
 
 
-def _tell_nearest(source: ContextSource, w1: str, w2: str, windows: Sizes) -> None:
-    """For two words that never meet: how often each occurs, and how near they come in a sentence."""
+def _print_nearest(source: ContextSource, w1: str, w2: str, windows: Sizes) -> None:
+    """For two words that never co-occur: how often each occurs, and how near they come in a sentence."""
     from bagpack.report.screens.contexts import show_lines
     from bagpack.wording import say_nearest
 
@@ -113,7 +113,7 @@ def _nearest(
 ) -> tuple[int | None, Concordance | None]:
     """The fewest tokens between the two words in any sentence, with that sentence; None if they share none.
 
-    How often they meet only grows with the tokens that may be between, so the bound is found by bisection.
+    The number of co-occurrences grows with the tokens allowed between, so the bound is found by bisection.
     """
     from bagpack.contexts.windows import WIDEST
 

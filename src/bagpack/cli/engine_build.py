@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bagpack import console
-from bagpack.cli.index import tell_skipped
+from bagpack.cli.index import print_skipped
 from bagpack.cli.options import Jobs, OutputOptions, Overwrite, ReadingOptions
 from bagpack.cli.progress import progress_bar
 
@@ -52,4 +52,4 @@ def build(
     elif not output.quiet:
         counts = f"{console.many(summary.sentences, 'sentence')}, {console.many(summary.tokens, 'token')}"
         console.print_about(shown, f"{counts} in {console.show_time(seconds)}")
-        tell_skipped(summary.problems, summary.left_out)
+        print_skipped(summary.problems, summary.left_out)

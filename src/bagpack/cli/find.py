@@ -57,7 +57,7 @@ def find(
     ] = None,
     known: Annotated[
         str | None,
-        advanced("--known", metavar="FILE", help="A table of further known pairs, which are left out."),
+        advanced("--known", metavar="FILE", help="A table of known pairs to exclude."),
         Names((FILE,)),
     ] = None,
     mark_known: Annotated[
@@ -133,7 +133,7 @@ def find(
     elif out is None and html is None:
         show_found(found)
     if not output.silent:
-        _tell(out, html, found.notes, len(found))
+        _print_summary(out, html, found.notes, len(found))
 
 
 def _parse_per_word(text: str) -> int | None:
@@ -144,7 +144,7 @@ def _parse_per_word(text: str) -> int | None:
     return int(text)
 
 
-def _tell(out: Path | None, html: Path | None, notes: tuple[str, ...], number: int) -> None:
+def _print_summary(out: Path | None, html: Path | None, notes: tuple[str, ...], number: int) -> None:
     for path in (out, html):
         if path is not None:
             console.print_about(path, console.many(number, "pair"))

@@ -60,22 +60,22 @@ def index(
         console.print_json({**facts, "seconds": round(summary.seconds, 3), "new_tokens": summary.new_tokens})
     elif not output.quiet:
         _summarise(facts, summary.seconds, summary.read_tokens)
-        tell_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")
-        _tell_files("files with repaired bytes, and the number of places", summary.repaired)
-        _tell_files("files by detected language", summary.languages)
+        print_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")
+        _print_files("files with repaired bytes, and the number of places", summary.repaired)
+        _print_files("files by detected language", summary.languages)
         lang = summary.corpus.options.lang
-        _tell_files(
+        _print_files(
             f"files that do not look like --lang {lang}, and what they look like", summary.other_languages
         )
-        _tell_files(
+        _print_files(
             "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)",
             summary.unknown_tagsets,
         )
         if "auto" in summary.corpus.options.encoding:
-            _tell_files("files that are not UTF-8, and what they were read as", summary.encodings)
+            _print_files("files that are not UTF-8, and what they were read as", summary.encodings)
 
 
-def _tell_files(what: str, files: Mapping[str, object]) -> None:
+def _print_files(what: str, files: Mapping[str, object]) -> None:
     """Name the first of some files with something about each."""
     if files:
         shown = [f"{name} ({about})" for name, about in list(files.items())[:SHOWN_FILES]]
@@ -159,12 +159,12 @@ SKIPPED = {
 }
 
 
-def tell_skipped(counts: dict[str, int], left_out: list[LeftOut], all_in: str = "") -> None:
+def print_skipped(counts: dict[str, int], left_out: list[LeftOut], all_in: str = "") -> None:
     """What did not go in, after a summary."""
-    from bagpack.corpus.readers.sniff import tell_left_out
+    from bagpack.corpus.readers.sniff import say_left_out
 
     for name, words in SKIPPED.items():
         if counts.get(name):
             console.print_message(console.many(counts[name], *words), "yellow")
     if left_out:
-        console.print_message(tell_left_out(left_out, all_in), "yellow")
+        console.print_message(say_left_out(left_out, all_in), "yellow")

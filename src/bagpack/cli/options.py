@@ -262,12 +262,12 @@ class ParallelOptions:
             yield
             return
         from bagpack.backends import open_backend
-        from bagpack.parallel import beside
+        from bagpack.parallel import scratch_near
 
         with ExitStack() as stack:
             stack.enter_context(open_backend(self.backend, self.address, self.jobs))
             if out is not None:
-                stack.enter_context(beside(out))
+                stack.enter_context(scratch_near(out))
             yield
 
 

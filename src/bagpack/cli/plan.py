@@ -52,11 +52,11 @@ def plan(
         return
     show_plan(facts, None if out is None else _free(out))
     if facts["left_out"]:
-        from bagpack.corpus.readers.sniff import tell_left_out
+        from bagpack.corpus.readers.sniff import say_left_out
         from bagpack.corpus.store.manifest import LeftOut
 
         console.print_message(
-            tell_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow"
+            say_left_out([LeftOut(**file) for file in facts["left_out"]], "--json"), "yellow"
         )
 
 

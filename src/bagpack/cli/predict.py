@@ -40,7 +40,7 @@ def predict(
     """
     from bagpack.experiments.training import answer_rows, predict_pairs
     from bagpack.files import check_not_read
-    from bagpack.report.screens.matrix import tell_unknown
+    from bagpack.report.screens.matrix import print_unknown
     from bagpack.sheets import check_table, table_text, write_table
     from bagpack.tasks import read_pairs
 
@@ -61,4 +61,4 @@ def predict(
     else:
         write_table(out, [header, *rows])
     if not output.quiet:
-        tell_unknown(matrix.unknown_words)
+        print_unknown(matrix.unknown_words)

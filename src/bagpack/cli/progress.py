@@ -47,7 +47,7 @@ def progress_line(
 ) -> str:
     """One line of at most `width` columns: what, how much of it is done, and the two times with their names.
 
-    The bar takes the room that is left; where there is none for it, the note and then the description give way. Work of
+    The bar takes the space that is left; if there is none, the note and then the description are dropped. Work of
     unknown size has no bar and no remaining time.
 
     >>> progress_line(60, "counting pairs", 0.5, "of 200", 61, 60)
@@ -62,15 +62,15 @@ def progress_line(
         return " ".join([*(part for part in parts if part), f" {times}"])
 
     for parts in ((description, *percent, note), (description, *percent)):
-        room = width - cell_len(line(*parts)) - 1
-        if room >= -1:
+        space = width - cell_len(line(*parts)) - 1
+        if space >= -1:
             break
     else:
         keep = width - cell_len(line(*percent)) - 2
         return line(f"{description[: max(keep, 0)]}…", *percent)
-    if share is None or room < BAR:
+    if share is None or space < BAR:
         return line(*parts)
-    full = min(room, WIDEST_BAR)
+    full = min(space, WIDEST_BAR)
     done = int(share * full)
     return line(parts[0], "━" * done + "─" * (full - done), *parts[1:])
 

@@ -25,7 +25,7 @@ def relations(
     jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
-    """Group the words that a word meets by the patterns between them.
+    """Group the words that co-occur with a word by the patterns between them.
 
     Each group is named by its three strongest patterns, with X for the other word, and shows lines.
     """

@@ -59,7 +59,7 @@ def teach(
 ) -> None:
     """Teach a relation by saying yes or no to candidates, in the browser.
 
-    Each answer is added to EXAMPLES at once, and the model is trained anew in the background.
+    Each answer is added to EXAMPLES at once, and the model is retrained in the background.
     """
     import_server()
     from bagpack.app.limits import Limits

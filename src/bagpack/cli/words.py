@@ -16,7 +16,7 @@ HINTS = 6  # words offered for an unknown one
 
 
 def check_words(*words: str | None) -> None:
-    """Refuse an empty word: it is a typing slip, not a word that the corpus lacks."""
+    """Refuse an empty word: it is a typing mistake, not a word missing from the corpus."""
     if any(word is not None and not word.strip() for word in words):
         raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")
 

@@ -1,13 +1,13 @@
-"""Labelled pairs that ship with the package, so that there is something to train on from the first minute.
+"""Labelled pairs that ship with the package, for a first model.
 
-`relations.tsv` was written for BagPack out of general knowledge, no list being copied: 17 relations, 50 pairs each, of
-common English words that meet in encyclopedic prose. Reading left to right, a pair says: w1 is a kind of w2
-(`hypernym`), a part of it, a member of it, made of it, found in it (`location`), does it (`agent-action`), and so on.
-`random` pairs words of the others without a relation, so that their words alone do not give them away.
+`relations.tsv` was written for BagPack from general knowledge; no list was copied. It has 17 relations with 50 pairs
+each, of common English words that co-occur in encyclopedic text. From left to right, w1 is a kind of w2 (`hypernym`),
+a part of it, a member of it, made of it, found in it (`location`), does it (`agent-action`), and so on. `random`
+recombines words of the other pairs without a relation, so that single words do not give them away.
 
-Candidates were kept for being seen together in encyclopedic text, the more often the better, so scores on this set
-flatter any corpus of that kind: it is for trying things out, not for comparing with published results. Random pairs
-meet less often than related ones, so that on a small corpus "never seen together" already hints at `random`.
+Pairs that often co-occur in encyclopedic text were preferred, so scores on this data set are optimistic for any such
+corpus: use it to try things out, not to compare with published results. Random pairs co-occur less often than related
+ones, so on a small corpus "never seen together" already suggests `random`.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ class Address:
 
     @property
     def path(self) -> str:
-        """What stands behind `scheme:`, for engines that live in files."""
+        """The part after `scheme:`, for engines that are files."""
         return self.url.partition(":")[2]
 
     @property

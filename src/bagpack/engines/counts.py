@@ -38,7 +38,7 @@ class PairStatistics(NamedTuple):
     w2: str
     count1: int
     count2: int
-    together: int  # in either order, at most MAX_GAP tokens between (or what the engine takes for that)
+    together: int  # in either order, at most MAX_GAP tokens between (or the engine's nearest equivalent)
     before: tuple[int | None, ...]
     after: tuple[int | None, ...]
     approximate: bool

@@ -43,7 +43,7 @@ def disjunction(forms: Iterable[Form]) -> str:
 
 @dataclass
 class QueryPlan:
-    """Which queries serve which words and pairs; each distinct query stands in `queries` once, in order."""
+    """Which queries serve which words and pairs; each distinct query is in `queries` once, in order."""
 
     targets: dict[str, tuple[Form, ...]] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)  # word → its query

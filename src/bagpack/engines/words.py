@@ -32,7 +32,7 @@ _SPECIAL = re.compile(f"[{WRITTEN_JOINER}{INNER_SPACE}]")
 
 
 def clean_token(form: str) -> str:
-    """A token as it stands in marked text: without blanks or joiners, and never empty."""
+    """A token as written in marked text: without blanks or joiners, and never empty."""
     text = INNER_SPACE.join(form.translate(_CLEANED).split())
     return text or "\N{REPLACEMENT CHARACTER}"
 

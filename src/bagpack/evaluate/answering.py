@@ -24,7 +24,7 @@ from bagpack.evaluate.questions import (
 from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbered
 from bagpack.learn.fitting import condition_grams, weight_blocks
 from bagpack.learn.presets import Preset, get_preset, portable
-from bagpack.parallel import Progress, Shared, delayed, share, told
+from bagpack.parallel import Progress, Shared, delayed, share, with_progress
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def solve_analogies(
                 )
                 for i, question in enumerate(questions)
             )
-            answers = told(shared.run(tasks), "questions", len(questions), progress)
+            answers = with_progress(shared.run(tasks), "questions", len(questions), progress)
             found: list[dict[str, Floats]] = list(answers)
         values = {condition: [answer[condition] for answer in found] for condition in conditions}
     results = []

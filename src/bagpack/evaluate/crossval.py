@@ -22,7 +22,7 @@ from bagpack.evaluate.splits import Split, group_codes
 from bagpack.learn.fitting import Machine, fit_conditions, folds_at_once, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
-from bagpack.parallel import Progress, Shared, delayed, share, told
+from bagpack.parallel import Progress, Shared, delayed, share, with_progress
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def cross_validate(
             delayed(_run_fold)(shared, number, conditions, portable(preset), machine, transductive, baselines)
             for number in range(len(splits))
         )
-        answers: list[_FoldAnswers] = list(told(shared.run(tasks), "folds", len(splits), progress))
+        answers: list[_FoldAnswers] = list(with_progress(shared.run(tasks), "folds", len(splits), progress))
     fold_of = np.full(len(targets), -1, dtype=np.intp)
     for number, split in enumerate(splits):
         fold_of[split.test] = number

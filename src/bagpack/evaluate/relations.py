@@ -19,7 +19,7 @@ from bagpack.evaluate.splits import check_folds, generator_of, random_splits, sa
 from bagpack.learn.fitting import Machine, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets
-from bagpack.parallel import Progress, Shared, delayed, share, told
+from bagpack.parallel import Progress, Shared, delayed, share, with_progress
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def relation_rounds(
             delayed(_fold_areas)(shared, number, conditions, portable(preset), machine, transductive)
             for number in range(len(tasks))
         )
-        areas: list[dict[str, float]] = list(told(shared.run(calls), "folds", len(tasks), progress))
+        areas: list[dict[str, float]] = list(with_progress(shared.run(calls), "folds", len(tasks), progress))
     out = []
     each = rounds * folds
     for k, relation in enumerate(wanted):

@@ -70,7 +70,7 @@ class Dataset(PairList):
 
     @property
     def is_multilabel(self) -> bool:
-        """Whether some pair stands in the set with two different labels."""
+        """Whether some pair has two different labels."""
         labelled = set(zip(self.pairs, self.labels, strict=True)) if self.labels else set()
         return len(labelled) > len(set(self.pairs))
 

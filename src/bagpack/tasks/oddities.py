@@ -16,7 +16,7 @@ from bagpack.tasks.pairs import PairList
 from bagpack.tasks.textfile import TextFile
 from bagpack.tasks.words import Pair
 
-FOLDS = 10  # of an evaluation, unless told otherwise
+FOLDS = 10  # of an evaluation, by default
 
 
 def oddities(listed: PairList) -> dict[str, Any]:

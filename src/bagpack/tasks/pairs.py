@@ -120,7 +120,7 @@ def _cure(table: Table) -> str:
 
 
 def take_pairs(table: Table, where: PairColumns) -> list[Pair]:
-    """The pair of each row; with roles, a subject stands first and everything else stands second."""
+    """The pair of each row; with roles, a subject comes first and everything else second."""
     first, second = table.places[where.first], table.places[where.second]
     role = table.places[where.role] if where.role else None
     pairs = []

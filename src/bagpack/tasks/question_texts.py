@@ -26,7 +26,7 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 @dataclass
 class RawQuestion:
-    """A question as it stands in a file, not yet checked."""
+    """A question as read from a file, not yet checked."""
 
     line: int
     stem: Pair | str
@@ -40,7 +40,7 @@ class RawQuestion:
 
 
 def text_format(file: TextFile) -> TextFormat:
-    """Tell the format by the first line that can stand in only one of them."""
+    """The format, recognised by the first line that is valid in only one of them."""
     for line in file.lines:
         line = _COMMENT.sub("", line).strip()
         if line.startswith("{"):
@@ -99,7 +99,7 @@ def parse_sat(file: TextFile) -> Iterator[RawQuestion]:
 
 
 def parse_toefl(file: TextFile, answers: str | Path | None) -> Iterator[RawQuestion]:
-    """TOEFL's text: ``1. stem``, then ``a. choice`` lines; the answers in a file beside it or in the text.
+    """TOEFL's text: ``1. stem``, then ``a. choice`` lines; the answers in a file next to it or in the text.
 
     The number and the letter may be followed by a point, a bracket or blanks; a choice may repeat the number
     (``1-a) choice``) or stand in brackets (``(a) choice``). A line ``answer: b`` answers the
@@ -140,7 +140,7 @@ def parse_toefl(file: TextFile, answers: str | Path | None) -> Iterator[RawQuest
 def parse_bars(file: TextFile) -> Iterator[RawQuestion]:
     """Lines ``word | right choice | other | other``, the form of several synonym sets.
 
-    The right choice stands first there, so the choices are put in code-point order: otherwise every tie that
+    The right choice comes first there, so the choices are put in code-point order: otherwise every tie that
     is broken in favour of the first choice would count as knowledge.
     """
     for number, line in enumerate(file.lines, 1):
@@ -190,7 +190,7 @@ def _add_answers(
     if path is None:
         raise file.error(
             next(raw.line for _, raw in questions if raw.answer is None),
-            f"the question has no answer; put the answers into {Path(file.name).stem}.ans beside it "
+            f"the question has no answer; put the answers into {Path(file.name).stem}.ans next to it "
             f"(lines such as '1 b'), or write 'answer: b' after the choices",
         )
     key = read_text_file(path)

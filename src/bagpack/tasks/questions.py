@@ -24,7 +24,7 @@ class Question:
 
     stem: Pair | str
     choices: tuple[Pair, ...] | tuple[str, ...]
-    answer: int | None  # None where nobody says
+    answer: int | None  # None if unknown
     line: int
     id: str = ""
     group: str = ""
@@ -49,7 +49,7 @@ class Question:
 class QuestionSet:
     """The questions of one file, all of one kind.
 
-    ``placeholders`` counts the choices *no choice* that were left out (the SAT set has them).
+    ``placeholders`` counts the choices *no choice* that were dropped (the SAT data has them).
     """
 
     path: str
@@ -78,7 +78,7 @@ class QuestionSet:
 
 
 def read_questions(path: str | Path | TextFile, answers: str | Path | None = None) -> QuestionSet:
-    """Read multiple-choice questions; the format is told from the content, ``-`` is standard input.
+    """Read multiple-choice questions; the format is recognised by its content, ``-`` is standard input.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tables with a header: text with tabs, semicolons or commas, told from the content, or a spreadsheet.
+"""Tables with a header: text with tabs, semicolons or commas (recognised by content), or a spreadsheet.
 
 In TSV a quotation mark is a character like any other; with semicolons and commas, the quotes of CSV are understood.
 """
@@ -172,7 +172,7 @@ def _records(file: TextFile, separator: str) -> Iterator[Record]:
 def _several_lines(file: TextFile, number: int, separator: str) -> list[str] | None:
     """The cells of a record with line breaks inside quotes, and last how many more lines it takes.
 
-    None if nothing closes the quotation mark within a few lines, so that one that nobody closed swallows no rows.
+    None if no quotation mark closes within a few lines, so that an unclosed one swallows no rows.
     """
     text = file.lines[number - 1]
     for more, line in enumerate(file.lines[number : number + _QUOTED_LINES], 1):

@@ -65,14 +65,14 @@ class TextFile:
 
     def raise_refused(self) -> None:
         """One error with the first of the lines that were refused, if there are any."""
-        told = [self.refused[line] for line in sorted(self.refused)]
-        if len(told) > 1:
-            more = [f"and {len(told) - REFUSED_SHOWN:,} more"] if len(told) > REFUSED_SHOWN else []
+        refused = [self.refused[line] for line in sorted(self.refused)]
+        if len(refused) > 1:
+            more = [f"and {len(refused) - REFUSED_SHOWN:,} more"] if len(refused) > REFUSED_SHOWN else []
             raise InputError(
-                "\n  ".join([f"{self.name} has {len(told):,} bad rows", *told[:REFUSED_SHOWN], *more])
+                "\n  ".join([f"{self.name} has {len(refused):,} bad rows", *refused[:REFUSED_SHOWN], *more])
             )
-        if told:
-            raise InputError(told[0])
+        if refused:
+            raise InputError(refused[0])
 
 
 def read_text_file(path: str | Path, lenient: bool = False) -> TextFile:

@@ -15,7 +15,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import add_metadata
 from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.readers.registry import reader_for, recognise
-from bagpack.corpus.readers.sniff import UnsuitableError, tell_left_out
+from bagpack.corpus.readers.sniff import UnsuitableError, say_left_out
 from bagpack.corpus.readers.sources import Named, expand, inspect, printable
 from bagpack.corpus.store.manifest import LeftOut
 from bagpack.errors import InputError
@@ -111,7 +111,7 @@ def find_sources(
             sources.append(found)
     if not sources:
         raise InputError(
-            f"no text was found, {tell_left_out(left_out)}; convert what should be counted to plain text"
+            f"no text was found, {say_left_out(left_out)}; convert what should be counted to plain text"
         )
     return add_metadata(sources, options.metadata) if options.metadata else sources, left_out
 

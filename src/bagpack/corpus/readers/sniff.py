@@ -65,7 +65,7 @@ def _is_html(head: bytes) -> bool:
     return _HTML.match(rest) is not None
 
 
-def tell_left_out(files: Sequence[LeftOut], all_in: str = "") -> str:
+def say_left_out(files: Sequence[LeftOut], all_in: str = "") -> str:
     """One sentence about all of them, with the first few; `all_in` is the command that has them all."""
     count = "1 file was" if len(files) == 1 else f"{len(files):,} files were"
     shown = [f"{file.path} ({file.reason})" for file in files[:SHOWN]]

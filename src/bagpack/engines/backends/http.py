@@ -244,17 +244,17 @@ class SearchApi:
             held = _at(parse_json(answer.body, self._address), declared.message)
         except EngineError:
             held = None
-        told = f": {self._scrubbed(held)}" if held else ""
+        detail = f": {self._scrubbed(held)}" if held else ""
         if status in declared.busy:
             return BusyError(
-                f"{self._address}: {declared.name} is too busy (status {status}){told}", answer.wait
+                f"{self._address}: {declared.name} is too busy (status {status}){detail}", answer.wait
             )
         if status in declared.credentials:
             return EngineError(
-                f"{self._address}: {declared.name} refused the request (status {status}){told}; check the key and its "
-                f"quota"
+                f"{self._address}: {declared.name} refused the request (status {status}){detail}; check the key and "
+                f"its quota"
             )
-        return EngineError(f"{self._address}: {declared.name} could not answer (status {status}){told}")
+        return EngineError(f"{self._address}: {declared.name} could not answer (status {status}){detail}")
 
     def _scrubbed(self, text: object) -> str:
         message = self._address.scrub(text)

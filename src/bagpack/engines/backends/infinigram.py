@@ -117,7 +117,7 @@ class InfiniGramEngine:
                 if second.size
                 else (np.zeros(first.size, bool))
             )
-            # A separator stands between two documents, so that what is in the same one is contiguous.
+            # A separator is between two documents, so tokens of one document are contiguous.
             found.append(first[hit & (self._document(first) == self._document(ahead))])
         return np.unique(np.concatenate(found))
 
@@ -227,9 +227,9 @@ class InfiniGramBuilder:
             [str(self._indexer), *map(str, arguments)], capture_output=True, text=True, check=False
         )
         if run.returncode:
-            told = " ".join(run.stderr.split())[-200:]
+            detail = " ".join(run.stderr.split())[-200:]
             raise StoreError(
-                f"infini-gram's indexer failed in {self.work} ({told or run.returncode}); check the free space there "
+                f"infini-gram's indexer failed in {self.work} ({detail or run.returncode}); check the free space there "
                 f"and run the command again"
             )
 

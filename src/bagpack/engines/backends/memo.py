@@ -1,4 +1,4 @@
-"""Answers of this run that several queries share: an engine may not tell the order or the gap of two words."""
+"""Answers of this run that several queries share: some engines ignore the order or the gap of two words."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def search_body(query: Query, limit: int, address: Address, sortable: bool = Fal
 
 
 def search_query(query: Query, address: Address) -> dict[str, Any]:
-    """What stands under `query` in the request."""
+    """The value of `query` in the request."""
     return {"intervals": {address.options.get("field", "words"): intervals(query)}}
 
 
@@ -296,7 +296,7 @@ class OpenSearchBuilder:
 
     def abandon(self) -> None:
         """Delete the unfinished index, if the server still listens."""
-        with suppress(Exception):  # the first error is the one to tell
+        with suppress(Exception):  # the first error is the one to report
             self._server.call("DELETE", f"/{self._fresh}")
         self._server.close()
 

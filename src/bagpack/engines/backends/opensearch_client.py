@@ -216,9 +216,9 @@ class Server:
     def _not_indexed(self, item: Any) -> EngineError:
         result = next(iter(item.values()), None) if isinstance(item, dict) else None
         reason = result.get("error") if isinstance(result, dict) else result
-        told = reason.get("reason", reason) if isinstance(reason, dict) else reason
+        detail = reason.get("reason", reason) if isinstance(reason, dict) else reason
         return EngineError(
-            f"{self.address} could not index a sentence: {self.address.scrub(told)[:300]}; run the command again"
+            f"{self.address} could not index a sentence: {self.address.scrub(detail)[:300]}; run the command again"
         )
 
     def close(self) -> None:

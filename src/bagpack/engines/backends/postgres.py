@@ -31,7 +31,7 @@ MAX_BYTES = 64 << 20  # of the texts of one answer
 
 
 def quote_lexeme(token: str) -> str:
-    """A token as it stands in a tsquery or tsvector: text, whatever it holds."""
+    """A token quoted for a tsquery or tsvector, whatever characters it has."""
     return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
 
 

@@ -100,17 +100,17 @@ class Database:
         """What went wrong, where, and the cure."""
         kinds, where = self.psycopg.errors, self.address
         diagnosis = getattr(error, "diag", None)
-        told = where.scrub((diagnosis and diagnosis.message_primary) or error)
+        detail = where.scrub((diagnosis and diagnosis.message_primary) or error)
         cause = str(error).lower()
         if isinstance(error, kinds.QueryCanceled):
             return EngineError(f"{where} needed more than {self.timeout:g} s for a query; raise --timeout")
         if isinstance(error, kinds.UndefinedTable | kinds.UndefinedColumn | kinds.InvalidSchemaName):
             return EngineError(
-                f"{where}: {told}; name the table and its columns in the URL (?table=…&column=…), or fill one with "
+                f"{where}: {detail}; name the table and its columns in the URL (?table=…&column=…), or fill one with "
                 f"bagpack engine build"
             )
         if isinstance(error, kinds.UndefinedObject):
-            return EngineError(f"{where}: {told}; correct config= in the URL")
+            return EngineError(f"{where}: {detail}; correct config= in the URL")
         if isinstance(error, kinds.DiskFull):
             return EngineError(
                 f"the disk of {where} is full; free some space there and run the command again"
@@ -122,14 +122,14 @@ class Database:
                 f"{where} refused the credentials; set PGUSER and PGPASSWORD, or put user and password into the URL"
             )
         if "does not exist" in cause and "database" in cause:
-            return EngineError(f"{where}: {told}; correct the database's name in the URL")
+            return EngineError(f"{where}: {detail}; correct the database's name in the URL")
         if isinstance(error, kinds.TooManyConnections | kinds.AdminShutdown | kinds.CannotConnectNow):
-            return BusyError(f"{where} is not taking queries at the moment ({told}); try again later")
+            return BusyError(f"{where} is not taking queries at the moment ({detail}); try again later")
         if isinstance(error, self.psycopg.OperationalError):
             return BusyError(
-                f"{where} does not answer ({told}); check that the server runs, and its host and port"
+                f"{where} does not answer ({detail}); check that the server runs, and its host and port"
             )
-        return EngineError(f"{where} could not answer: {told}")
+        return EngineError(f"{where} could not answer: {detail}")
 
     def close(self) -> None:
         """Close the pool's connections."""

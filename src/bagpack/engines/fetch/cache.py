@@ -67,7 +67,7 @@ class AnswerCache:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._lock = threading.RLock()
-        with self._told():
+        with self._disk_errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(self.path, timeout=60.0, check_same_thread=False)
             self._database.execute("PRAGMA journal_mode = WAL")
@@ -90,7 +90,7 @@ class AnswerCache:
                 self._database.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _disk_errors(self) -> Iterator[None]:
         try:
             with self._lock:
                 yield
@@ -99,7 +99,7 @@ class AnswerCache:
             if "full" in reason:
                 raise StoreError(
                     f"the disk is full: the answer cache {self.path} cannot grow; free some space there and run the "
-                    f"command again, it goes on where it stopped"
+                    f"command again to continue"
                 ) from None
             if "malformed" in reason or "not a database" in reason:
                 raise StoreError(
@@ -121,7 +121,7 @@ class AnswerCache:
         None if the query was never asked, or more than `max_age` days ago.
         """
         oldest = -1.0 if max_age is None else time.time() - max_age * 86_400
-        with self._told():
+        with self._disk_errors():
             row = self._database.execute(
                 "SELECT numbers, full FROM answer WHERE digest = ? AND asked > ?",
                 (answer_key(identity, query, limit), oldest),
@@ -131,7 +131,7 @@ class AnswerCache:
     def put(self, identity: str, query: str, limit: int, snippets: Sequence[Snippet], full: bool) -> I64:
         """Keep an answer; returns its sentences' numbers. It is on disk when this returns."""
         key = answer_key(identity, query, limit)
-        with self._told(), self._database as database:
+        with self._disk_errors(), self._database as database:
             numbers = np.array(self._sentences(snippets), "<i8")
             database.execute(
                 "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -143,7 +143,7 @@ class AnswerCache:
     def get_count(self, identity: str, query: str, max_age: float | None = None) -> Count | None:
         """A count; None if it was never asked for, or more than `max_age` days ago."""
         oldest = -1.0 if max_age is None else time.time() - max_age * 86_400
-        with self._told():
+        with self._disk_errors():
             row = self._database.execute(
                 "SELECT occurrences, approximate FROM count WHERE digest = ? AND asked > ?",
                 (count_key(identity, query), oldest),
@@ -153,7 +153,7 @@ class AnswerCache:
     def put_count(self, identity: str, query: str, count: Count) -> None:
         """Keep a count."""
         key = count_key(identity, query)
-        with self._told(), self._database as database:
+        with self._disk_errors(), self._database as database:
             database.execute(
                 "INSERT OR REPLACE INTO count VALUES (?, ?, ?, ?, ?, ?)",
                 (key, identity, query, *count, time.time()),
@@ -162,7 +162,7 @@ class AnswerCache:
 
     def page(self, answer: bytes, name: str) -> str | None:
         """A page of an answer that is not complete yet; None if it was not kept."""
-        with self._told():
+        with self._disk_errors():
             row = self._database.execute(
                 "SELECT content FROM page WHERE answer = ? AND name = ?", (answer, name)
             ).fetchone()
@@ -171,12 +171,12 @@ class AnswerCache:
     def keep_page(self, answer: bytes, name: str, content: str) -> None:
         """Keep a page until its answer is complete."""
         packed = zlib.compress(content.encode())
-        with self._told(), self._database as database:
+        with self._disk_errors(), self._database as database:
             database.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?)", (answer, name, packed))
 
     def spent(self, account: str) -> int:
         """The number of requests that were sent on an account, in all runs."""
-        with self._told():
+        with self._disk_errors():
             row = self._database.execute(
                 "SELECT requests FROM spent WHERE account = ?", (account,)
             ).fetchone()
@@ -184,7 +184,7 @@ class AnswerCache:
 
     def spend(self, account: str, limit: int | None) -> bool:
         """Count one more request, unless `limit` are counted already; whether it was counted."""
-        with self._told(), self._database as database:
+        with self._disk_errors(), self._database as database:
             if limit is not None and limit < 1:
                 return False
             counted = database.execute(
@@ -213,7 +213,7 @@ class AnswerCache:
     def sentences(self, numbers: Iterable[int]) -> Iterator[Snippet]:
         """The sentences of these numbers, in this order."""
         for number in numbers:
-            with self._told():
+            with self._disk_errors():
                 document, text = self._database.execute(
                     "SELECT document, text FROM sentence WHERE number = ?", (int(number),)
                 ).fetchone()

@@ -6,7 +6,7 @@ Three ordinary stores, so that everything that reads a store reads snippets with
 - `words`: one sentence per single context. The observed token, and it alone, has its target's own key.
 - `pairs`: one sentence per pair context; the two observed tokens have their targets' keys.
 
-A target's postings in `words` are then the observations that its own query gave, and a pair's couples in `pairs`
+A target's postings in `words` are then the observations that its own query gave, and a pair's co-occurrences in `pairs`
 those that the pair's twelve queries gave: never mixed, and each query giving those of its own order and gap alone.
 """
 
@@ -52,7 +52,7 @@ class SentenceSource(Protocol):
 
 
 def occurrences(words: Sequence[str], forms: Iterable[Form]) -> list[Place]:
-    """Where any form stands in a sentence's case-folded words; at one place the longest form counts."""
+    """Positions of the forms in a sentence's case-folded words; the longest form at a position counts."""
     found: dict[int, int] = {}
     for form in forms:
         size = len(form)
@@ -62,12 +62,12 @@ def occurrences(words: Sequence[str], forms: Iterable[Form]) -> list[Place]:
     return [Place(start, size) for start, size in sorted(found.items())]
 
 
-def couples(
+def co_occurrences(
     ones: Sequence[Place], twos: Sequence[Place], same: bool
 ) -> Iterator[tuple[str, int, Place, Place]]:
     """Consecutive targets, one of each kind, at most `MAX_GAP` tokens between: (order, gap, first, second).
 
-    The rule of docs/method.md: between the two stands neither word. A place that is both words (their forms
+    The rule of docs/method.md: neither word occurs between the two. A place that is both words (their forms
     overlap) serves as either; equal words (`same`) are observed once, in the order `+`.
     """
     kinds: dict[int, set[str]] = {}
@@ -222,7 +222,7 @@ class Assembler:
                 for sentence in self._tokens.of(snippet):
                     ones = occurrences(sentence.folded, self.plan.targets[word1])
                     twos = ones if key1 == key2 else occurrences(sentence.folded, self.plan.targets[word2])
-                    for order, gap, first, second in couples(ones, twos, key1 == key2):
+                    for order, gap, first, second in co_occurrences(ones, twos, key1 == key2):
                         if (order, gap) in allowed[number]:
                             names = (key1, key2) if order == "+" else (key2, key1)
                             yield snippet.document, sentence.observed([(first, names[0]), (second, names[1])])
@@ -231,8 +231,8 @@ class Assembler:
     def _allowed(self, queries: Sequence[int]) -> dict[int, set[tuple[str, int]]]:
         """Which (order, gap) each sentence may give: those of the queries that found it.
 
-        An engine that counts gaps in its own way (it may pass over punctuation) finds a couple with a query of
-        another gap; there, every sentence that the pair's queries found may give all its couples.
+        An engine that counts gaps in its own way (it may skip punctuation) finds a co-occurrence with a query of
+        another gap; then all co-occurrences in the sentences that the pair's queries found are used.
         """
         gaps = MAX_GAP + 1
         every = {(order, gap) for order in "+-" for gap in range(gaps)}

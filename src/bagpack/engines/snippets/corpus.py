@@ -177,16 +177,16 @@ class SnippetCorpus:
         return Concordance(words, tuple(lines), found.total)
 
     def verify(self) -> list[str]:
-        """Sentences about whatever is damaged, in all three stores and beside them."""
+        """One sentence per problem, in all three stores and the files next to them."""
         problems = [problem for role in ROLES for problem in Corpus.open(self.path / role).verify()]
         problems.extend(damaged_files(self.path, self.manifest["checksums"]))
         return problems
 
     def info(self) -> dict[str, Any]:
         """What `bagpack info` shows."""
-        told = {name: value for name, value in self.manifest.items() if name not in ("kind", "checksums")}
+        facts = {name: value for name, value in self.manifest.items() if name not in ("kind", "checksums")}
         on_disk = sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
-        return {"kind": KIND, "path": str(self.path), **told, "bytes": on_disk}
+        return {"kind": KIND, "path": str(self.path), **facts, "bytes": on_disk}
 
     def __repr__(self) -> str:
         return f"SnippetCorpus({str(self.path)!r}, pairs={self.manifest['pairs']:,})"

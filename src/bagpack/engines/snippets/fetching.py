@@ -57,7 +57,7 @@ def fetch_snippets(
 ) -> SnippetCorpus:
     """Ask an engine for the snippets of all pairs, and make a corpus of them.
 
-    A snippet corpus that is there already is made anew from the cache, with what is new in the list, and replaced when
+    An existing snippet corpus is rebuilt from the cache, with the new pairs of the list, and replaced when
     the new one is whole; one that holds all of it already is left as it is.
 
     Parameters
@@ -69,7 +69,7 @@ def fetch_snippets(
     options
         How the sentences become tokens and lemmas, as for a store.
     overwrite
-        Replace a snippet corpus of another engine, or with other options or fewer pairs; make it anew in any case.
+        Rebuild the snippet corpus in any case, even if its engine or options differ or it has more pairs.
     notice
         Called with a sentence if there was nothing to do.
     """
@@ -97,8 +97,8 @@ def fetch_snippets(
             if holds_already(corpus, Wanted(shown, opened.identity, manners.limit, options, plan)):
                 if notice:
                     notice(
-                        f"{out} holds the answers to all {len(plan.queries):,} queries already: nothing is left to ask "
-                        f"(--overwrite makes it anew)"
+                        f"{out} holds the answers to all {len(plan.queries):,} queries already: no query is left to "
+                        f"send (--overwrite rebuilds it)"
                     )
                 return corpus
         answers = ask_all(opened, plan.queries, kept, manners, options.lang, progress, client)
@@ -136,7 +136,7 @@ def _write(
     with new_directory(out, is_ours=_is_snippets, what="snippet corpus", overwrite=True) as work:
         hashes = []
         contexts = {}
-        # The keys are settled: lemmas, forms, or a target's own. The builder takes what stands in the lemma's place.
+        # The keys are known (lemmas, forms, or a target's own); the builder reads them from the lemma column.
         options = TextOptions(
             format="vertical",
             columns="word,lemma",

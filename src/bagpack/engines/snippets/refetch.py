@@ -47,9 +47,7 @@ def holds_already(corpus: SnippetCorpus, wanted: Wanted) -> bool:
     """
     manifest = corpus.manifest
     for problem in damaged_files(corpus.path, manifest["checksums"]):
-        raise StoreError(
-            f"{problem}; --overwrite makes the snippet corpus anew (the answers are in the cache)"
-        )
+        raise StoreError(f"{problem}; --overwrite rebuilds the snippet corpus (the answers are in the cache)")
     same_index = manifest.get("identity") == wanted.identity
     if not same_index and manifest["engine"] != wanted.engine:
         raise StoreError(
@@ -86,7 +84,7 @@ def _check_forms(corpus: SnippetCorpus, before: dict[str, str], now: dict[str, s
 def _check_pairs(
     corpus: SnippetCorpus, before: list[tuple[str, str]], now: Iterable[tuple[str, str]]
 ) -> None:
-    """A shorter list would take away what was fetched, so that has to be said."""
+    """A shorter list would remove fetched snippets, so it must be requested."""
     kept = {frozenset(pair) for pair in now}
     lost = [f"{w1} {w2}" for w1, w2 in before if frozenset((w1, w2)) not in kept]
     if lost:

@@ -16,7 +16,7 @@ def show_matrix(facts: dict[str, Any]) -> None:
     )
     if facts["duplicate_rows"]:
         print_message(f"{rows_repeat(facts['duplicate_rows'])} a pair; each pair was counted once")
-    tell_unknown(facts["unknown_words"])
+    print_unknown(facts["unknown_words"])
     for kind in ("word", "pair"):
         if capped := facts[f"capped_{kind}s"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
@@ -34,7 +34,7 @@ def rows_repeat(count: int) -> str:
     return many(count, "row repeats", "rows repeat")
 
 
-def tell_unknown(words: list[str]) -> None:
+def print_unknown(words: list[str]) -> None:
     """On standard error, the words that the corpus does not have, if any."""
     if words:
         zero = "a zero vector" if len(words) == 1 else "zero vectors"

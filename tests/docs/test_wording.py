@@ -1,0 +1,145 @@
+"""Documentation, messages, docstrings and comments use the terms of the field, so that readers can search for them."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import ROOT
+
+# A pattern, and what to write instead.
+INSTEAD = {
+    r"told|tells?|telling": "reported, shows, says; distinguish",
+    r"stands?|standing|stood": "is, occurs",
+    r"lies|lives": "is, is stored in",
+    r"mend(?:s|ed|ing)?|put right": "fix, correct, repair",
+    r"beside": "next to, in addition to",
+    r"(?:linear|same|one|a|each|two|several) machines? (?:per|each|against|with|over)": "SVM, classifier, model",
+    r"for machines": "for programs",
+    r"rooms?|house": "package, module; space",
+    r"couples?": "co-occurrence",
+    r"(?:is|are|was|were|be) said": "is reported; occurs",
+    r"taken for|takes? for": "is classified as, is assumed to be",
+    r"so many|as many as|so long": "at most N, the number of",
+    r"(?:leav(?:e|es|ing)|left) (?:out|alone)": "exclude, omit, skip, ignore",
+    r"nobody|in vain|known not": "no one, without success, unknown",
+    r"gone(?: on)?|goes on|go on": "removed, exited; resumed, continues",
+    r"(?:caps?|limits?|it|that|which) bit": "applied, was reached",
+    r"company": "collocates",
+    r"flatter(?:s|ed|ing)?": "is optimistic",
+    r"the word none": "`none`",
+    r"anew|pass(?:ed|es)? over|written over": "again, skipped, overwritten",
+    r"meets?|met": "co-occur, occur together",
+    r"slips?": "mistakes",
+    r"no whole number": "not an integer",
+}
+FORBIDDEN = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): better for words, better in INSTEAD.items()}
+
+# Ordinary uses of these words.
+ALLOWED = re.compile(
+    r"stand[- ]ins?|stand-?alone|standalone|stands? for|standing for"
+    r"|\*living room\*|\*live room\*|house mouse|as written over"
+    r"|\bmeets? the (?:condition|requirement)s?"
+)
+# Words that are data: (file, pattern).
+DATA = [
+    ("src/bagpack/explain/function_words.py", r"^\s+[\w' ]+$"),  # lists of English words
+    ("src/bagpack/corpus/text/lemmas.py", r"^(?:gone|lives)$"),  # irregular forms
+    ("src/bagpack/corpus/text/identify.py", r">>> identify"),  # a sentence to identify
+    ("src/bagpack/corpus/store/manifest.py", r"^told$"),  # a key of old manifests
+    ("docs/tutorials/state-of-the-union.md", r"war"),
+]
+# Packages that are not yet checked.
+PENDING = (
+    "app", "contexts", "corpus", "evaluate", "experiments", "explain", "find", "learn", "report", "vectors",
+    "__init__", "artefacts", "backends", "basis", "demo", "errors", "files", "info", "jit", "locks", "names",
+    "notebook", "parallel", "sheets", "signals", "sources", "wording",
+)  # fmt: skip
+NAMES = re.compile(r"(?:^|_)(?:tell|told|beside|rooms?|couples?|mend|machines?)(?:_|$)")
+
+
+def prose_of_markdown(text: str) -> Iterator[tuple[int, str]]:
+    """Lines outside code blocks, without inline code and link targets."""
+    fence = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = re.match(r"\s*(```+|~~~+)", line)
+        if mark:
+            fence = "" if fence else mark[1]
+        elif not fence:
+            yield number, re.sub(r"`[^`]*`|\]\([^)]*\)", " ", line)
+
+
+def prose_of_python(text: str) -> Iterator[tuple[int, str]]:
+    """Comments and strings; of an f-string, not its expressions."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for number, line in enumerate(node.value.splitlines(), node.lineno):
+                yield number, re.sub(r"``?[^`]*``?", " ", line)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], re.sub(r"`[^`]*`", " ", token.string)
+
+
+def prose_of_template(text: str) -> Iterator[tuple[int, str]]:
+    """Text of an HTML template, without tags and expressions."""
+    code = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", re.DOTALL)
+    plain = code.sub(lambda found: "\n" * found[0].count("\n"), text)
+    yield from enumerate(plain.splitlines(), 1)
+
+
+READERS = {".md": prose_of_markdown, ".py": prose_of_python, ".html": prose_of_template}
+
+
+def checked_files() -> list[Path]:
+    """Everything that users or contributors read, except the generated reference and the history."""
+    sources = [path for path in (ROOT / "src" / "bagpack").rglob("*") if path.suffix in (".py", ".html")]
+    pending = [path for path in sources if path.relative_to(ROOT).parts[2].removesuffix(".py") in PENDING]
+    pages = [*(ROOT / "scripts").glob("*.py")]
+    return sorted({*sources, *pages} - {*pending, ROOT / "CHANGELOG.md"})
+
+
+@pytest.mark.parametrize("path", checked_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_plain_words(path):
+    name = path.relative_to(ROOT).as_posix()
+    found = []
+    for number, line in READERS[path.suffix](path.read_text(encoding="utf-8")):
+        if any(name == file and re.search(words, line) for file, words in DATA):
+            continue
+        rest = ALLOWED.sub(" ", line)
+        for pattern, better in FORBIDDEN.items():
+            found += [f"{name}:{number}: {hit[0]!r} (better: {better})" for hit in pattern.finditer(rest)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in checked_files() if path.suffix == ".py"],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_plain_names(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    assert sorted(name for name in names if NAMES.search(name.lower())) == []
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "lines"),
+    [
+        (prose_of_markdown, "Words are told.\n```sh\necho told\n```\n`told` [x](told.md)", [1]),
+        (
+            prose_of_python,
+            '"""It stands\nhere."""\ntold = f"{told}"  # told here\nx = f"{told} gone"\n',
+            [1, 3, 4],
+        ),
+        (prose_of_template, '<p class="told">{{ told }}\n{% if told %}gone</p>', [2]),
+    ],
+)
+def test_only_prose_is_checked(reader, text, lines):
+    found = {number for number, line in reader(text) for words in FORBIDDEN if words.search(line)}
+    assert sorted(found) == lines
