@@ -8,7 +8,7 @@ WORKERS ?= auto
 
 setup: .venv/.ready
 
-.venv/.installed: pyproject.toml  # what a user has: enough for the demo, and for what it suggests to try next
+.venv/.installed: pyproject.toml  # what a user has: enough for the demo and the commands that it suggests
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "BagPack needs Python 3.11 or newer: make PYTHON=python3.12 setup")'
 	@echo "Setting up .venv (half a minute, once) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -16,7 +16,7 @@ setup: .venv/.ready
 	@touch $@
 
 .venv/.ready: .venv/.installed
-	@echo "Adding what tests and documentation need (a minute, once) ..."
+	@echo "Installing what the tests and the documentation need (a minute, once) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
@@ -33,7 +33,7 @@ test: setup lint tools
 test-all: setup lint tools
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)
 
-tools: setup  # what no Python package brings: a browser for the explorer's tests, Lucene for OpenSearch's
+tools: setup  # not on PyPI: a browser for the explorer's tests, Lucene for OpenSearch's
 	@$(BIN)/python scripts/ensure_test_tools.py
 
 lint: setup
@@ -45,10 +45,11 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: setup  # the site, in site/; what is generated from the package is written anew first
+docs: setup  # the site, in site/; generated pages are regenerated first
 	@$(BIN)/python scripts/make_reference.py
 	@$(BIN)/python scripts/make_man.py
 	@$(BIN)/python scripts/draw_architecture.py
+	@$(BIN)/python scripts/draw_overview.py
 	@$(BIN)/python scripts/readme_tables.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The site is site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"
@@ -59,13 +60,13 @@ release: setup  # sdist and wheel in dist/, checked, installed into a clean envi
 bench: setup
 	$(BIN)/python -m benchmarks
 
-bench-large: setup  # up to a billion tokens: half an hour and 30 GB of disk, given back at the end
+bench-large: setup  # up to a billion tokens: half an hour and 30 GB of disk, freed at the end
 	$(BIN)/python -m benchmarks.bench_large
 
-bench-peers: setup  # what is not installed is skipped, with the command that installs it
+bench-peers: setup  # peers that are not installed are skipped, with the command that installs them
 	$(BIN)/python -m benchmarks.bench_peers
 
-accuracy: setup  # writes the tables of docs/accuracy.md; needs the corpus and the sets beside the checkout
+accuracy: setup  # writes the tables of docs/accuracy.md; needs the corpus and the data sets next to the checkout
 	$(BIN)/python -m benchmarks.accuracy
 
 clean:

@@ -9,12 +9,12 @@ from command_tree import Parameter, command_pages, program_help, program_options
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 HEAD = """# Commands
 
-{help} This page is made from the commands (`python scripts/make_reference.py`); `bagpack COMMAND --help` says the same.
+{help} This page is generated from the commands (`python scripts/make_reference.py`).
 
-Every command ends with 0 when it did its work, with 2 when it was called wrongly, and with 1 when something failed;
-then one sentence on standard error says what was wrong and how to fix it. Progress and summaries go to standard error,
-results to standard output. `--json` writes results for programs. `BAGPACK_TRACEBACK=1` shows where an unexpected error
-came from. [Completion and the man page](../shell.md) are described elsewhere.
+Exit codes: 0 success, 1 failure, 2 wrong usage. An error is one sentence on standard error that says what was wrong and
+how to fix it. Progress and summaries go to standard error, results to standard output; `--json` writes results for
+programs. `BAGPACK_TRACEBACK=1` shows where an unexpected error came from. See also
+[shell completion and the man page](../shell.md).
 """
 
 

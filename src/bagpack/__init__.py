@@ -1,4 +1,4 @@
-"""BagPack: what relation holds between two words in a corpus, and which sentences say so."""
+"""BagPack: find the relation between two words in a corpus, the sentences that show it, and more pairs like them."""
 
 from __future__ import annotations
 

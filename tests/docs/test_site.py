@@ -30,9 +30,10 @@ def test_pages_made_from_the_commands_are_up_to_date(script, name):
     assert made.PAGE.read_text(encoding="utf-8") == made.render(), f"run: python scripts/{name}.py"
 
 
-def test_the_picture_of_the_packages_is_up_to_date(script):
-    drawn = script("draw_architecture")
-    assert drawn.OUT.read_text(encoding="utf-8") == drawn.draw(), "run: python scripts/draw_architecture.py"
+@pytest.mark.parametrize("name", ["draw_architecture", "draw_overview"])
+def test_drawings_are_up_to_date(script, name):
+    drawn = script(name)
+    assert drawn.OUT.read_text(encoding="utf-8") == drawn.draw(), f"run: python scripts/{name}.py"
 
 
 def test_tables_are_copied_into_the_readme(script, tmp_path):

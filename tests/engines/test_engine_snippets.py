@@ -264,7 +264,7 @@ def test_damage_is_found(text, tmp_path):
     (out / "targets.tsv").unlink()
     with pytest.raises(StoreError, match=r"targets\.tsv cannot be read.*--overwrite"):
         SnippetCorpus.open(out).resolve(["cat"])
-    with pytest.raises(StoreError, match=r"targets\.tsv is missing; --overwrite makes"):
+    with pytest.raises(StoreError, match=r"targets\.tsv is missing; --overwrite rebuilds"):
         fetch_snippets([("cat", "lion")], f"tantivy:{tmp_path / 'index'}", out, cache=tmp_path / "c")
 
 

@@ -83,7 +83,7 @@ class Commands(command.Group):
 app = typer.Typer(
     name="bagpack",
     cls=Commands,
-    help="What relation holds between two words in a corpus, and which sentences say so.",
+    help="Find the relation between two words in a corpus, the sentences that show it, and more pairs like them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
