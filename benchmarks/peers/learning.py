@@ -1,6 +1,6 @@
 """Ten folds, three conditions of the relations that ship with the package: `python -m benchmarks.peers.learning PEER`.
 
-The counts lie ready in a matrix; weighting, scaling, training and answering are timed. One core.
+The counts are read from a matrix; weighting, scaling, training and answering are timed. One core.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _accuracy(found) -> dict[str, float]:
 
 
 def _peer(make, folds: int, machines: int | None = None, exact: bool = False, prepare=dense_scaled) -> None:
-    """Some folds, and of these some of the classes, one machine a class; seconds are scaled to all.
+    """Some folds, and of these some of the classes, one SVM per class; seconds are scaled to all.
 
     ``same`` is the share of yes and no that equal ours; all of them where the peer solves the same problem.
     """
@@ -90,14 +90,14 @@ def _peer(make, folds: int, machines: int | None = None, exact: bool = False, pr
 
 
 def svc() -> None:
-    """The same machine, from the dense matrix of the same features."""
+    """The same SVM, from the dense matrix of the same features."""
     from sklearn.svm import SVC
 
     _peer(lambda: SVC(kernel="linear", C=1), 1, machines=5, exact=True)
 
 
 def svc_own_way() -> None:
-    """One SVC for all classes: it trains a machine for every two of them, so the answers are its own."""
+    """One SVC for all classes: it trains one SVM for every two of them, so the answers are its own."""
     from sklearn.svm import SVC
     from threadpoolctl import threadpool_limits
 
@@ -126,7 +126,7 @@ def linear_svc() -> None:
 
 
 def linear_svc_sparse() -> None:
-    """LinearSVC as most would use it: sparse TF-IDF rows and its own defaults. Another model, so other answers."""
+    """LinearSVC as commonly used: sparse TF-IDF rows and its own defaults. Another model, so other answers."""
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.svm import LinearSVC
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -13,14 +14,15 @@ from benchmarks import corpora
 from benchmarks.measure import BAGPACK, DATA, SHARED, run_watched
 from benchmarks.zipf import write_zipf_vertical, zipf_pairs
 
-PLACE = DATA / "peers"
+TOKENS = int(os.environ.get("BAGPACK_BENCH_PEER_TOKENS", "66000000"))
+PLACE = DATA / ("peers" if TOKENS == 66_000_000 else f"peers-{TOKENS}")
 VERTICAL = PLACE / "text.vert"  # word TAB tag TAB lemma
 SENTENCES = PLACE / "sentences.txt"  # the same: a line a sentence, lemmas divided by spaces
 STORE = PLACE / "ours.bp"
 PAIRS_FILE = PLACE / "pairs.json"
 MATRIX = PLACE / "relations.bpm"
-TEXT_BYTES = 330 << 20
-ZIPF_TOKENS = 22_000_000
+TEXT_BYTES = (330 << 20) * TOKENS // 66_000_000
+ZIPF_TOKENS = TOKENS // 3
 PAIRS = 1000
 B = 1500
 ROUNDS, LONG = 3, 10.0  # short measurements are repeated, since other work may share the cores
@@ -84,7 +86,7 @@ def locate(
 ) -> list[tuple[str, Sequence[str], Sequence[str], Sequence[str]]]:
     """Contexts of a pair in a sentence that an engine returned: order, left, between, right.
 
-    Engines match any two positions; a context is a couple of consecutive targets, so that D holds neither word.
+    Engines match any two positions; a context is two consecutive targets, so D contains neither word.
     """
     found = []
     before = -1
@@ -121,7 +123,7 @@ def quickest(action: Callable[[], Answer]) -> tuple[Answer, float]:
 def ask_within(
     pairs: Sequence[Pair], ask: Callable[[Pair], Answer], budget: float
 ) -> tuple[list[Answer], float]:
-    """Ask for one pair after the other until the time is up; the answers, and seconds for all pairs at that rate."""
+    """Ask for one pair after the other until the time is over; the answers, and seconds for all pairs at that rate."""
     ask(pairs[-1])
 
     def ask_some() -> list[Answer]:

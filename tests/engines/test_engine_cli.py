@@ -57,7 +57,7 @@ def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
     assert (first.code, json.loads(first.out)["asked"]) == (0, 24)
     again = cli(*arguments)
     assert again.code == 0
-    assert "holds the answers to all 27 queries already: nothing is left to ask" in again.err
+    assert "holds the answers to all 27 queries already: no query is left to send" in again.err
     assert json.loads(cli(*arguments, "--json").out)["asked"] == 0
     again = cli(*arguments, "--overwrite", "--json")
     assert json.loads(again.out)["asked"] == 0
