@@ -143,6 +143,9 @@ def locked_directory(work: Path, is_ours: Callable[[Path], bool]) -> Iterator[Bi
                 raise _foreign(work)
         try:
             work.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise busy(work) from None  # removed between the two system calls of mkdir
+        try:
             names = set(os.listdir(work))
             locked = LOCK in names or (work / LOCK).exists()
             if names and not locked and not is_ours(work):
