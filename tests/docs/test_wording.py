@@ -102,7 +102,10 @@ def checked_files() -> list[Path]:
     sources = [path for path in (ROOT / "src" / "bagpack").rglob("*") if path.suffix in (".py", ".html")]
     pending = [path for path in sources if path.relative_to(ROOT).parts[2].removesuffix(".py") in PENDING]
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "scripts").glob("*.py")]
-    return sorted({*sources, *pages} - {*pending, *PENDING_PAGES, ROOT / "CHANGELOG.md"})
+    return sorted(
+        {*sources, *pages}
+        - {*pending, *PENDING_PAGES, ROOT / "CHANGELOG.md", ROOT / "docs" / "reference" / "cli.md"}
+    )
 
 
 @pytest.mark.parametrize("path", checked_files(), ids=lambda path: str(path.relative_to(ROOT)))
