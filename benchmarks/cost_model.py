@@ -27,7 +27,7 @@ from unittest import mock
 
 import numpy as np
 
-from bagpack.basis import TABLE_KEYS
+from bagpack.basis.choose import TABLE_UNITS
 from bagpack.contexts.cooccurrences import CHUNK_PAIRS, COUNTS_PER_TASK, HELD_PER_TASK
 from bagpack.contexts.count import CHUNK_WORDS, OCCURRENCES_PER_TASK
 from bagpack.contexts.distribute import TASKS_PER_WORKER
@@ -173,7 +173,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.parallel.run": weigh.run,
             "bagpack.corpus.build.parts.run": weigh.run,
             "bagpack.parallel.on_one_machine": lambda: False,
-            "bagpack.basis.worker_count": lambda n_jobs: cost.workers,
+            "bagpack.basis.choose.worker_count": lambda n_jobs: cost.workers,
             "bagpack.contexts.distribute.worker_count": lambda n_jobs: cost.workers,
             "bagpack.corpus.store.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard anew
             "bagpack.contexts.count.OPEN_SHARDS": 0,
@@ -364,7 +364,7 @@ def tell_prediction(
                 wanted = _scan_features(stage, quantity, tokens, shards if stage == "index" else workers)
             found[quantity] = predict(models[stage, quantity], wanted)
         if stage == "basis":
-            found["left"] = workers * 4.0 * TABLE_KEYS**2  # in a small corpus only what is not zero
+            found["left"] = workers * 4.0 * TABLE_UNITS**2  # in a small corpus only what is not zero
         if (
             stage == "vectors"
         ):  # at most all of the store for each worker; else a page a window, and the postings

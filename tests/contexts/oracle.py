@@ -1,22 +1,31 @@
 """docs/method.md, literally: brute force over lists of lemmas. Shares no code with the package.
 
-A token may have its part of speech behind it (saw/NOUN); a target that has one means only such tokens.
+A token may have its part of speech behind it (saw/NOUN); a target that has one means only such tokens. So does a basis
+term; in a basis where tags are terms, a token is its tag (NOUN) as well as its word.
 """
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 
-def basis_terms(sentences, b):
+def readings(token, tags, tag_terms):
+    word, _, tag = token.partition("/")
+    return [token if tags else word, *([tag] if tag_terms else [])]
+
+
+def basis_terms(sentences, b, tags=False, tag_terms=False, kept=lambda gram: True):
     """The b most frequent unigrams and bigrams as tuples; ties in code-point order of the term."""
+    read = [
+        [readings(token, tags, tag_terms) if tags or tag_terms else [token] for token in s] for s in sentences
+    ]
 
     def top(grams):
         counts = {}
         for gram in grams:
             counts[gram] = counts.get(gram, 0) + 1
-        return sorted(counts, key=lambda gram: (-counts[gram], " ".join(gram)))[:b]
+        return sorted(filter(kept, counts), key=lambda gram: (-counts[gram], " ".join(gram)))[:b]
 
-    unigrams = top((w,) for s in sentences for w in s)
-    return unigrams + top((s[i], s[i + 1]) for s in sentences for i in range(len(s) - 1))
+    unigrams = top((w,) for s in read for own in s for w in own)
+    return unigrams + top(gram for s in read for one, two in pairwise(s) for gram in product(one, two))
 
 
 def lemmas(tokens):
@@ -39,7 +48,7 @@ def single_contexts(sentences, target, before=4, after=4):
     for s in sentences:
         for i in occurrences(s, target):
             end = i + len(target)
-            yield {"pre": lemmas(s[max(0, i - before) : i]), "post": lemmas(s[end : end + after])}
+            yield {"pre": s[max(0, i - before) : i], "post": s[end : end + after]}
 
 
 def pair_contexts(sentences, one, two, left=2, between=5, right=2):
@@ -51,28 +60,32 @@ def pair_contexts(sentences, one, two, left=2, between=5, right=2):
             if {first, second} != {one, two} or j < i + len(first) or len(gap) > between:
                 continue
             end = j + len(second)
-            parts = {
-                "pre": lemmas(s[max(0, i - left) : i]),
-                "betw": lemmas(gap),
-                "post": lemmas(s[end : end + right]),
-            }
+            parts = {"pre": s[max(0, i - left) : i], "betw": gap, "post": s[end : end + right]}
             for sign, leader in (("+", one), ("-", two)):
                 if first == leader:
                     yield sign, parts, (sign == "-" and one == two)
 
 
-def observed(term, segment, per_token):
-    hits = sum(tuple(segment[i : i + len(term)]) == term for i in range(len(segment)))
+def is_word(token, word, tagged):
+    lemma, _, tag = token.partition("/")
+    return word in (token, lemma, tag) if tagged else word == lemma
+
+
+def observed(term, segment, per_token, tagged):
+    places = [segment[i : i + len(term)] for i in range(len(segment) - len(term) + 1)]
+    hits = sum(all(map(is_word, place, term, [tagged] * len(term))) for place in places)
     return hits if per_token else min(hits, 1)
 
 
-def vector(sentences, w1, w2, terms, limit=None, per_token=False, single=(4, 4), pair=(2, 5, 2)):
-    """Feature name → count, zeros left out; w1, w2 and terms are tuples of lemmas."""
+def vector(
+    sentences, w1, w2, terms, limit=None, per_token=False, single=(4, 4), pair=(2, 5, 2), tagged=False
+):
+    """Feature name → count, without zeros; w1, w2 and terms are tuples of lemmas, if `tagged` of lemmas and tags."""
     found = {}
 
     def add(name, segment):
         for term in terms:
-            count = observed(term, segment, per_token)
+            count = observed(term, segment, per_token, tagged)
             if count:
                 key = f"{name}:{' '.join(term)}"
                 found[key] = found.get(key, 0) + count

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.basis import Basis
+from bagpack.basis.terms import Basis, split_term
 from bagpack.contexts.kernels.terms import MOST_TERMS, PACK_BITS, VOIDS, fill_slots
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.errors import UsageError
 
+NO_TAGS: NDArray[np.uint8] = np.empty(0, np.uint8)
 MATRIX_CELLS = 1 << 24  # of all first and second words of bigrams; beyond that, a hash table is smaller
 
 
@@ -27,8 +29,15 @@ class BasisTables:
     """What the kernels read while they count in one shard."""
 
     ids: NDArray[Any]  # of each type: the number of its basis word, 0 for none
+    tags: NDArray[np.uint8]  # of each token, if the basis has parts of speech
     entries: NDArray[np.uint64]  # of each basis word: cell, number as a second word, number as a first word
     bigrams: NDArray[Any]
+
+    @property
+    def most_terms(self) -> int:
+        """Terms that a token can add at most: as a unigram, and as the second word of a bigram."""
+        readings = 1 if self.entries.ndim == 1 else self.entries.shape[2]
+        return readings + readings * readings
 
 
 @lru_cache(maxsize=8)
@@ -44,12 +53,30 @@ def word_tables(basis: Basis) -> tuple[Strings, NDArray[np.uint64], NDArray[Any]
         for side, number in enumerate((firsts, seconds))
     ]
     bigrams = _bigram_table(numbers[0], numbers[1], len(firsts), len(seconds), VOIDS + len(unigrams))
-    words = list(dict.fromkeys([*unigrams, *firsts, *seconds]))
-    entries = [0] + [
-        unigrams.get(word, 0) | seconds.get(word, 0) << PACK_BITS | firsts.get(word, 0) << 2 * PACK_BITS
-        for word in words
-    ]
-    return Strings.of(words), read_only(np.array(entries, np.uint64)), read_only(bigrams)
+    entry_of = {
+        word: unigrams.get(word, 0) | seconds.get(word, 0) << PACK_BITS | firsts.get(word, 0) << 2 * PACK_BITS
+        for word in [*unigrams, *firsts, *seconds]
+    }
+    if basis.tagged:
+        words, entries = _readings(entry_of)
+    else:
+        words, entries = list(entry_of), np.array([0, *entry_of.values()], np.uint64)
+    return Strings.of(words), read_only(entries), read_only(bigrams)
+
+
+def _readings(entry_of: dict[str, int]) -> tuple[list[str], NDArray[np.uint64]]:
+    """Distinct words without tags; entries of none and of each with each tag, a column for each kind of reading."""
+    split = {word: split_term(word) for word in entry_of}
+    words = list(dict.fromkeys(stem for stem, _ in split.values() if stem))
+    number = {word: i for i, word in enumerate(words, 1)}
+    kinds = sorted({(bool(stem), bool(tag)) for stem, tag in split.values()})
+    entries = np.zeros((1 + len(words), len(UNIVERSAL), len(kinds)), np.uint64)
+    for word, (stem, tag) in split.items():
+        which = number[stem] if stem else slice(None)
+        entries[which, CODES[tag] if tag else slice(None), kinds.index((bool(stem), bool(tag)))] = entry_of[
+            word
+        ]
+    return words, entries
 
 
 def _bigram_table(
@@ -70,8 +97,9 @@ def _bigram_table(
 def basis_tables(shard: Shard, basis: Basis) -> BasisTables:
     """Look the basis up in a shard's lexicon."""
     words, entries, bigrams = word_tables(basis)
-    of_key = np.zeros(len(shard.keys), np.uint16 if entries.size <= 1 << 16 else np.uint32)
+    of_key = np.zeros(len(shard.keys), np.uint16 if len(entries) <= 1 << 16 else np.uint32)
     found = shard.keys.find(words)
     known = np.flatnonzero(found >= 0)
     of_key[found[known]] = 1 + known
-    return BasisTables(read_only(of_key[shard.key_of_type]), entries, bigrams)
+    tags = shard.tags if basis.tagged else NO_TAGS
+    return BasisTables(read_only(of_key[shard.key_of_type]), tags, entries, bigrams)

@@ -33,6 +33,7 @@ from bagpack.contexts.distribute import (
 )
 from bagpack.contexts.kernels import features as feature_kernels
 from bagpack.contexts.kernels import words as word_kernels
+from bagpack.contexts.kernels.tagged import count_readings
 from bagpack.contexts.kernels.terms import VOIDS
 from bagpack.contexts.sampling import drawn_numbers
 from bagpack.contexts.targets import Occurrences, Target
@@ -60,6 +61,7 @@ def count_words(
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> tuple[Csr, I64]:  # fmt: skip
     """Rows (pre, post) of each target over the corpus, and how often it occurs in all."""
+    basis.check_tags(corpus)
     if not len(targets):
         return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
     most = most_occurrences(corpus, targets)
@@ -114,11 +116,16 @@ def sum_contexts(
                 continue
             shard = shards[number]
             tables = basis_tables(shard, basis)
-            clock = word_kernels.count_words(
-                shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part],
-                place.highs[part], place.lengths[part], windows.before, windows.after, settings.tick,
+            asked = (
+                shard.postings, place.extra, place.is_extra[part], place.lows[part], place.highs[part],
+                place.lengths[part], windows.before, windows.after, settings.tick,
                 tables.ids, tables.entries, tables.bigrams, sums, clocks, clock,
             )  # fmt: skip
+            if basis.tagged:
+                room = np.empty(max(windows.before, windows.after) * tables.most_terms + 1, np.int64)
+                clock = count_readings(shard.tokens, tables.tags, *asked, room)
+            else:
+                clock = word_kernels.count_words(shard.tokens, *asked)
         used = word_kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])
         parts.append((narrowed(values[:used]), columns[:used].copy()))
     all_values, all_columns = (_concatenated(arrays) for arrays in zip(*parts, strict=True))
@@ -166,6 +173,7 @@ def count_pairs(
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> PairCountsOf:  # fmt: skip
     """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus."""
+    basis.check_tags(corpus)
     if not pairs:
         none = np.zeros((0, 2), np.int64)
         return PairCountsOf(no_rows(0, 6 * len(basis)), none, none)
@@ -260,9 +268,9 @@ def sum_features(
     for own_widths, (number, own) in zip(widths, found, strict=True):
         shard = shards[number]
         tables = basis_tables(shard, basis)
-        listed = np.empty(4 * span * own.starts.size + 1, np.int32)
+        listed = np.empty(2 * tables.most_terms * span * own.starts.size + 1, np.int32)
         clock = feature_kernels.list_columns(
-            shard.tokens, own.starts, own.seconds, own.orders, own.counts, lengths1, lengths2,
+            shard.tokens, tables.tags, own.starts, own.seconds, own.orders, own.counts, lengths1, lengths2,
             windows.left, windows.right, settings.tick, tables.ids, tables.entries, tables.bigrams, terms,
             clocks, clock, listed, own_widths, taken,
         )  # fmt: skip

@@ -99,7 +99,7 @@ def statistics_of(
     it is unknown. A word's partner can be in 2 (between + 1) places.
     """
     n1, n2, plus, minus = totals.astype(np.float64).T
-    tokens = float(sum(basis.unigram_counts)) if tokens is None else tokens
+    tokens = float(basis.tokens) if tokens is None else tokens
     reach = 2 * (settings.windows.between + 1)
     together = plus + minus
     seen = together > 0

@@ -6,6 +6,7 @@ import numpy as np
 
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.intrinsics import lowest_bit, prefetch
+from bagpack.contexts.kernels.tagged import list_readings
 from bagpack.contexts.kernels.terms import (
     FIRST_SHIFT,
     ONE,
@@ -26,12 +27,16 @@ WORD_MASK = np.uint64(63)
 
 
 @kernel
-def add_segment(tokens, start, end, offset, ids, entries, bigrams, clocks, clock, tick, columns, at):  # type: ignore[no-untyped-def]
+def add_segment(tokens, tags, start, end, offset, ids, entries, bigrams, clocks, clock, tick, columns, at):  # type: ignore[no-untyped-def]
     """Append the columns offset + cell of the terms in tokens start..end-1; returns the end and the clock.
 
     A term counts once per value of the clock, which ticks for every segment, and with `tick` = 1 for every token
     too; clocks[c] is cell c's last. There is no branch on what a token is, which cannot be predicted.
     """
+    if entries.ndim == 3:
+        return list_readings(
+            tokens, tags, start, end, offset, ids, entries, bigrams, clocks, clock, tick, columns, at
+        )
     previous = VOID
     for position in range(start, end):
         entry = entries[ids[tokens[np.uint64(position)] & TYPE_MASK]]
@@ -49,7 +54,7 @@ def add_segment(tokens, start, end, offset, ids, entries, bigrams, clocks, clock
 
 @kernel
 def list_columns(  # type: ignore[no-untyped-def]
-    tokens, starts, seconds, orders, counts, lengths1, lengths2, left, right, tick, ids, entries, bigrams, terms,
+    tokens, tags, starts, seconds, orders, counts, lengths1, lengths2, left, right, tick, ids, entries, bigrams, terms,
     clocks, clock, columns, widths, taken,
 ):  # fmt: skip
     """Columns of the features that co-occurrences add to, widths[k] of them for the counts[k] co-occurrences of pair k.
@@ -78,14 +83,15 @@ def list_columns(  # type: ignore[no-untyped-def]
             offset = (3 * terms if order == MINUS else 0) - VOIDS
             own = at
             at, clock = add_segment(
-                tokens, window_start(tokens, p, left), p, offset,
+                tokens, tags, window_start(tokens, p, left), p, offset,
                 ids, entries, bigrams, clocks, clock, tick, columns, at,
             )  # fmt: skip
             at, clock = add_segment(
-                tokens, p_end, q, offset + terms, ids, entries, bigrams, clocks, clock, tick, columns, at
-            )
+                tokens, tags, p_end, q, offset + terms,
+                ids, entries, bigrams, clocks, clock, tick, columns, at,
+            )  # fmt: skip
             at, clock = add_segment(
-                tokens, q_end, window_end(tokens, q_end, right), offset + 2 * terms,
+                tokens, tags, q_end, window_end(tokens, q_end, right), offset + 2 * terms,
                 ids, entries, bigrams, clocks, clock, tick, columns, at,
             )  # fmt: skip
             taken[k, PLUS] += order != MINUS

@@ -1,4 +1,8 @@
-"""Words that say little about the word they occur with: articles, pronouns, prepositions, conjunctions, auxiliaries."""
+"""Function words (articles, pronouns, prepositions, conjunctions, auxiliaries) and content words, which are all others.
+
+Where a corpus has parts of speech, most of a word's tokens decide. Elsewhere a list does for English, and for other
+languages the most frequent words of the corpus count as function words.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.text.tagsets import CODES, CONTENT, UNIVERSAL
 
 I64 = NDArray[np.int64]
 
 FREQUENT = 150  # most frequent words, excluded instead where the language has no list
 SMALL = 20 * FREQUENT  # distinct words; in a smaller corpus none is excluded by frequency
+
+DECIDING = 1000  # tokens of a word, the first of the corpus, whose tags are looked at
+CONTENT_CODES = [CODES[tag] for tag in CONTENT]
+UNKNOWN_TAG = CODES["X"]
 
 # What tag sets without auxiliaries call verbs.
 AUXILIARIES = frozenset("be am is are was were been being have has had having do does did doing done".split())  # noqa: SIM905
@@ -49,6 +58,31 @@ def is_function_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
         return numbers < 0
     least = np.partition(lexicon.counts, lexicon.counts.size - FREQUENT)[lexicon.counts.size - FREQUENT]
     return np.asarray((numbers < 0) | (lexicon.counts[numbers] >= least))
+
+
+def is_content_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    """Of words by their numbers in a corpus's lexicon (−1: none), whether they are content words with a letter."""
+    listed = ~is_function_word(corpus, numbers)
+    if corpus.tags:
+        counts = tag_counts(corpus, numbers, DECIDING)
+        counts[:, UNKNOWN_TAG] = 0
+        total = counts.sum(axis=1)
+        listed = np.where(total > 0, 2 * counts[:, CONTENT_CODES].sum(axis=1) >= total, listed)
+    return np.asarray(listed & has_letter(corpus, numbers))
+
+
+def tag_counts(corpus: Corpus, numbers: I64, most: int | None = None) -> I64:
+    """Tokens of each word (by its number in the lexicon) with each universal tag, of its first `most` tokens."""
+    counts = np.zeros((numbers.size, len(UNIVERSAL)), np.int64)
+    known = np.flatnonzero(numbers >= 0)
+    keys = corpus.lexicon.keys.take(numbers[known])
+    for shard in corpus.shards:
+        for word, key in zip(known.tolist(), shard.keys.find(keys).tolist(), strict=True):
+            left = None if most is None else most - int(counts[word].sum())
+            if key >= 0 and left != 0:
+                tags = shard.tags[shard.key_positions(key)[:left]]
+                counts[word] += np.bincount(tags, minlength=len(UNIVERSAL))
+    return counts
 
 
 def _is_one_of(words: frozenset[str], corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
