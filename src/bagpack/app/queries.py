@@ -184,7 +184,8 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> Json:
         first = first or second
     if first is None or second is None:
         raise StoreError(f"the corpus does not know {w1 if first is None else w2}")
-    found = PairEvidence(library.source, first, second, library.settings).lines(feature, most)
+    tagged = library.basis is not None and library.basis.tagged
+    found = PairEvidence(library.source, first, second, library.settings, tagged).lines(feature, most)
     said = say_feature(feature, w1, w2)
     return {
         "w1": w1, "w2": w2, "feature": feature, "words": feature_in_words(feature, w1, w2),

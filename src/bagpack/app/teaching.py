@@ -38,7 +38,7 @@ def rank(library: Library, examples: Examples) -> tuple[Ranking, LinearModel]:
 
 def lines(library: Library, model: LinearModel, label: str, pair: Pair) -> list[Json]:
     """The best sentences of a pair, with both words and what speaks for the relation marked."""
-    assert model.counting is not None
+    assert model.counting is not None and model.basis is not None
     terms = list(
         dict.fromkeys(
             name.split(":", 2)[2] for name, weight in model.strongest(label, TERMS)
@@ -53,7 +53,7 @@ def lines(library: Library, model: LinearModel, label: str, pair: Pair) -> list[
         shard = library.background.shards[line.shard]
         minus = line.order == "-"
         reach = line.position - windows.left, line.second + lengths[0 if minus else 1] + windows.right
-        spans = mark_line(shard, line, targets, lengths, windows, reach, terms)
+        spans = mark_line(shard, line, targets, lengths, windows, reach, terms, model.basis.tagged)
         found.append({"document": line.document, "text": line.text, "spans": list(spans)})
     return found
 

@@ -60,6 +60,9 @@ class BasisChoice:
         return self.tags or self.tag_terms
 
 
+BasisSize = int | BasisChoice  # the number b of unigrams and of bigrams, or which ones
+
+
 def split_term(word: str) -> tuple[str, str]:
     """Word and tag of a word in a basis with parts of speech; either may be empty.
 
@@ -193,7 +196,7 @@ class Basis:
         )
 
     @classmethod
-    def of(cls, corpus: Corpus, b: int | BasisChoice = DEFAULT_B, n_jobs: int | None = None) -> Basis:
+    def of(cls, corpus: Corpus, b: BasisSize = DEFAULT_B, n_jobs: int | None = None) -> Basis:
         """The b most frequent unigrams and bigrams of a corpus; equal counts in code-point order."""
         from bagpack.basis.choose import choose_basis
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import Json, ParallelOptions, Store, SubcorpusOptions, common
+from bagpack.cli.options import (
+    BasisTags,
+    BasisWords,
+    Json,
+    ParallelOptions,
+    Store,
+    SubcorpusOptions,
+    TagTerms,
+    basis_choice,
+    common,
+)
 
 
 def basis(
@@ -13,13 +23,17 @@ def basis(
     parallel: ParallelOptions,
     subcorpus: SubcorpusOptions,
     b: Annotated[int, common("-b", help="Number of unigrams, and of bigrams.")] = 1500,
+    basis_tags: BasisTags = False,
+    tag_terms: TagTerms = False,
+    basis_words: BasisWords = "all",
     json: Json = False,
 ) -> None:
     """Print the basis: the most frequent unigrams and bigrams, as TSV."""
     from bagpack.sources import open_source
 
+    choice = basis_choice(b, basis_tags, tag_terms, basis_words)
     with parallel.workers():
-        picked = open_source(subcorpus.store(store)).pick_basis(b, parallel.jobs)
+        picked = open_source(subcorpus.store(store)).pick_basis(choice, parallel.jobs)
     if not json:
         console.write(picked.to_tsv())
         return

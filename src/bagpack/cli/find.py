@@ -113,7 +113,7 @@ def find(
         examples=examples, model=model, like=like, **asdict(search), known=known, mark_known=mark_known, top=top,
         per_word=_parse_per_word(per_word), never_meeting=never_meeting, scored=scored, negatives=negatives,
         columns=parse_columns(columns), any_store=any_store, preset=learning.preset, seed=learning.seed,
-        b=counting.b, basis=counting.basis, settings=counting.settings(),
+        b=counting.choice, basis=counting.basis, settings=counting.settings(),
     )  # fmt: skip
     store = subcorpus.store(store)
     with parallel.workers(out, store), work_progress(output.silent) as progress:

@@ -22,6 +22,7 @@ from bagpack.cli.command import ADVANCED
 from bagpack.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
+    from bagpack.basis import BasisSize
     from bagpack.experiments.counting import CountOptions
 
 Values = Sequence[str] | Callable[[], Iterable[str]]
@@ -271,6 +272,36 @@ class ParallelOptions:
             yield
 
 
+BasisTags = Annotated[
+    bool, advanced("--basis-tags", help="Basis words with their parts of speech: saw/NOUN and saw/VERB.")
+]
+TagTerms = Annotated[
+    bool, advanced("--tag-terms", help="Parts of speech as basis terms too: ADJ, or of DET.")
+]
+BasisWords = Annotated[
+    str,
+    advanced(
+        "--basis-words",
+        metavar="all|content|function",
+        help="Which words the basis is made of.",
+        values=("all", "content", "function"),
+    ),
+]
+
+
+def basis_choice(b: int | None, tags: bool, tag_terms: bool, words: str) -> Any:
+    """Which terms a basis has; None for the default number without further options."""
+    from bagpack.basis import BasisChoice
+
+    if not (tags or tag_terms or words != "all"):
+        return b
+    if b is None:
+        raise UsageError(
+            "--basis-tags, --tag-terms and --basis-words need the size of the basis here; give -b"
+        )
+    return BasisChoice(b, tags, tag_terms, words)
+
+
 @dataclass(frozen=True)
 class CountingOptions:
     """How the contexts of words and pairs are counted."""
@@ -281,8 +312,30 @@ class CountingOptions:
         advanced("--basis", metavar="FILE", help="A basis (bagpack basis) to use instead of choosing one."),
         Names((FILE,)),
     ] = None
+    basis_tags: BasisTags = False
+    tag_terms: TagTerms = False
+    basis_words: BasisWords = "all"
     limit: Limit = "5000"
     windows: Windows = "4/2-5-2"
+
+    @property
+    def choice(self) -> BasisSize:
+        """Which terms the basis has, if it is not read from a file."""
+        asked = [
+            name
+            for name, given in (
+                ("--basis-tags", self.basis_tags),
+                ("--tag-terms", self.tag_terms),
+                ("--basis-words", self.basis_words != "all"),
+            )
+            if given
+        ]
+        if asked and self.basis is not None:
+            raise UsageError(
+                f"{asked[0]} chooses the terms of a new basis, and --basis names a file that has them; remove one"
+            )
+        chosen: BasisSize = basis_choice(self.b, self.basis_tags, self.tag_terms, self.basis_words)
+        return chosen
 
     def settings(self, **more: Any) -> Any:
         """The windows and the limit, checked."""
@@ -295,7 +348,7 @@ class CountingOptions:
         """All of them, as the library takes them."""
         from bagpack.experiments.counting import CountOptions
 
-        return CountOptions(self.b, self.basis, self.settings(), jobs)
+        return CountOptions(self.choice, self.basis, self.settings(), jobs)
 
 
 @dataclass(frozen=True)

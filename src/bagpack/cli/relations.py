@@ -41,7 +41,7 @@ def relations(
     if out is not None:
         check_table(out, "table of words relations.tsv", overwrite=overwrite)
     found = group_relations(
-        open_source(store), word, neighbours=words, groups=groups, b=counting.b,
+        open_source(store), word, neighbours=words, groups=groups, b=counting.choice,
         basis=None if counting.basis is None else Basis.open(counting.basis), settings=counting.settings(),
         n_jobs=jobs,
     )  # fmt: skip

@@ -61,7 +61,7 @@ def similar(
         raise UsageError(f"--top {top} shows nothing; give at least 1")
     source = open_source(store)
     found = similar_pairs(
-        source, (w1, w2), read_pairs(among, parse_columns(columns)).pairs, top=top, b=counting.b,
+        source, (w1, w2), read_pairs(among, parse_columns(columns)).pairs, top=top, b=counting.choice,
         basis=None if counting.basis is None else Basis.open(counting.basis), settings=counting.settings(),
         n_jobs=jobs,
     )  # fmt: skip

@@ -89,7 +89,7 @@ def teach(
         )  # fmt: skip
         with parallel.workers(None, store), work_progress(False) as progress:
             teaching = Teaching.start(
-                source, file.examples, options, preset=learning.preset, seed=learning.seed, b=counting.b,
+                source, file.examples, options, preset=learning.preset, seed=learning.seed, b=counting.choice,
                 basis=open_basis(source, counting.basis), settings=counting.settings(), n_jobs=parallel.jobs,
                 progress=progress,
             )  # fmt: skip

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bagpack.vectors.matrix import BlockMatrix
 
 # Options that cannot be given with --append.
-COUNTING = ("b", "basis", "limit", "sample", "windows", "count")
+COUNTING = ("b", "basis", "basis_tags", "tag_terms", "basis_words", "limit", "sample", "windows", "count")
 
 
 def vectors(
@@ -75,7 +75,7 @@ def vectors(
     from bagpack.vectors.matrix import BlockMatrix
     from bagpack.vectors.storage import append_to_matrix, check_place, read_matrix_manifest
 
-    settings = counting.settings(sample=sample, count=count)
+    settings, choice = counting.settings(sample=sample, count=count), counting.choice
     exporting = is_export(out)
     if append and exporting:
         raise UsageError(f"--append adds to a matrix, and {out} is an export; remove --append")
@@ -97,7 +97,7 @@ def vectors(
                 picked.check_corpus(source, counting.basis)
             else:
                 progress("basis", 0, 0)
-                picked = source.pick_basis(counting.b, parallel.jobs)
+                picked = source.pick_basis(choice, parallel.jobs)
             matrix = BlockMatrix.count(source, listed.pairs, picked, settings, parallel.jobs, progress)
     if exporting:
         export(matrix, out)
@@ -114,7 +114,7 @@ def _refuse_options(context: typer.Context) -> None:
     """With --append everything is counted as the matrix was."""
     for name in COUNTING:
         if str(context.get_parameter_source(name)).endswith("COMMANDLINE"):
-            option = "-b" if name == "b" else f"--{name}"
+            option = "-b" if name == "b" else f"--{name.replace('_', '-')}"
             raise UsageError(
                 f"--append counts as the matrix was counted, so {option} cannot be given; remove it"
             )

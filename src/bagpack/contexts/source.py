@@ -17,7 +17,7 @@ from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 
 if TYPE_CHECKING:
-    from bagpack.basis import Basis
+    from bagpack.basis import Basis, BasisSize
     from bagpack.contexts.count import Csr, PairCountsOf
 
 Progress = Callable[[int], None]
@@ -39,8 +39,8 @@ class ContextSource(Protocol):
     def resolve(self, words: Sequence[str]) -> list[Target | None]:
         """The target of each word, None if it is unknown."""
 
-    def pick_basis(self, b: int, n_jobs: int | None = None) -> Basis:
-        """The b most frequent unigrams and bigrams."""
+    def pick_basis(self, b: BasisSize, n_jobs: int | None = None) -> Basis:
+        """The b most frequent unigrams and bigrams, or those that a `BasisChoice` asks for."""
 
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings, n_jobs: int | None = None,
@@ -82,7 +82,7 @@ class CorpusSource:
         """As keys, forms, or runs of them."""
         return resolve_targets(self.corpus, words)
 
-    def pick_basis(self, b: int, n_jobs: int | None = None) -> Basis:
+    def pick_basis(self, b: BasisSize, n_jobs: int | None = None) -> Basis:
         """From the whole corpus; the last few are remembered."""
         return _basis_of(str(self.path), self.content_hash, b, n_jobs)
 
@@ -118,7 +118,7 @@ def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
 
 
 @lru_cache(maxsize=8)
-def _basis_of(path: str, content_hash: str, b: int, n_jobs: int | None) -> Basis:
+def _basis_of(path: str, content_hash: str, b: BasisSize, n_jobs: int | None) -> Basis:
     from bagpack.basis import Basis
 
     return Basis.of(Corpus.open(path), b, n_jobs)

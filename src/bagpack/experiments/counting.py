@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
@@ -33,7 +33,7 @@ LISTED = 50  # names that a result lists; the numbers are always whole
 class CountOptions:
     """How pairs are counted when they have to be."""
 
-    b: int | None = None  # the task's own: 1500, unless it has another
+    b: BasisSize | None = None  # the task's own: 1500, unless it has another
     basis: str | None = None
     settings: CountSettings = field(default_factory=CountSettings)
     n_jobs: int | None = None

@@ -252,7 +252,7 @@ class _Explainer:
         first, second = (matrix.resolved[word] for word in matrix.pairs[0])
         cited = None
         if lines and first is not None and second is not None:
-            cited = PairEvidence(source, first, second, matrix.settings)
+            cited = PairEvidence(source, first, second, matrix.settings, matrix.basis.tagged)
         self.writer = ReasonWriter(matrix, cited)
         answer = model.decode(decisions)[0]
         if model.kind == "rating":

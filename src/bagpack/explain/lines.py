@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.basis.terms import split_term
 from bagpack.contexts import kernels
+from bagpack.contexts.basis_tables import NO_TAGS
 from bagpack.contexts.concordance import Context, show
 from bagpack.contexts.observations import ShardObservations, observe
 from bagpack.contexts.source import ContextSource, CorpusSource
@@ -19,6 +21,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.text.tagsets import CODES
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach
 from bagpack.explain.marking import Span, mark_line
@@ -26,22 +29,29 @@ from bagpack.jit import kernel
 from bagpack.names import DIFFERENCE, JOINED, STATISTICS, Feature, parse_feature
 
 I64 = NDArray[np.int64]
+ANY = -1  # instead of a key or a tag
 ORDERS = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
 ORDERS |= {"w1 first": ORDERS["+"], "w2 first": ORDERS["-"]}
 
 
 @kernel
-def _hits(tokens, key_of_type, starts, ends, first, second, out):  # type: ignore[no-untyped-def]
-    """How often the term (first, or first second) stands in each segment."""
+def _is_word(tokens, tags, key_of_type, position, key, tag):  # type: ignore[no-untyped-def]
+    """Whether a token has this key and this tag; ANY is either."""
+    if key != ANY and key_of_type[tokens[position] & TYPE_MASK] != key:
+        return False
+    return tag == ANY or tags[position] == tag
+
+
+@kernel
+def _hits(tokens, tags, key_of_type, starts, ends, keys, wanted_tags, out):  # type: ignore[no-untyped-def]
+    """How often the term of these words, each a key and a tag, occurs in each segment."""
     for i in range(starts.size):
         out[i] = 0
-        for position in range(starts[i], ends[i]):
-            if key_of_type[tokens[position] & TYPE_MASK] != first:
-                continue
-            if second == -2 or (
-                position + 1 < ends[i] and key_of_type[tokens[position + 1] & TYPE_MASK] == second
-            ):
-                out[i] += 1
+        for position in range(starts[i], ends[i] - keys.size + 1):
+            found = True
+            for n in range(keys.size):
+                found &= _is_word(tokens, tags, key_of_type, position + n, keys[n], wanted_tags[n])
+            out[i] += found
 
 
 @dataclass(frozen=True)
@@ -68,9 +78,13 @@ class FeatureLines:
 class PairEvidence:
     """All counted observations of one pair, from which any feature's lines can be taken."""
 
-    def __init__(self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings) -> None:
+    def __init__(
+        self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings, tagged: bool = False
+    ) -> None:
+        """`tagged`: whether terms may have parts of speech (`Basis.tagged`)."""
         self.targets = (w1, w2)
         self.settings = settings
+        self.tagged = tagged
         self.word_corpus, self.pair_corpus = corpora_of(source)
 
     @cached_property
@@ -134,7 +148,8 @@ class PairEvidence:
         place: tuple[int, int],
         terms: Sequence[str],
     ) -> tuple[Span, ...]:
-        return mark_line(shard, line, self.targets, lengths, self.settings.windows, place, terms)
+        windows = self.settings.windows
+        return mark_line(shard, line, self.targets, lengths, windows, place, terms, self.tagged)
 
     def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
         """Where the pair is seen, in the order that the statistic is about."""
@@ -153,7 +168,7 @@ class PairEvidence:
         return FeatureLines(feature, total, total, tuple(shown), tuple(spans))
 
     def _bounds_between(self, item: ShardObservations) -> tuple[I64, I64]:
-        """Where what stands between each couple starts and ends."""
+        """Where the tokens between the two words of each co-occurrence start and end."""
         lengths = [len(target.keys) for target in self.targets]
         return item.firsts + np.where(item.orders == kernels.MINUS, lengths[-1], lengths[0]), item.seconds
 
@@ -178,11 +193,12 @@ class PairEvidence:
             second_length = np.where(orders == kernels.MINUS, lengths[0], lengths[-1])
             starts, ends = reach(shard, seconds + second_length, windows.right, False)
         hits = np.empty(keep.size, np.int64)
-        first, second = term_keys(shard, term)
-        if first == -1 or second == -1:
+        words = term_words(shard, term, self.tagged)
+        if words is None:
             hits[:] = 0
         else:
-            _hits(shard.tokens, shard.key_of_type, starts, ends, first, second, hits)
+            tags = shard.tags if self.tagged else NO_TAGS
+            _hits(shard.tokens, tags, shard.key_of_type, starts, ends, *words, hits)
         return hits, keep, starts, ends
 
 
@@ -191,14 +207,14 @@ def line_dict(context: Context) -> dict[str, Any]:
     return {**context.to_dict(), "pieces": list(context.pieces)}
 
 
-def term_keys(shard: Shard, term: str) -> tuple[int, int]:
-    """The shard's keys of a term; second is -2 for a unigram, -1 means the shard lacks it."""
-    whole = int(shard.keys.find([term])[0])
-    if whole >= 0 or " " not in term:
-        return whole, -2
-    first, _, second = term.partition(" ")
-    found = shard.keys.find([first, second])
-    return int(found[0]), int(found[1])
+def term_words(shard: Shard, term: str, tagged: bool = False) -> tuple[I64, I64] | None:
+    """The shard's key and the tag of each word of a term, ANY for either; None if the shard lacks one of the keys."""
+    words = [term] if shard.keys.find([term])[0] >= 0 else term.split(" ", 1)
+    split = [split_term(word) if tagged else (word, "") for word in words]
+    keys = shard.keys.find([word for word, _ in split])
+    if any(word and key < 0 for (word, _), key in zip(split, keys.tolist(), strict=True)):
+        return None
+    return keys, np.array([CODES[tag] if tag else ANY for _, tag in split], np.int64)
 
 
 def _parts(feature: str) -> Feature:
@@ -209,7 +225,7 @@ def _parts(feature: str) -> Feature:
 
 
 def corpora_of(source: ContextSource) -> tuple[Corpus, Corpus]:
-    """Where a source's single contexts and pair contexts lie."""
+    """The corpora in which a source's single contexts and pair contexts are counted."""
     if isinstance(source, CorpusSource):
         return source.corpus, source.corpus
     return source.for_words, source.for_pairs  # type: ignore[attr-defined]  # a snippet corpus keeps them apart

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from bagpack.basis.terms import split_term
 from bagpack.contexts.concordance import REST, Context
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.text.tagsets import UNIVERSAL
 
 W1, W2, TERM = "w1", "w2", "term"
 
@@ -23,7 +25,7 @@ class Span(NamedTuple):
 
 def mark_line(
     shard: Shard, context: Context, targets: Sequence[Target], lengths: Sequence[int], windows: Windows,
-    segment: tuple[int, int], terms: Iterable[str],
+    segment: tuple[int, int], terms: Iterable[str], tagged: bool = False,
 ) -> tuple[Span, ...]:  # fmt: skip
     """The text of a context in spans; joined they are the text as written.
 
@@ -35,6 +37,8 @@ def mark_line(
         Tokens of the targets that the context is of: one for a word, two for a pair.
     segment
         Start and end of the tokens in which the terms were counted.
+    tagged
+        Whether terms may have parts of speech (`Basis.tagged`).
     """
     single = context.second < 0
     minus = context.order == "-"
@@ -48,11 +52,14 @@ def mark_line(
     keys = [shard.keys[int(shard.key_of_type[number])] for number in types]
     marks = [""] * len(keys)
     low, high = segment[0] - start, segment[1] - start
+    tags = [UNIVERSAL[code] for code in shard.tags[start:end].tolist()] if tagged else [""] * len(keys)
+    read = list(zip(keys, tags, strict=True))
     for term in terms:
-        _mark(marks, keys[:high], tuple(term.split(" ")), TERM, max(low, 0))
-        _mark(marks, keys[:high], (term,), TERM, max(low, 0))
+        for words in ([term], term.split(" ")):
+            wanted = [split_term(word) if tagged else (word, "") for word in words]
+            _mark(marks, read[:high], wanted, TERM, max(low, 0))
     for target, name in ((targets[1], W2), (targets[0], W1)):
-        _mark(marks, keys, target.words, name)
+        _mark(marks, read, [(word, "") for word in target.words], name)
     spans: list[Span] = []
     for number, token, mark in zip(types, tokens.tolist(), marks, strict=True):
         space, text = "" if token & GLUED else " ", shard.forms[number]
@@ -65,9 +72,19 @@ def mark_line(
     return tuple(_joined(spans))
 
 
-def _mark(marks: list[str], keys: Sequence[str], wanted: tuple[str, ...], name: str, start: int = 0) -> None:
-    for at in range(start, len(keys) - len(wanted) + 1):
-        if tuple(keys[at : at + len(wanted)]) == wanted:
+def _mark(
+    marks: list[str],
+    read: Sequence[tuple[str, str]],
+    wanted: Sequence[tuple[str, str]],
+    name: str,
+    start: int = 0,
+) -> None:
+    """Mark tokens, given as key and tag, that follow each other as wanted; an empty key or tag is any."""
+    for at in range(start, len(read) - len(wanted) + 1):
+        if all(
+            key in ("", own_key) and tag in ("", own_tag)
+            for (key, tag), (own_key, own_tag) in zip(wanted, read[at:], strict=False)
+        ):
             marks[at : at + len(wanted)] = [name] * len(wanted)
 
 

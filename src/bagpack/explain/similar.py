@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.count import Csr
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import CountSettings
@@ -79,7 +79,7 @@ class Similar:
 
 def similar_pairs(
     source: ContextSource | Corpus, pair: Pair, among: Iterable[Pair], *, top: int = 10, reasons: int = 4,
-    b: int = 1500, basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
+    b: BasisSize = 1500, basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
     progress: Progress | None = None, tick: Tick = no_tick,
 ) -> Similar:  # fmt: skip
     """The pairs of a list whose relation is most like that of `pair`; `find_pairs` looks for others in the corpus.

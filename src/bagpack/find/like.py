@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
@@ -51,7 +51,7 @@ class Prototype:
 
 
 def make_prototype(
-    corpus: Corpus | ContextSource, pair: Pair, *, b: int = 1500, basis: Basis | None = None,
+    corpus: Corpus | ContextSource, pair: Pair, *, b: BasisSize = 1500, basis: Basis | None = None,
     settings: CountSettings | None = None, n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Prototype:  # fmt: skip
     """A model of one pair: the score of another is the weighted mean of the cosines of v1, v2 and v12.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
@@ -85,7 +85,7 @@ class Relations:
 
 def group_relations(
     corpus: Corpus | ContextSource, word: str, *, neighbours: int = NEIGHBOURS, groups: int = GROUPS,
-    b: int = 1500, basis: Basis | None = None, settings: CountSettings | None = None,
+    b: BasisSize = 1500, basis: Basis | None = None, settings: CountSettings | None = None,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Relations:  # fmt: skip
     """Group the words that a word meets more often than chance by the patterns between them.
@@ -183,7 +183,7 @@ def _group(
         _, w2 = matrix.pairs[member]
         one, two = matrix.resolved[w1], matrix.resolved[w2]
         assert one is not None and two is not None
-        evidence = PairEvidence(source, one, two, matrix.settings)
+        evidence = PairEvidence(source, one, two, matrix.settings, matrix.basis.tagged)
         name = _feature(matrix, best) if own[best] > 0 else "pair:together"
         lines = evidence.lines(name, 1).lines or evidence.lines("pair:together", 1).lines
         text, document = (lines[0].text, lines[0].document) if lines else ("", "")

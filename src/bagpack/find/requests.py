@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.examples import Pair, read_examples
@@ -46,7 +46,7 @@ class FindRequest:
     any_store: bool = False
     preset: str = "modern"
     seed: int = 0
-    b: int = 1500
+    b: BasisSize = 1500
     basis: str | None = None
     settings: CountSettings = field(default_factory=CountSettings)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
@@ -98,7 +98,7 @@ class Teaching:
     @classmethod
     def start(
         cls, source: ContextSource, examples: Examples, options: CandidateOptions | None = None, *,
-        preset: str | Preset = "modern", seed: int = 0, b: int = 1500, basis: Basis | None = None,
+        preset: str | Preset = "modern", seed: int = 0, b: BasisSize = 1500, basis: Basis | None = None,
         settings: CountSettings | None = None, n_jobs: int | None = None, progress: Progress | None = None,
     ) -> Teaching:  # fmt: skip
         """Train a first model and collect its best candidates."""

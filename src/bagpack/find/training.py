@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
@@ -64,7 +64,7 @@ class Trained:
 def train_on_examples(
     corpus: Corpus | ContextSource, examples: Examples, *, negatives: int | None = None,
     drawn: Sequence[Pair] | None = None, seed: int = 0, vocabulary: Vocabulary | None = None,
-    preset: str | Preset = "modern", condition: str = "v1v2v12", C: float | None = None, b: int = 1500,
+    preset: str | Preset = "modern", condition: str = "v1v2v12", C: float | None = None, b: BasisSize = 1500,
     basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip

@@ -12,12 +12,14 @@ from bagpack.contexts.candidates import frequent_words
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.function_words import is_function_word
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks.textfile import read_text_file
 
 MOST_WORDS = 20_000
 FUNCTION_WORDS = 100  # the commonest words of a corpus, almost all of them function words
-SMALL = 20 * FUNCTION_WORDS  # distinct words; a smaller corpus has none to spare
+SMALL = 20 * FUNCTION_WORDS  # distinct words; in a smaller corpus the commonest words are no function words
+TAGGED_FUNCTION_WORDS = 1000  # that a tagged corpus may have among its frequent words
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,17 @@ def corpus_of(source: ContextSource) -> Corpus:
 
 
 def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
-    """The most frequent words of a corpus that have a letter, without the commonest, which are function words."""
+    """The most frequent words of a corpus that have a letter, without function words.
+
+    Where the corpus has no parts of speech, its commonest words are taken for function words.
+    """
     corpus = corpus_of(source)
-    counts = np.asarray(corpus.lexicon.counts)
-    skipped = FUNCTION_WORDS if counts.size >= SMALL else 0
+    if corpus.tags:
+        words = frequent_words(corpus, most + TAGGED_FUNCTION_WORDS, min_count)
+        numbers = corpus.lexicon.keys.find([word.keys[0] for word in words])
+        kept = np.flatnonzero(~is_function_word(corpus, numbers))[:most]
+        return Vocabulary([words[number] for number in kept.tolist()])
+    skipped = FUNCTION_WORDS if corpus.lexicon.counts.size >= SMALL else 0
     return Vocabulary(frequent_words(corpus, most + skipped, min_count)[skipped:])
 
 

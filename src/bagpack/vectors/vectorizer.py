@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.errors import InputError
@@ -32,7 +32,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
     corpus
         A `Corpus` (or another source of contexts).
     b
-        Number of unigrams and of bigrams in the basis.
+        Number of unigrams and of bigrams in the basis; a `BasisChoice` also says which, by part of speech.
     basis
         A `Basis` to use instead of picking one from the corpus.
     windows
@@ -58,7 +58,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         corpus: Corpus | ContextSource | str | Path,
-        b: int = 1500,
+        b: BasisSize = 1500,
         *,
         basis: Basis | None = None,
         windows: Windows | str = "4/2-5-2",

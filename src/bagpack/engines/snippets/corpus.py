@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.artefacts import damaged_files
-from bagpack.basis import Basis
+from bagpack.basis import Basis, BasisSize
 from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import REST, Concordance, show_all
 from bagpack.contexts.count import Csr, PairCountsOf
@@ -131,7 +131,7 @@ class SnippetCorpus:
         if absent:
             raise self._not_fetched(absent, "the pair ")
 
-    def pick_basis(self, b: int, n_jobs: int | None = None) -> Basis:
+    def pick_basis(self, b: BasisSize, n_jobs: int | None = None) -> Basis:
         """The b most frequent unigrams and bigrams of the distinct sentences."""
         return replace(Basis.of(self.for_basis, b, n_jobs), corpus_hash=self.content_hash)
 
