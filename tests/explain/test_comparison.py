@@ -4,6 +4,7 @@ import json
 import random
 
 import pytest
+from scipy.stats import binomtest
 
 from bagpack.contexts.by_attribute import count_by
 from bagpack.corpus.build.index import index_corpus
@@ -41,6 +42,8 @@ def test_counts_by_a_value_are_those_of_its_subcorpus(corpus, words):
         count = part.contexts(*words, limit=None).total
         assert (row.count, row.tokens) == (count, part.tokens)
         assert row.per_million == pytest.approx(1e6 * count / part.tokens, abs=0.001)
+        interval = binomtest(count, part.tokens).proportion_ci(0.95, "wilson")
+        assert (row.low, row.high) == pytest.approx((1e6 * interval.low, 1e6 * interval.high), abs=0.001)
     assert found.total == corpus.contexts(*words, limit=None).total
     steps = count_by(corpus, words, "year:25")
     assert [row.value for row in steps.rows] == ["1900", "1925", "1950"]
@@ -111,7 +114,7 @@ def test_commands(corpus, cli, tmp_path):
     found = json.loads(cli("contexts", corpus.path, "cat", "dog", "--by", "genre", "--json").out)
     assert found["rows"][0]["value"] == "fiction"
     assert cli("contexts", corpus.path, "cat", "--by", "genre", "--csv").out.startswith(
-        "genre,count,tokens,per_million"
+        "genre,count,tokens,per_million,low,high"
     )
     shown = cli("contexts", corpus.path, "cat", "--by", "year:10").out
     assert "1900" in shown and "█" in shown

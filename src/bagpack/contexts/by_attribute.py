@@ -1,10 +1,10 @@
-"""How often a word occurs, or two words meet, by an attribute of documents: over time, or by genre."""
+"""How often a word occurs, or two words co-occur, by an attribute of documents: over time, or by genre."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,28 @@ from bagpack.errors import UsageError, did_you_mean
 from bagpack.sheets import table_text
 
 NONE = ""  # the value of documents that have none
+Z = 1.959964  # of a 95 % interval
 
 
 @dataclass(frozen=True)
 class ValueCount:
-    """The documents with one value: how often the word or pair is in them, and how large they are."""
+    """The documents with one value: how often the word or pair is in them, and how large they are.
+
+    `low` and `high` are the 95 % interval of `per_million`.
+    """
 
     value: str
     count: int
     tokens: int
     per_million: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, value: str, count: int, tokens: int) -> ValueCount:
+        """With the frequency per million tokens and its interval."""
+        low, high = wilson_interval(count, tokens)
+        return cls(value, count, tokens, *(round(1e6 * share, 3) for share in (count / tokens, low, high)))
 
 
 @dataclass(frozen=True)
@@ -53,8 +65,8 @@ class Distribution:
 
     def to_csv(self) -> str:
         """A row for each value."""
-        rows = [(row.value, row.count, row.tokens, row.per_million) for row in self.rows]
-        return table_text([(self.attribute, "count", "tokens", "per_million"), *rows], ",")
+        header = (self.attribute, "count", "tokens", "per_million", "low", "high")
+        return table_text([header, *(astuple(row) for row in self.rows)], ",")
 
 
 def parse_by(corpus: Corpus, text: str) -> tuple[str, float]:
@@ -98,10 +110,23 @@ def count_by(corpus: Corpus, words: Sequence[str], by: str, windows: Windows | N
                 cell[0] += own
                 cell[1] += size
     rows = tuple(
-        ValueCount(label, own, size, round(1e6 * own / size, 3))
+        ValueCount.of(label, own, size)
         for label, (own, size) in sorted(counts.items(), key=lambda item: _order(item[0]))
     )
     return Distribution(tuple(words), name, rows, unknown)
+
+
+def wilson_interval(count: int, tokens: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927); unlike count ± 2√count, it is right for rare words too.
+
+    >>> low, high = wilson_interval(0, 1000)
+    >>> low, round(high, 4)
+    (0.0, 0.0038)
+    """
+    share, z2 = count / tokens, Z * Z
+    middle = share + z2 / (2 * tokens)
+    half = Z * math.sqrt(share * (1 - share) / tokens + z2 / (4 * tokens * tokens))
+    return max(0.0, (middle - half) / (1 + z2 / tokens)), min(1.0, (middle + half) / (1 + z2 / tokens))
 
 
 def _label(text: str, width: float) -> str:
