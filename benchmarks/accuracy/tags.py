@@ -1,7 +1,7 @@
 """Basis terms with parts of speech on the dev parts: `python -m benchmarks.accuracy tags`.
 
-BAGPACK_BENCH_TAGGED names a store with parts of speech; else the shared corpus is indexed with --tag. What is counted and
-answered is kept, so that an interrupted run can be continued.
+BAGPACK_BENCH_TAGGED names a store with parts of speech; else the shared corpus is indexed with --tag. What is counted
+and answered is kept, so that an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def tagged_store() -> Path:
 
 def count(source: CorpusSource, sets: list[OpenSet], choice: BasisChoice) -> BlockMatrix:
     """All pairs of the sets over one basis, counted once."""
-    path = DATA / f"tags-{source.content_hash[:8]}-{len(sets)}-{choice.b}-{choice.tags:d}{choice.tag_terms:d}.bpm"
+    path = (
+        DATA
+        / f"tags-{source.content_hash[:8]}-{len(sets)}-{choice.b}-{choice.tags:d}{choice.tag_terms:d}.bpm"
+    )
     if not path.exists():
         pairs = list(dict.fromkeys(pair for asked in sets for pair in asked.pairs))
         BlockMatrix.count(source, pairs, Basis.of(source.corpus, choice, -1), CountSettings(), -1).save(path)
