@@ -369,8 +369,7 @@ def test_a_basis_of_another_corpus(fails, pairs, tmp_path):
     sentence = fails(pairs, "--basis", tmp_path / "basis.tsv")
     assert "was picked from another corpus than" in sentence
     assert (
-        "('a' occurs 1 times there, " in sentence
-        and "or remove the counts to use it on purpose" in sentence
+        "('a' occurs 1 times there, " in sentence and "or remove the counts to use it on purpose" in sentence
     )
     assert "nothing.tsv cannot be read: No such file" in fails(pairs, "--basis", tmp_path / "nothing.tsv")
 

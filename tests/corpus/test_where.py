@@ -308,7 +308,7 @@ def test_nothing_selected(documents):
 def test_a_subcorpus_is_kept_and_forgotten(documents, monkeypatch):
     first = documents.where("year >= 1900")
     with monkeypatch.context() as changed:
-        changed.setattr(cutting, "write_shard", lambda *_: pytest.fail("made again"))
+        changed.setattr(cutting, "write_content", lambda *_: pytest.fail("made again"))
         assert documents.where("year >= 1900").path == first.path
     assert first.name == f"{documents.path} where year >= 1900"
     monkeypatch.setattr(cutting, "MOST_KEPT", 1)

@@ -10,7 +10,8 @@ counted by sorting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -269,10 +270,13 @@ def count_by_sorting(
     )
 
 
-def add_tables(results: Iterable[Arrays], size: int) -> tuple[I64, I64]:
+def add_tables(results: Iterator[Arrays], size: int) -> tuple[I64, I64]:
     """Sum of what `count_in_table` gives, as codes first·m + second and counts; one table and the sum are held."""
+    first, *rest = itertools.islice(results, 2)
+    if not rest and len(first) == 2:
+        return first[0].astype(np.int64), first[1].astype(np.int64)
     total = np.zeros(size * size, np.int64)
-    for arrays in results:
+    for arrays in itertools.chain([first], rest, results):
         if len(arrays) == 1:
             total += arrays[0]
         else:

@@ -182,8 +182,24 @@ class ShardDraft:
     tags: NDArray[np.uint8] | None = None  # parts of speech, if the text has any
 
 
+@dataclass
+class ShardContent:
+    """A shard's content: types by falling count, keys in byte order."""
+
+    tokens: U32  # types with flags
+    forms: Strings
+    keys: Strings
+    key_of_type: U32
+    counts: I64  # tokens of each type
+    document_starts: I64
+    documents: Documents
+    options: TextOptions
+    source: str
+    tags: NDArray[np.uint8] | None
+
+
 def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
-    """Sort out types and keys, build postings, write all files; returns the shard's facts."""
+    """Sort out types and keys, and write the shard; returns its facts."""
     tokens = draft.tokens
     raw_types, table = intern_pairs(draft.types.forms, draft.types.keys, draft.types.dropped)
     raw_counts = count_ids(tokens, raw_types.size)
@@ -203,13 +219,33 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
 
     forms, keys_of_types = split_pairs(table.strings().take(by_count))
     keys, key_of_type = _sorted_keys(keys_of_types)
+    content = ShardContent(
+        tokens,
+        forms,
+        keys,
+        key_of_type,
+        counts[by_count],
+        starts,
+        draft.documents,
+        draft.options,
+        draft.source,
+        tags,
+    )
+    return write_content(content, directory)
 
-    key_counts = np.bincount(key_of_type, weights=counts[by_count], minlength=len(keys)).astype(np.int64)
+
+def write_content(content: ShardContent, directory: Path) -> dict[str, Any]:
+    """Build postings and the form table, write all files; returns the shard's facts."""
+    tokens, tags, forms, keys, key_of_type = (
+        content.tokens, content.tags, content.forms, content.keys, content.key_of_type,
+    )  # fmt: skip
+    key_counts = np.bincount(key_of_type, weights=content.counts, minlength=len(keys)).astype(np.int64)
     bounds = np.concatenate([[0], np.cumsum(key_counts)])
     postings = np.empty(tokens.size, np.uint32)
     sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
-    form_pairs, form_counts = _form_table(forms, keys_of_types, counts[by_count], draft.options)
-    documents = Strings.of(draft.documents.names)
+    keys_of_types = keys.take(key_of_type.astype(np.int64))
+    form_pairs, form_counts = _form_table(forms, keys_of_types, content.counts, content.options)
+    documents = Strings.of(content.documents.names)
 
     arrays: dict[str, NDArray[Any]] = {
         "tokens": tokens,
@@ -220,17 +256,17 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         "types.blob": forms.blob,
         "types.offsets": forms.offsets,
         "types.key": key_of_type,
-        "types.count": counts[by_count],
+        "types.count": content.counts,
         "forms.blob": form_pairs.blob,
         "forms.offsets": form_pairs.offsets,
         "forms.count": form_counts,
-        "documents.start": starts,
+        "documents.start": content.document_starts,
         "documents.blob": documents.blob,
         "documents.offsets": documents.offsets,
     }
     if tags is not None:
         arrays["tags"] = tags
-    columns = AttributeColumns.of(draft.documents.attributes)
+    columns = AttributeColumns.of(content.documents.attributes)
     if columns.names:
         arrays |= columns.arrays()
     directory.mkdir(parents=True, exist_ok=True)
@@ -238,10 +274,10 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     shard = {
         "tokens": int(tokens.size),
         "sentences": int(sentences),
-        "documents": len(documents) - int(draft.documents.continued),
+        "documents": len(documents) - int(content.documents.continued),
         "keys": len(keys),
         "types": len(forms),
-        "source": draft.source,
+        "source": content.source,
         "checksums": checksums,
     }
     if columns.names:

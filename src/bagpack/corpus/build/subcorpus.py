@@ -12,6 +12,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.build.describe import make_manifest, shard_entry
 from bagpack.corpus.build.documents import Documents
-from bagpack.corpus.build.normalise import NormalisedTypes
-from bagpack.corpus.build.shard_writer import ShardDraft, count_ids, write_shard
+from bagpack.corpus.build.shard_writer import ShardContent, count_ids, remap_tokens, write_content
 from bagpack.corpus.readers.base import DocumentStart
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import GLUED, SENTENCE_START
@@ -35,6 +35,7 @@ from bagpack.files import cache_directory, digest, disk_errors, remove_tree, wri
 MOST_BYTES = 4 << 30  # of all that are kept
 MOST_KEPT = 64
 IN_USE = 3600.0  # seconds since its last use in which a subcorpus is never removed
+THREADS = 4
 FORMAT = 1  # counts the changes of how they are made
 
 
@@ -91,12 +92,16 @@ def _forget_old(kept: Path) -> None:
 
 
 def _write(corpus: Corpus, where: Where, root: Path) -> None:
-    entries = []
-    for shard, entry in zip(corpus.shards, corpus.manifest["shards"], strict=True):
-        draft = _cut(shard, where.documents(shard), corpus)
-        if draft is not None:
-            write_shard(draft, root / "shards" / entry["name"])
-            entries.append(shard_entry(root / "shards", entry["name"]))
+    def cut(number: int) -> bool:
+        content = _cut(corpus.shards[number], where.documents(corpus.shards[number]), corpus)
+        if content is not None:
+            write_content(content, root / "shards" / names[number])
+        return content is not None
+
+    names = [entry["name"] for entry in corpus.manifest["shards"]]
+    with ThreadPoolExecutor(THREADS) as pool:  # kernels, and waiting for the disk, need no Python lock
+        written = list(pool.map(cut, range(len(names))))
+    entries = [shard_entry(root / "shards", name) for name, own in zip(names, written, strict=True) if own]
     if not entries:
         raise UsageError(
             f"no document of {corpus.name} with any text satisfies --where {where.text!r}; bagpack info {corpus.name} "
@@ -115,8 +120,8 @@ def _write(corpus: Corpus, where: Where, root: Path) -> None:
     write_json(root / MANIFEST, manifest)
 
 
-def _cut(shard: Shard, chosen: NDArray[np.bool_], corpus: Corpus) -> ShardDraft | None:
-    """The shard of the chosen documents; None if they have no tokens."""
+def _cut(shard: Shard, chosen: NDArray[np.bool_], corpus: Corpus) -> ShardContent | None:
+    """The shard of the chosen documents; None if they have no tokens. Its types and keys keep their order."""
     starts = shard.document_starts.astype(np.int64)
     ends = np.append(starts[1:], shard.tokens.size)
     runs = _runs(starts[chosen], ends[chosen])
@@ -125,27 +130,35 @@ def _cut(shard: Shard, chosen: NDArray[np.bool_], corpus: Corpus) -> ShardDraft 
         return None
     lengths = np.array([high - low for low, high in runs], np.int64)
     firsts = (np.cumsum(lengths) - lengths)[lengths > 0]
-    tokens[firsts] = (tokens[firsts] | SENTENCE_START) & ~GLUED  # whatever was before is gone
+    tokens[firsts] = (
+        tokens[firsts] | SENTENCE_START
+    ) & ~GLUED  # the text before is not part of the subcorpus
+    counts = count_ids(tokens, len(shard.forms))
+    types = np.flatnonzero(counts)
+    types = types[np.argsort(-counts[types], kind="stable")]
+    new_types = np.full(counts.size, -1, np.int64)
+    new_types[types] = np.arange(types.size)
+    remap_tokens(tokens, new_types)
+    keys, key_of_type = np.unique(shard.key_of_type[types], return_inverse=True)
+    numbers = np.flatnonzero(chosen)
+    sizes = ends[numbers] - starts[numbers]
+    return ShardContent(
+        tokens, shard.forms.take(types), shard.keys.take(keys.astype(np.int64)), key_of_type.astype(np.uint32),
+        counts[types], np.cumsum(sizes) - sizes, _documents(shard, numbers), corpus.options,
+        str(shard.facts.get("source", "")), _gather(shard.tags, runs) if shard.has_tags else None,
+    )  # fmt: skip
+
+
+def _documents(shard: Shard, numbers: NDArray[np.int64]) -> Documents:
+    """Names and attributes of some of the documents; their positions are not used."""
     documents = Documents()
-    position = 0
-    for number in np.flatnonzero(chosen).tolist():
+    for number in numbers.tolist():
         continued = number == 0 and len(shard.documents) > shard.facts["documents"]
+        attributes = shard.attributes.of_document(number) if shard.attributes.names else ()
         documents.opened.append(
-            DocumentStart(
-                position, shard.documents[number], continued=continued,
-                attributes=shard.attributes.of_document(number) if shard.attributes.names else (),
-            )
-        )  # fmt: skip
-        position += int(ends[number] - starts[number])
-    absent = count_ids(tokens, len(shard.forms)) == 0
-    types = NormalisedTypes(
-        shard.forms,
-        shard.keys.take(shard.key_of_type.astype(np.int64)),
-        absent,
-        np.zeros(absent.size, np.bool_),
-    )
-    tags = _gather(shard.tags, runs) if shard.has_tags else None
-    return ShardDraft(tokens, types, documents, corpus.options, str(shard.facts.get("source", "")), tags)
+            DocumentStart(0, shard.documents[number], continued=continued, attributes=attributes)
+        )
+    return documents
 
 
 def _runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:
