@@ -10,7 +10,7 @@ from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.function_words import is_function_word
+from bagpack.corpus.store.function_words import is_content_word
 from bagpack.errors import UsageError
 from bagpack.explain.lines import PairEvidence
 from bagpack.find.vocabulary import corpus_vocabulary
@@ -137,6 +137,6 @@ def test_function_words_are_decided_by_most_of_their_tags(tmp_path):
     corpus = make_store(tmp_path, sentences, (1, 2))
     words = ["the", "dog", "cat", "of", "tree", "unicorn"]
     numbers = corpus.lexicon.keys.find(words)
-    assert is_function_word(corpus, numbers).tolist() == [False, True, False, True, False, True]
+    assert is_content_word(corpus, numbers).tolist() == [True, False, True, False, True, False]
     found = corpus_vocabulary(CorpusSource(corpus))
     assert [str(target) for target in found.targets] == ["the", "cat", "tree"]

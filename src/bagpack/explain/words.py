@@ -16,7 +16,12 @@ from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.function_words import has_letter, has_letter_or_digit, is_auxiliary, is_function_word
+from bagpack.corpus.store.function_words import (
+    has_letter,
+    has_letter_or_digit,
+    is_auxiliary,
+    is_function_word,
+)
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import CHANCE, LEAST, Tick, log_dice, log_likelihood, no_tick, numbers_of, spread

@@ -12,7 +12,7 @@ from bagpack.contexts.candidates import frequent_words
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.function_words import is_function_word
+from bagpack.corpus.store.function_words import is_content_word
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks.textfile import read_text_file
 
@@ -67,7 +67,7 @@ def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: 
     if corpus.tags:
         words = frequent_words(corpus, most + TAGGED_FUNCTION_WORDS, min_count)
         numbers = corpus.lexicon.keys.find([word.keys[0] for word in words])
-        kept = np.flatnonzero(~is_function_word(corpus, numbers))[:most]
+        kept = np.flatnonzero(is_content_word(corpus, numbers))[:most]
         return Vocabulary([words[number] for number in kept.tolist()])
     skipped = FUNCTION_WORDS if corpus.lexicon.counts.size >= SMALL else 0
     return Vocabulary(frequent_words(corpus, most + skipped, min_count)[skipped:])
