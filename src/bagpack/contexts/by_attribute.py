@@ -18,7 +18,7 @@ from bagpack.errors import UsageError, did_you_mean
 from bagpack.sheets import table_text
 
 NONE = ""  # the value of documents that have none
-Z = 1.959964  # of a 95 % interval
+Z = 1.959963984540054  # of a 95 % interval
 
 
 @dataclass(frozen=True)
