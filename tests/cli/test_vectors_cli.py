@@ -214,6 +214,27 @@ def test_check_names_what_looks_like_a_slip(cli, store, write):
     assert facts["same_word_twice"] == [{"pair": ["nail", "Nail"], "lines": [3]}]
 
 
+def test_check_names_pairs_in_both_orders(cli, store, write, tmp_path):
+    """`evaluate` keeps them in one fold; a pair of one word is not one of them."""
+    rows = ["cat\tlion\ta", "lion\tcat\tb", "cat\tnail\ta", "nail\tnail\ta", "cat\tlion\ta"]
+    data = write("data.tsv", "\n".join(["w1\tw2\tlabel", *rows, ""]))
+    shown = cli("check", store, data, "--out", tmp_path / "rows.tsv").out
+    assert (
+        "1 pair occurs in both orders; evaluate keeps each in one fold: cat – lion (lines 2, 3, 6)"
+        in " ".join(shown.split())
+    )
+    facts = json.loads(cli("check", store, data, "--json").out)
+    assert facts["swapped_pairs"] == [{"pair": ["cat", "lion"], "lines": [2, 3, 6]}]
+    remarks = [line.split("\t")[-1] for line in (tmp_path / "rows.tsv").read_text().splitlines()[1:]]
+    assert remarks == [
+        "repeated; in both orders",
+        "in both orders",
+        "",
+        "one word twice",
+        "repeated; in both orders",
+    ]
+
+
 def test_check_lists_the_first_ten_bad_rows(cli, store, write, tmp_path):
     bad = ["cat\tlion", "\tlion\ta", "cat\t\ta", "cat\tlion\t", "cat\tlion\ta\tb", *["cat\tlion"] * 7]
     text = "\n".join(["w1\tw2\tlabel", "cat\tlion\ta", *bad, ""])

@@ -8,7 +8,13 @@ import pytest
 import bagpack
 from bagpack.contexts.windows import CountSettings
 from bagpack.experiments.evaluation import EvaluateOptions
-from bagpack.experiments.reproduce import PAPER
+from bagpack.experiments.reproduce import (
+    RELATIONS_B,
+    RELATIONS_NOTE,
+    RELATIONS_WANTED,
+    TASKS,
+    references,
+)
 
 
 def decisions(cli, *args):
@@ -78,6 +84,7 @@ def test_bands_that_are_no_number_are_refused(cli, store, ratings, value):
 def test_reproduce_relations_takes_the_basis_that_is_asked(cli, store, relations):
     asked = decisions(cli, "reproduce", "relations", store, "--data", relations, "-b", 20)
     assert asked["settings"]["b"] == 20 and asked["settings"]["preset"] == "paper"
+    assert asked["settings"]["limit"] == 5000  # of the command line
 
 
 def test_defaults_are_those_of_the_documentation():
@@ -88,14 +95,45 @@ def test_defaults_are_those_of_the_documentation():
 
 
 def test_the_papers_numbers():
-    """Herdağdelen & Baroni (2009), v12 · v1v2 · v1v2v12."""
-    assert PAPER["analogy"]["paper, Yahoo"]["score"] == (0.425, 0.339, 0.441)
-    assert PAPER["analogy"]["paper, ukWaC"]["score"] == (0.380, 0.382, 0.396)
-    assert PAPER["synonyms"]["paper, Yahoo"]["score"] == (0.800, 0.412, 0.750)
-    assert PAPER["synonyms"]["paper, ukWaC"]["score"] == (0.338, 0.275, 0.425)
-    yahoo, ukwac = (PAPER["plausibility"][f"paper, {name}"] for name in ("Yahoo", "ukWaC"))
-    assert set(yahoo.values()) == {(0.60, 0.36, 0.55), (0.45, 0.26, 0.42)}
-    assert set(ukwac.values()) == {(0.58, 0.33, 0.60), (0.48, 0.22, 0.52)}
+    """Herdağdelen & Baroni (2009), v12 · v1v2 · v1v2v12, as a report shows them."""
+    shown = {task: {ref["name"]: ref["scores"] for ref in references(task)} for task in TASKS}
+    assert shown == {
+        "analogy": {
+            "paper, Yahoo": numbers(score=(0.425, 0.339, 0.441)),
+            "paper, ukWaC": numbers(score=(0.380, 0.382, 0.396)),
+        },
+        "synonyms": {
+            "paper, Yahoo": numbers(score=(0.800, 0.412, 0.750)),
+            "paper, ukWaC": numbers(score=(0.338, 0.275, 0.425)),
+        },
+        "plausibility": {
+            "paper, Yahoo": numbers(spearman_pooled=(0.60, 0.36, 0.55), spearman=(0.45, 0.26, 0.42)),
+            "paper, ukWaC": numbers(spearman_pooled=(0.58, 0.33, 0.60), spearman=(0.48, 0.22, 0.52)),
+        },
+        "relations": {},
+    }
+    assert "97.6-99.0 % (Yahoo), 95.0-99.1 % (ukWaC)" in RELATIONS_NOTE
+    assert (RELATIONS_B, RELATIONS_WANTED) == (500, 5)
+
+
+def numbers(**metrics):
+    return {
+        condition: {metric: values[place] for metric, values in metrics.items()}
+        for place, condition in enumerate(("v12", "v1v2", "v1v2v12"))
+    }
+
+
+def test_what_is_not_computed_for_many_rows_is_reported(cli, store, relations, monkeypatch):
+    base = ("evaluate", store, relations, "-b", 40, "--folds", 2, "--condition", "v12")
+    few = decisions(cli, *base)
+    assert few["features"]
+    monkeypatch.setattr("bagpack.experiments.evaluation.MOST_ROWS_FOR_FEATURES", 10)
+    many = decisions(cli, *base)
+    assert "features" not in many
+    assert [note for note in many["notes"] if note not in few["notes"]] == [
+        "With more than 10 rows, no learning curve and no strongest features are computed; bagpack train --no-scores, "
+        "then bagpack explain, shows what a model has learned."
+    ]
 
 
 def test_a_label_for_every_pair_is_refused_at_once(cli, store, write):

@@ -46,13 +46,13 @@ from bagpack.vectors.matrix import BlockMatrix
 
 STRONGEST = 12
 MOST_ROWS_FOR_FEATURES = (
-    20_000  # past this, a model of all rows for its strongest features alone takes too long
+    20_000  # more rows have no learning curve and no features: they take as long as the folds
 )
 
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """What `bagpack evaluate` can be told."""
+    """Options of `bagpack evaluate`."""
 
     preset: str = "modern"
     conditions: tuple[str, ...] = CONDITIONS
@@ -301,6 +301,11 @@ def finish_result(
         notes.append("Some pairs have two labels in the data; every row counts by itself (see --label-sets).")
     notes += [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
     notes += outside_note(rows.matrix)
+    if with_features and len(data) > MOST_ROWS_FOR_FEATURES:
+        notes.append(
+            f"With more than {MOST_ROWS_FOR_FEATURES:,} rows, no learning curve and no strongest features are "
+            "computed; bagpack train --no-scores, then bagpack explain, shows what a model has learned."
+        )
     result = {
         **found,
         "corpus": corpus_facts(rows.matrix),

@@ -1,4 +1,4 @@
-"""Likely mistakes in a data set: repeated pairs, a word paired with itself, contradicting and misspelt labels.
+"""Likely mistakes in a data set: repeated and swapped pairs, a word paired with itself, contradicting labels.
 
 None of them is an error: a pair may well have two labels. So they are reported, and nothing is refused.
 """
@@ -20,7 +20,10 @@ FOLDS = 10  # of an evaluation, by default
 
 
 def oddities(listed: PairList) -> dict[str, Any]:
-    """Repeated pairs, pairs with several labels, a word paired with itself (with the file's lines); similar labels."""
+    """Repeated pairs, pairs in both orders, pairs with several labels, a word paired with itself; similar labels.
+
+    Pairs come with their lines in the file.
+    """
     rows: dict[Pair, list[int]] = {}
     for row, pair in enumerate(listed.pairs):
         rows.setdefault(pair, []).append(row)
@@ -40,8 +43,14 @@ def oddities(listed: PairList) -> dict[str, Any]:
         for pair, of_pair in rows.items()
         if pair[0].casefold() == pair[1].casefold()
     ]
+    swapped = [
+        {"pair": list(pair), "lines": sorted(listed.lines[row] for row in [*of_pair, *rows[pair[::-1]]])}
+        for pair, of_pair in rows.items()
+        if pair[0] != pair[1] and pair[::-1] in rows and of_pair[0] < rows[pair[::-1]][0]
+    ]
     return {
         "repeated_pairs": repeated,
+        "swapped_pairs": swapped,
         "pairs_with_several_labels": several,
         "same_word_twice": same,
         "similar_labels": similar_labels(labels),

@@ -53,11 +53,14 @@ def coverage_table(
     remarks: dict[tuple[str, str], list[str]] = {}
     for name, words in (
         ("repeated_pairs", "repeated"),
+        ("swapped_pairs", "in both orders"),
         ("pairs_with_several_labels", "several labels"),
         ("same_word_twice", "one word twice"),
     ):
         for odd in facts.get(name, ()):
-            remarks.setdefault(tuple(odd["pair"]), []).append(words)
+            pair = tuple(odd["pair"])
+            for one in (pair, pair[::-1]) if name == "swapped_pairs" else (pair,):
+                remarks.setdefault(one, []).append(words)
     similar = {label for group in facts.get("similar_labels", ()) for label in group}
     unknown = set(facts["unknown_words"])
     yield [
@@ -99,6 +102,12 @@ def _show_oddities(out: Console, facts: dict[str, Any]) -> None:
         named = [f"{_shown(odd)} ({_lines(odd)})" for odd in repeated]
         rows = sum(len(odd["lines"]) - 1 for odd in repeated)
         print_message(f"{rows_repeat(rows)} a pair: {some_of(named, SHOWN)}", None, out)
+    if swapped := facts.get("swapped_pairs"):
+        named = [f"{_shown(odd)} ({_lines(odd)})" for odd in swapped]
+        occur = many(len(swapped), "pair occurs", "pairs occur")
+        print_message(
+            f"{occur} in both orders; evaluate keeps each in one fold: {some_of(named, SHOWN)}", None, out
+        )
     if several := facts.get("pairs_with_several_labels"):
         have = many(len(several), "pair has", "pairs have")
         named = [
