@@ -1,4 +1,4 @@
-"""A large made-up set of pairs, trained and scored: python -m benchmarks.large_set modern|liblinear PLACE."""
+"""A large synthetic data set, trained and scored: python -m benchmarks.large_set modern|liblinear PLACE."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def objective(targets, decisions, weights):
 
 
 def run_modern(place: Path):
-    """Preset modern: training, then scoring the same pairs, both from counts."""
+    """Preset modern: training, then scoring the same pairs three times, both from counts."""
     from bagpack.learn import fit_counts
     from bagpack.learn.fitting import Machine
 
@@ -90,14 +90,17 @@ def run_modern(place: Path):
     few.decisions(matrix[:300])  # compiled, or read from numba's cache
     begin = time.process_time()
     model = fit_counts(matrix, targets, machine=Machine(solver="blocks"))
-    trained = time.process_time()
-    decisions = model.decisions(matrix)
-    end = time.process_time()
+    cpu = time.process_time() - begin
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        decisions = model.decisions(matrix)
+        seconds.append(time.process_time() - begin)
     return {
-        "cpu": trained - begin,
+        "cpu": cpu,
         "converged": model.settings["converged"],
         "objective": objective(targets, decisions, model.weights),
-        "scored": len(decisions) / (end - trained),
+        "scored": len(decisions) / sorted(seconds)[1],
     }
 
 

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -161,6 +163,16 @@ def test_the_size_chooses_the_solver(monkeypatch, data):
     assert fit_counts(counts, encode_targets(y)).settings["solver"] == "gram"
     monkeypatch.setattr("bagpack.learn.fitting.GRAM_ROWS", 200)
     assert fit_counts(counts, encode_targets(y)).settings["solver"] == "blocks"
+
+
+def test_paper_converges_on_many_rows():
+    """libsvm in single precision never stopped on so many rows of this preset."""
+    counts, y = make_counts(n_pairs=12_500, n_words=800, n_terms=20, n_labels=2, signal=0.5, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = fit_counts(counts, encode_targets(y), preset="paper")
+    assert model.settings["solver"] == "blocks" and model.settings["converged"]
+    assert (model.predict(counts) == y).mean() > 0.6
 
 
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
