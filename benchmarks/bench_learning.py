@@ -128,7 +128,8 @@ def large_sets(pairs, labels, liblinear_labels):
             f"{'converged' if ours['converged'] else 'NOT CONVERGED'}"
         )
         print(
-            f"  scoring: {ours['scored']:,.0f} pairs per second of CPU, weighting included, median of three (aim: 50,000)"
+            f"  scoring: {ours['scored']:,.0f} pairs per second of CPU, weighting included, median of three "
+            "(aim: 50,000)"
         )
         if liblinear_labels:
             other = measured("liblinear", place, liblinear_labels)
