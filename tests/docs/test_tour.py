@@ -34,3 +34,16 @@ def test_every_decision_is_listed():
     for record in records:
         text = record.read_text(encoding="utf-8")
         assert all(f"**{part}.**" in text for part in ("Context", "Decision", "Consequences", "Alternatives"))
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "v1, v2, v12", "decision value", "basis term", "lexical split", "logDice", "keyness", "PPMI", "G²", "TF-IDF",
+        "calibrated probability", "coverage", "abstention", "contribution", "reason", "together", "words only",
+        "q-value", "κ", "subcorpus", "worst-case score", "transductive", "word sketch difference", "CountVectorizer",
+    ],
+)  # fmt: skip
+def test_the_glossary_explains_what_outputs_and_pages_use(term):
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert term.lower() in page.lower()
