@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import (
-    BasisTags,
-    BasisWords,
-    Json,
-    ParallelOptions,
-    Store,
-    SubcorpusOptions,
-    TagTerms,
-    basis_choice,
-    common,
-)
+from bagpack.cli.declaration import common
+from bagpack.cli.option_groups import ParallelOptions, SubcorpusOptions, basis_choice
+from bagpack.cli.options import BasisTags, BasisWords, Json, Store, TagTerms
 
 
 def basis(

@@ -8,19 +8,9 @@ import typer
 
 from bagpack import console
 from bagpack.cli.arguments import FILE, Names
-from bagpack.cli.options import (
-    Columns,
-    MaybeSecondWord,
-    OutputOptions,
-    Overwrite,
-    ParallelOptions,
-    Store,
-    Table,
-    Windows,
-    advanced,
-    common,
-    parse_columns,
-)
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import OutputOptions, ParallelOptions
+from bagpack.cli.options import Columns, MaybeSecondWord, Overwrite, Store, Table, Windows, parse_columns
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError
 
@@ -61,7 +51,7 @@ def compare(
     Without words, pairs of frequent words; with one or two, the terms around and between them. A difference counts if
     it is significant at 5 % after a correction for the number of tests.
     """
-    from bagpack.cli.options import select
+    from bagpack.cli.option_groups import select
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.explain.comparison import compare_contexts, compare_pairs

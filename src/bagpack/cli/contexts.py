@@ -6,6 +6,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 from bagpack import console
+from bagpack.cli.declaration import common
+from bagpack.cli.option_groups import SubcorpusOptions
 from bagpack.cli.options import (
     FirstWord,
     Json,
@@ -14,9 +16,7 @@ from bagpack.cli.options import (
     Pos1,
     Pos2,
     Store,
-    SubcorpusOptions,
     Windows,
-    common,
     tagged_word,
 )
 from bagpack.cli.words import check_words, hint_words

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import common
+from bagpack.cli.declaration import common
 from bagpack.cli.results import print_tables
 
 MEETING = ("cat", "lion")

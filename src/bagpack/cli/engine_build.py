@@ -10,7 +10,8 @@ import typer
 
 from bagpack import console
 from bagpack.cli.index import print_skipped
-from bagpack.cli.options import Jobs, OutputOptions, Overwrite, ReadingOptions
+from bagpack.cli.option_groups import OutputOptions, ReadingOptions
+from bagpack.cli.options import Jobs, Overwrite
 from bagpack.cli.progress import progress_bar
 
 

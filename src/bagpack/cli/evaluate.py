@@ -7,25 +7,18 @@ from typing import Annotated
 
 from bagpack import console
 from bagpack.cli.arguments import FILE, Names
-from bagpack.cli.options import (
-    Condition,
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import (
     CountingOptions,
-    Data,
-    Folds,
     LearningOptions,
     OutputOptions,
     ParallelOptions,
-    Report,
     RowOptions,
-    Split,
-    StoreOrMatrix,
     SubcorpusOptions,
     SvmOptions,
-    advanced,
-    common,
-    conditions_of,
     select,
 )
+from bagpack.cli.options import Condition, Data, Folds, Report, Split, StoreOrMatrix, conditions_of
 from bagpack.cli.progress import work_progress
 from bagpack.cli.results import show_by, show_result
 from bagpack.errors import UsageError

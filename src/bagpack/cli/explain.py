@@ -5,18 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import (
-    AnyStore,
-    FirstWord,
-    Jobs,
-    Json,
-    Model,
-    Page,
-    SecondWord,
-    StoreOption,
-    Top,
-    common,
-)
+from bagpack.cli.declaration import common
+from bagpack.cli.options import AnyStore, FirstWord, Jobs, Json, Model, Page, SecondWord, StoreOption, Top
 from bagpack.cli.words import check_words, hint_words
 from bagpack.errors import UsageError, did_you_mean
 

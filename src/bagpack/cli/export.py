@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import Columns, Overwrite, Pairs, common, parse_columns
+from bagpack.cli.declaration import common
+from bagpack.cli.options import Columns, Overwrite, Pairs, parse_columns
 
 
 def export(

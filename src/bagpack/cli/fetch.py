@@ -8,21 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from bagpack import console
+from bagpack.cli.declaration import advanced, common
 from bagpack.cli.forms import inflector_of
-from bagpack.cli.options import (
-    AnyData,
-    Columns,
-    Engine,
-    Forms,
-    Jobs,
-    LevelOptions,
-    OutputOptions,
-    Overwrite,
-    WordLanguage,
-    advanced,
-    common,
-    parse_columns,
-)
+from bagpack.cli.option_groups import LevelOptions, OutputOptions
+from bagpack.cli.options import AnyData, Columns, Engine, Forms, Jobs, Overwrite, WordLanguage, parse_columns
 from bagpack.cli.progress import progress_bar
 from bagpack.errors import UsageError
 

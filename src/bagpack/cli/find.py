@@ -10,22 +10,16 @@ import typer
 
 from bagpack import console
 from bagpack.cli.arguments import FILE, MODEL, Names
-from bagpack.cli.options import (
-    AnyStore,
-    Columns,
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import (
     CountingOptions,
     LearningOptions,
     OutputOptions,
-    Overwrite,
-    Page,
     ParallelOptions,
     SearchOptions,
-    Store,
     SubcorpusOptions,
-    advanced,
-    common,
-    parse_columns,
 )
+from bagpack.cli.options import AnyStore, Columns, Overwrite, Page, Store, parse_columns
 from bagpack.cli.progress import work_progress
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError

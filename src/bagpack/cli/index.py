@@ -12,15 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack import console
-from bagpack.cli.options import (
-    Append,
-    IndexOptions,
-    OutputOptions,
-    Overwrite,
-    ParallelOptions,
-    Sources,
-    common,
-)
+from bagpack.cli.declaration import common
+from bagpack.cli.option_groups import IndexOptions, OutputOptions, ParallelOptions
+from bagpack.cli.options import Append, Overwrite, Sources
 from bagpack.cli.progress import progress_bar
 from bagpack.errors import UsageError
 

@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 from bagpack import console
+from bagpack.cli.declaration import common
 from bagpack.cli.index import chosen, memory_bytes
-from bagpack.cli.options import IndexOptions, Jobs, Json, Sources, common
+from bagpack.cli.option_groups import IndexOptions
+from bagpack.cli.options import Jobs, Json, Sources
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bagpack import console
+from bagpack.cli.option_groups import OutputOptions, ParallelOptions
 from bagpack.cli.options import (
     AnyStore,
     Columns,
     Model,
-    OutputOptions,
     Overwrite,
     Pairs,
-    ParallelOptions,
     Pos1,
     Pos2,
     StoreOption,

@@ -8,7 +8,9 @@ import typer
 
 from bagpack import console
 from bagpack.cli.arguments import Names
-from bagpack.cli.options import CountingOptions, Jobs, Json, Overwrite, Store, Table, common
+from bagpack.cli.declaration import common
+from bagpack.cli.option_groups import CountingOptions
+from bagpack.cli.options import Jobs, Json, Overwrite, Store, Table
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError
 

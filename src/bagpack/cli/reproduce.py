@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-from bagpack.cli.options import (
-    Answers,
+from bagpack.cli.declaration import common
+from bagpack.cli.option_groups import (
     OutputOptions,
     PaperCountingOptions,
     PaperLearningOptions,
     ParallelOptions,
-    Report,
-    StoreOrMatrix,
-    common,
 )
+from bagpack.cli.options import Answers, Report, StoreOrMatrix
 from bagpack.cli.progress import work_progress
 from bagpack.cli.results import show_result
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bagpack import console
 
 if TYPE_CHECKING:
-    from bagpack.cli.options import OutputOptions
+    from bagpack.cli.option_groups import OutputOptions
     from bagpack.evaluate.schema import EvaluationResult
 
 

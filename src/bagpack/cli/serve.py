@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import AnyStore, ModelOption, Store, SubcorpusOptions, advanced, common
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import SubcorpusOptions
+from bagpack.cli.options import AnyStore, ModelOption, Store
 from bagpack.errors import UsageError, missing_extra
 
 

@@ -6,18 +6,9 @@ from typing import Annotated
 
 from bagpack import console
 from bagpack.cli.arguments import FILE, Names
-from bagpack.cli.options import (
-    Columns,
-    CountingOptions,
-    FirstWord,
-    Jobs,
-    Json,
-    SecondWord,
-    Store,
-    Top,
-    common,
-    parse_columns,
-)
+from bagpack.cli.declaration import common
+from bagpack.cli.option_groups import CountingOptions
+from bagpack.cli.options import Columns, FirstWord, Jobs, Json, SecondWord, Store, Top, parse_columns
 from bagpack.cli.words import check_words, hint_words
 from bagpack.errors import UsageError
 

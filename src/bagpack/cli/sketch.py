@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from bagpack import console
+from bagpack.cli.declaration import common
+from bagpack.cli.option_groups import SubcorpusOptions
 from bagpack.cli.options import (
     AnyStore,
     FirstWord,
@@ -13,11 +15,9 @@ from bagpack.cli.options import (
     ModelOption,
     Overwrite,
     Store,
-    SubcorpusOptions,
     Table,
     Top,
     Windows,
-    common,
 )
 from bagpack.cli.words import check_words, hint_words
 from bagpack.errors import UsageError

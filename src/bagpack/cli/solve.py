@@ -6,20 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.options import (
-    Answers,
-    Condition,
-    CountingOptions,
-    LearningOptions,
-    OutputOptions,
-    ParallelOptions,
-    Questions,
-    Report,
-    StoreOrMatrix,
-    advanced,
-    common,
-    conditions_of,
-)
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import CountingOptions, LearningOptions, OutputOptions, ParallelOptions
+from bagpack.cli.options import Answers, Condition, Questions, Report, StoreOrMatrix, conditions_of
 from bagpack.cli.progress import work_progress
 from bagpack.cli.results import show_result
 

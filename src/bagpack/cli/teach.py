@@ -11,16 +11,15 @@ import typer
 
 from bagpack import console
 from bagpack.cli.arguments import FILE, Names
-from bagpack.cli.options import (
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import (
     CountingOptions,
     LearningOptions,
     ParallelOptions,
     SearchOptions,
-    Store,
     SubcorpusOptions,
-    advanced,
-    common,
 )
+from bagpack.cli.options import Store
 from bagpack.cli.progress import work_progress
 from bagpack.cli.serve import check_free, import_server, show_address
 from bagpack.cli.words import check_words

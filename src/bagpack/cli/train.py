@@ -5,22 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from bagpack import console
-from bagpack.cli.options import (
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import (
     CountingOptions,
-    Data,
-    Folds,
     LearningOptions,
     OutputOptions,
-    Overwrite,
     ParallelOptions,
-    Report,
     RowOptions,
-    StoreOrMatrix,
     SubcorpusOptions,
     SvmOptions,
-    advanced,
-    common,
 )
+from bagpack.cli.options import Data, Folds, Overwrite, Report, StoreOrMatrix
 from bagpack.cli.progress import work_progress
 from bagpack.cli.results import print_tables, write_result
 from bagpack.errors import UsageError

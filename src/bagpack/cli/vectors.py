@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagpack import console
-from bagpack.cli.options import (
-    Append,
-    Columns,
-    CountingOptions,
-    OutputOptions,
-    Overwrite,
-    Pairs,
-    ParallelOptions,
-    Pos1,
-    Pos2,
-    Store,
-    SubcorpusOptions,
-    advanced,
-    common,
-    parse_columns,
-)
+from bagpack.cli.declaration import advanced, common
+from bagpack.cli.option_groups import CountingOptions, OutputOptions, ParallelOptions, SubcorpusOptions
+from bagpack.cli.options import Append, Columns, Overwrite, Pairs, Pos1, Pos2, Store, parse_columns
 from bagpack.cli.progress import work_progress
 from bagpack.errors import UsageError
 
