@@ -2,6 +2,8 @@
 
 import pytest
 
+from bagpack import Corpus, TextOptions
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator, simplemma_languages
 from bagpack.errors import UsageError
 
@@ -70,6 +72,13 @@ def test_spacy_pipeline_in_context(tmp_path):
     assert [token.glued for token in first[0]] == [False, False, False, False, True]
     assert empty == []
     assert second == [[AnnotatedToken("Lion", "Lion", False), AnnotatedToken("'s", "'s", True)]]
+
+    (tmp_path / "a.txt").write_text("She left the house. Turn left!\n")
+    options = TextOptions(annotator=f"spacy:{tmp_path / 'tiny'}")
+    index_corpus([str(tmp_path / "a.txt")], tmp_path / "s", options)
+    corpus = Corpus.open(tmp_path / "s")
+    assert corpus.tags == {"X": 7, "VERB": 1}
+    assert (corpus.contexts("leave/VERB").total, corpus.contexts("left").total) == (1, 1)
 
 
 def test_spacy_pipeline_that_is_not_there():
