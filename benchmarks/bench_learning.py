@@ -51,8 +51,8 @@ def dense_fold(counts, y, split):
     out = {}
     for condition in CONDITIONS:
         X = scaled[:, columns(condition, counts)]
-        machine = SVC(kernel="linear", C=1).fit(np.ascontiguousarray(X[split.train]), y[split.train])
-        out[condition] = machine.decision_function(np.ascontiguousarray(X[split.test]))
+        model = SVC(kernel="linear", C=1).fit(np.ascontiguousarray(X[split.train]), y[split.train])
+        out[condition] = model.decision_function(np.ascontiguousarray(X[split.test]))
     return out, time.perf_counter() - begin
 
 

@@ -83,13 +83,13 @@ def objective(targets, decisions, weights):
 def run_modern(place: Path):
     """Preset modern: training, then scoring the same pairs three times, both from counts."""
     from bagpack.learn import fit_counts
-    from bagpack.learn.fitting import Machine
+    from bagpack.learn.fitting import SvmSettings
 
     matrix, targets = read_set(place)
-    few = fit_counts(matrix[:300], targets[:300], machine=Machine(solver="blocks"))
+    few = fit_counts(matrix[:300], targets[:300], svm=SvmSettings(solver="blocks"))
     few.decisions(matrix[:300])  # compiled, or read from numba's cache
     begin = time.process_time()
-    model = fit_counts(matrix, targets, machine=Machine(solver="blocks"))
+    model = fit_counts(matrix, targets, svm=SvmSettings(solver="blocks"))
     cpu = time.process_time() - begin
     seconds = []
     for _ in range(3):

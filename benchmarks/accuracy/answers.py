@@ -10,13 +10,13 @@ import numpy as np
 from bagpack.evaluate import cross_validate, question_rows, solve_analogies
 from bagpack.evaluate.paired import Outcome, Part, ratings_part
 from bagpack.learn import encode_targets, fit_counts
-from bagpack.learn.fitting import Machine, solve_gram
+from bagpack.learn.fitting import SvmSettings, solve_gram
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.targets import decode
 from bagpack.vectors.matrix import BlockMatrix
 from benchmarks.accuracy.sets import Job, OpenSet, Pair
 
-# Three examples against two hundred of other relations: the machine must not be content with saying no.
+# Three examples against two hundred of other relations: with C = 1, the SVM would answer no to all.
 RANKING_COST = 10.0
 
 
@@ -83,12 +83,12 @@ class PresetMethod:
         return self.matrix.rows_of(pairs)
 
     def rank(self, examples: Sequence[tuple[Pair, str]], relation: str, pairs: Sequence[Pair]) -> np.ndarray:
-        """Decision values of the relation's machine."""
+        """Decision values of the relation's svm."""
         if self._ranker is None or self._ranker[0] != id(examples):
             counts = self._counts([pair for pair, _ in examples])
             targets = encode_targets([name for _, name in examples])
-            machine = Machine(RANKING_COST)
-            self._ranker = id(examples), fit_counts(counts, targets, self.condition, self.preset, machine)
+            svm = SvmSettings(RANKING_COST)
+            self._ranker = id(examples), fit_counts(counts, targets, self.condition, self.preset, svm)
         model = self._ranker[1]
         return model.label_scores(self.matrix.rows_of(pairs))[:, model.classes.index(relation)]
 
@@ -103,12 +103,12 @@ class PresetMethod:
 
 
 class WordVectors:
-    """Dense word vectors: concatenation, difference and product, each of unit length, and the same machine."""
+    """Dense word vectors: concatenation, difference and product, each of unit length, and the same svm."""
 
     def __init__(self, name: str, vector: Callable[[str], np.ndarray], C: float) -> None:
         self.name = name
         self.vector = vector
-        self.machine = Machine(C)
+        self.svm = SvmSettings(C)
 
     def _gram(self, one: Sequence[Pair], two: Sequence[Pair]) -> np.ndarray:
         total = np.zeros((len(one), len(two)))
@@ -128,16 +128,16 @@ class WordVectors:
         gram = self._gram(job.pairs, job.pairs)
         predicted = np.full(len(job.pairs), np.nan)
         for split in job.splits:
-            dual = solve_gram(gram[np.ix_(split.train, split.train)], targets[split.train], self.machine)
+            dual = solve_gram(gram[np.ix_(split.train, split.train)], targets[split.train], self.svm)
             values = gram[np.ix_(split.test, split.train)] @ dual.coef + dual.intercept
             predicted[split.test] = values[:, 0] if ratings else decode(targets, values)
         return predicted
 
     def rank(self, examples: Sequence[tuple[Pair, str]], relation: str, pairs: Sequence[Pair]) -> np.ndarray:
-        """Decision values of the relation's machine."""
+        """Decision values of the relation's svm."""
         known = [pair for pair, _ in examples]
         targets = encode_targets([name == relation for _, name in examples])
-        dual = solve_gram(self._gram(known, known), targets, Machine(RANKING_COST))
+        dual = solve_gram(self._gram(known, known), targets, SvmSettings(RANKING_COST))
         return (self._gram(pairs, known) @ dual.coef + dual.intercept)[:, 0]
 
     def questions(self, questions: Sequence[Any]) -> np.ndarray:

@@ -23,7 +23,7 @@ from bagpack.contexts.distribute import most_occurrences
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import corpus_of
-from bagpack.learn.fitting import Machine, fit_counts
+from bagpack.learn.fitting import SvmSettings, fit_counts
 from bagpack.learn.targets import encode_targets
 from bagpack.sources import as_source
 from benchmarks.finding.material import SETS, store
@@ -143,7 +143,7 @@ def _by_model(
     basis = source.pick_basis(1500)  # type: ignore[attr-defined]
     matrix = BlockMatrix.count(source, named, basis, CountSettings(), 2)  # type: ignore[arg-type]
     labels = ["yes"] * len(positives) + ["no"] * len(negatives)
-    model = fit_counts(matrix[: len(training)], encode_targets(labels), machine=Machine())
+    model = fit_counts(matrix[: len(training)], encode_targets(labels), svm=SvmSettings())
     scores = model.label_scores(matrix[len(training) :])[:, model.classes.index("yes")]
     ranked: dict[Target, list[Target]] = {}
     at = 0

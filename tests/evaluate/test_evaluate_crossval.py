@@ -10,7 +10,7 @@ from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.evaluate.breakdown import SEEN_BANDS
 from bagpack.learn import Preset, encode_targets, fit_counts, fitting
-from bagpack.learn.fitting import Machine
+from bagpack.learn.fitting import SvmSettings
 from bagpack.learn.presets import get_preset
 from bagpack.learn.synthetic import make_counts
 from bagpack.learn.weighting import TfidfWeighter
@@ -72,10 +72,10 @@ def test_words_only_never_sees_a_count(data, found):
     counts, y = data
     split = random_splits(encode_targets(y), folds=5)[0]
     one_hot = np.hstack([np.eye(90)[counts.w1], np.eye(90)[counts.w2]])
-    machine = SVC(kernel="linear").fit(one_hot[split.train], y[split.train] == 1)
+    svm = SVC(kernel="linear").fit(one_hot[split.train], y[split.train] == 1)
     np.testing.assert_allclose(
         found["words-only"].decisions[split.test, 1],
-        machine.decision_function(one_hot[split.test]),
+        svm.decision_function(one_hot[split.test]),
         atol=1e-8,
     )
 
@@ -167,7 +167,7 @@ def test_fixed_test_rows_and_labels_left_out(data):
     assert found.main_metric == "f1_weighted_without"
     assert found.comparisons == []
     assert found.baselines == []
-    with pytest.raises(UsageError, match="no label 'other' to leave out"):
+    with pytest.raises(UsageError, match="no label 'other' to exclude"):
         cross_validate(counts, labels, fixed_split(200, 40), left_out=["other"])
 
 
@@ -197,9 +197,9 @@ def test_a_preset_of_ones_own(data):
     split = random_splits(encode_targets(y), folds=3)[0]
     X = TfidfWeighter().fit(raw[split.train]).transform(raw)
     X[:, 4 * len(counts.terms) :] *= 0.5
-    machine = SVC(kernel="linear").fit(X[split.train], y[split.train] == 0)
+    svm = SVC(kernel="linear").fit(X[split.train], y[split.train] == 0)
     np.testing.assert_allclose(
-        found["v1v2v12"].decisions[split.test, 0], machine.decision_function(X[split.test]), atol=1e-6
+        found["v1v2v12"].decisions[split.test, 0], svm.decision_function(X[split.test]), atol=1e-6
     )
 
 
@@ -235,9 +235,9 @@ def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
         frequencies=range(1, len(counts.terms) + 1),
     )  # fmt: skip
     splits = random_splits(encode_targets(y), folds=3)
-    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), Machine()) is not None
-    assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), Machine()) is None
-    assert fitting.shared_grams(without, ("v12",), get_preset("modern"), Machine()) is None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings()) is not None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), SvmSettings()) is None
+    assert fitting.shared_grams(without, ("v12",), get_preset("modern"), SvmSettings()) is None
     shared = cross_validate(counts, y, splits, preset="modern")
     monkeypatch.setattr("bagpack.evaluate.crossval.shared_grams", lambda *_: None)
     alone = cross_validate(counts, y, splits, preset="modern")

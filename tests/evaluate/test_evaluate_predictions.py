@@ -163,11 +163,13 @@ def test_every_row_has_its_prediction(data, found):
     check({"kind": "relations", "conditions": [], **result})
     rows = result["predictions"]
     assert len(rows) == 300
+    targets, decisions = encode_targets(y), found.conditions[-1].decisions
+    per_label = calibrated(targets, decisions, calibration_parts(found.fold_of))
     for i, row in enumerate(rows):
         assert (row["w1"], row["line"], row["label"]) == (f"a{i}", i + 2, str(y[i]))
         assert row["predicted"] == str(found["v12"].predicted[i])
         assert row["fold"] == found.folds[found.fold_of[i]].name
-        assert 0 <= row["probability"] <= 1
+        assert row["probability"] == pytest.approx(per_label[i, decisions[i].argmax()], abs=1e-6)
         if row["predicted"] == row["label"]:
             assert row["probability"] == row["label_probability"]
     assert rows[5]["abstained"] is True

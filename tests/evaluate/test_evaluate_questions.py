@@ -36,9 +36,9 @@ def analogies():
 def test_two_points_in_closed_form_are_the_svm(C):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(7, 5))
-    machine = SVC(kernel="linear", C=C, tol=1e-10).fit(X[[0, 1]], [1, 0])
+    model = SVC(kernel="linear", C=C, tol=1e-10).fit(X[[0, 1]], [1, 0])
     found = two_point_decisions(X @ X.T, 0, 1, range(2, 7), C)
-    np.testing.assert_allclose(found, machine.decision_function(X[2:]), atol=1e-6)
+    np.testing.assert_allclose(found, model.decision_function(X[2:]), atol=1e-6)
     assert not two_point_decisions(np.ones((3, 3)), 0, 1, [2], C).any(), "equal rows say nothing"
 
 
@@ -143,7 +143,7 @@ def test_synonyms_without_an_answer_are_answered_by_the_others():
     assert found["v12"].metrics["accuracy"] == alone["v12"].metrics["accuracy"]
     assert np.isnan(found["v12"].credit[[2, 7]]).all()
     assert "2 questions have no answer to compare with" in found.notes[-1]
-    with pytest.raises(InputError, match="no synonym question says what its answer is"):
+    with pytest.raises(InputError, match="no synonym question has an answer"):
         solve_synonyms(counts, [replace(q, answer=None) for q in questions], ("v12",), folds=5)
 
 

@@ -31,7 +31,7 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
 
     answers_from(work / "demo", "")
     answers_from(elsewhere, f"{work}/demo/")
-    # Another store of that name, from here: the right one is still found beside.
+    # Another store of that name, from here: the right one is still found.
     (elsewhere / "demo").mkdir()
     index = cli("index", relations, "--out", elsewhere / "demo" / "my.bp", "--format", "text", "-q")
     assert index.code == 0, index.err

@@ -37,16 +37,20 @@ def test_evaluate_gives_three_conditions_intervals_and_baselines(cli, store, rel
 def test_predictions_are_written_by_the_name_of_the_file(cli, store, relations, tmp_path):
     args = ("evaluate", store, relations, "-b", 50, "--folds", 4, "--condition", "v12", "-j", 1)
     for name, delimiter in (("p.tsv", "\t"), ("p.csv", ",")):
-        done = cli(*args, "--predictions", tmp_path / name)
+        done = cli(*args, "--predictions", tmp_path / name, "--json")
         assert done.code == 0, done.err
+        predictions = json.loads(done.out)["predictions"]
         with open(tmp_path / name, newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file, delimiter=delimiter))
         assert len(rows) == 72
         assert (rows[0]["w1"], rows[0]["w2"], rows[0]["label"], rows[0]["line"]) == (
             "kinda00", "kindb00", "kind", "2",
         )  # fmt: skip
-        assert {row["abstained"] for row in rows} <= {"yes", "no"}
-        assert all(0 <= float(row["probability"]) <= 1 for row in rows)
+        assert [row["abstained"] == "yes" for row in rows] == [row["abstained"] for row in predictions]
+        assert [float(row["probability"]) for row in rows] == pytest.approx(
+            [row["probability"] for row in predictions], rel=1e-5
+        )
+        assert len({row["probability"] for row in rows}) > 20
         assert (
             int(rows[0]["together"])
             == json.loads(cli("contexts", store, "kinda00", "kindb00", "--json").out)["total"]
@@ -261,7 +265,7 @@ def test_questions_without_an_answer_can_be_asked(cli, store, questions, write):
     none = write("none.jsonl", "".join(json.dumps(question) + "\n" for question in asked))
     done = cli("solve", store, none, "-b", 50, "-j", 1)
     assert done.code == 0, done.err
-    assert "No question says what its answer is, so there is no score." in done.out
+    assert "No question has an answer, so there is no score." in done.out
 
 
 def test_train_then_predict(cli, store, relations, write, tmp_path):
@@ -370,7 +374,7 @@ def test_a_damaged_model_gets_a_sentence(cli, store, relations, write, tmp_path)
 
 
 @pytest.mark.parametrize("command", [("evaluate", "relations"), ("vectors", "relations"), ("basis",)])
-def test_no_worker_at_all_is_told(cli, store, relations, tmp_path, command):
+def test_no_worker_at_all_is_refused(cli, store, relations, tmp_path, command):
     name, *rest = command
     out = ["--out", tmp_path / "m.bpm"] if name == "vectors" else []
     done = cli(name, store, *(relations for _ in rest), *out, "-j", 0)

@@ -214,7 +214,7 @@ def test_the_threshold_with_the_most_answers(seed, precision):
         assert chosen.accepts(probability).sum() == wanted[1]
 
 
-def test_a_precision_out_of_reach_is_said():
+def test_a_precision_out_of_reach_is_reported():
     found = Answers(np.linspace(0.5, 1, 100), np.arange(100) % 2 == 0)
     chosen = choose_threshold(found, 0.9)
     assert chosen.value is None

@@ -283,9 +283,9 @@ def test_a_single_column_is_one_answer_per_pair(data):
     ],
 )
 def test_labels_that_make_no_sense_are_refused(y, sentence):
-    with pytest.raises(InputError, match=sentence) as told:
+    with pytest.raises(InputError, match=sentence) as raised:
         encode_targets(y)
-    assert isinstance(told.value, ValueError)
+    assert isinstance(raised.value, ValueError)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_transductive_fits_on_the_whole_matrix(data):
     assert by_source.model_.settings["transductive"]
 
 
-def test_what_cannot_be_used_is_said(data, corpus):
+def test_what_cannot_be_used_is_refused(data, corpus):
     X, y = data
     with pytest.raises(InputError, match="item 0 is not a pair of words"):
         RelationClassifier(corpus).fit(["lion cat", "a b", "c d"], ["a", "b", "b"])

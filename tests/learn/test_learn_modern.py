@@ -60,7 +60,7 @@ def test_association_is_measured_against_the_corpus_segment_by_segment():
     assert ppmi.on(block).rows.toarray() == pytest.approx(wanted)
 
 
-def test_log_and_ppmi_stand_in_equal_parts():
+def test_log_and_ppmi_have_equal_weight():
     # Two values with PPMI above 0: the length of a single one would hide its constants.
     block = Block(
         "v12", sparse.csr_array(np.array([[9, 6, 1, 0]])), frequencies=np.array([1.0, 2.0, 5.0, 2.0])

@@ -46,7 +46,7 @@ def test_a_model_comes_back_whole(data, tmp_path, kind):
     )
     assert again.settings == model.settings
     assert again.manifest == {"tokens": 5}
-    assert [p.name for p in path.parent.iterdir()] == ["m"], "nothing is left beside it"
+    assert [p.name for p in path.parent.iterdir()] == ["m"], "nothing else is left"
 
 
 def test_no_pickle_anywhere(saved):
@@ -179,7 +179,7 @@ def test_a_model_remembers_its_training_pairs(data, tmp_path):
     assert again.trained_on([("w1", "never")]).tolist() == [False]
 
 
-def test_the_card_tells_what_it_was_told(data, tmp_path):
+def test_the_card_shows_what_it_is_given(data, tmp_path):
     counts, y = data
     model = fit_counts(counts, encode_targets(y))
     card = model_card(
@@ -214,7 +214,7 @@ def test_the_card_tells_what_it_was_told(data, tmp_path):
     assert "Not evaluated" in model_card(model)
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path):
+def test_a_place_that_cannot_be_written_is_reported(tmp_path):
     counts, y = make_counts(n_pairs=40, n_words=20, seed=4)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"cannot be written: .*; choose another place"):

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, SVR
 
 from bagpack.errors import BagpackError, InputError, UsageError
 from bagpack.learn import encode_targets, fit_conditions, fit_counts, gram
-from bagpack.learn.fitting import Machine, calibrate, folds_at_once
+from bagpack.learn.fitting import SvmSettings, calibrate, folds_at_once
 from bagpack.learn.gram import block_gram
 from bagpack.learn.synthetic import make_counts
 
@@ -66,7 +66,7 @@ def test_decision_values_are_those_of_the_dense_svc(data, tol, transductive):
         counts[TRAIN],
         encode_targets(y[TRAIN]),
         preset="paper",
-        machine=Machine(tol=tol),
+        svm=SvmSettings(tol=tol),
         fit_on=counts if transductive else None,
     )
     for condition in CONDITIONS:
@@ -82,7 +82,7 @@ def test_ratings_are_those_of_the_dense_svr(data, ratings, tol):
     counts, _ = data
     scaled = dense_scaled(counts, TRAIN)
     models = fit_conditions(
-        counts[TRAIN], encode_targets(ratings[TRAIN], kind="rating"), preset="paper", machine=Machine(tol=tol)
+        counts[TRAIN], encode_targets(ratings[TRAIN], kind="rating"), preset="paper", svm=SvmSettings(tol=tol)
     )
     for condition in CONDITIONS:
         X = scaled[:, columns_of(condition, counts)]
@@ -96,7 +96,7 @@ def test_several_classes_are_one_against_the_rest(data):
     X = dense_scaled(counts, TRAIN)
     reference = OneVsRestClassifier(SVC(kernel="linear", C=0.3, tol=1e-6)).fit(X[TRAIN], y[TRAIN])
     model = fit_counts(
-        counts[TRAIN], encode_targets(y[TRAIN]), preset="paper", machine=Machine(C=0.3, tol=1e-6)
+        counts[TRAIN], encode_targets(y[TRAIN]), preset="paper", svm=SvmSettings(C=0.3, tol=1e-6)
     )
     np.testing.assert_allclose(model.decisions(counts), reference.decision_function(X), atol=1e-4, rtol=0)
 
@@ -150,8 +150,8 @@ def test_both_solvers_find_the_same_optimum(data, ratings, kind, preset):
     counts, y = data
     targets = encode_targets((y == 1) if kind == "labels" else ratings, kind=kind)
     for condition in CONDITIONS:
-        exact = fit_counts(counts, targets, condition, preset, Machine(tol=1e-6, solver="gram"))
-        other = fit_counts(counts, targets, condition, preset, Machine(tol=1e-4, solver="blocks"))
+        exact = fit_counts(counts, targets, condition, preset, SvmSettings(tol=1e-6, solver="gram"))
+        other = fit_counts(counts, targets, condition, preset, SvmSettings(tol=1e-4, solver="blocks"))
         assert objective(other, counts, targets) == pytest.approx(objective(exact, counts, targets), rel=1e-3)
         np.testing.assert_allclose(other.decisions(counts), exact.decisions(counts), atol=0.1)
         assert (exact.settings["solver"], other.settings["solver"]) == ("gram", "blocks")
@@ -181,16 +181,16 @@ def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
     monkeypatch.setattr("bagpack.learn.svm.solve_classes.__defaults__", (1.0, 1e-3, None, 3, 1))
     monkeypatch.setattr("bagpack.learn.solver.fit_classes.__defaults__", (1.0, None, 1e-3, 1, 0, 1))
     with pytest.warns(ConvergenceWarning, match="did not converge|before it reached the optimum"):
-        model = fit_counts(counts, encode_targets(y == 1), machine=Machine(solver=solver))
+        model = fit_counts(counts, encode_targets(y == 1), svm=SvmSettings(solver=solver))
     assert model.settings["converged"] is False
 
 
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
     counts, y = data
-    targets, machine = encode_targets(y), Machine(solver=solver)
+    targets, svm = encode_targets(y), SvmSettings(solver=solver)
     one, two = (
-        calibrate(fit_counts(counts, targets, machine=machine, n_jobs=jobs), counts, targets, "modern", machine,
+        calibrate(fit_counts(counts, targets, svm=svm, n_jobs=jobs), counts, targets, "modern", svm,
                   precision=0.7, n_jobs=jobs)
         for jobs in (1, 3)
     )  # fmt: skip
@@ -204,16 +204,16 @@ def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_memory_is_bounded_for_all_workers_together(monkeypatch, data, solver):
     counts, _ = data
-    machine = Machine(solver=solver)
-    assert folds_at_once(counts, machine, 4) == 4
+    svm = SvmSettings(solver=solver)
+    assert folds_at_once(counts, svm, 4) == 4
     tables = counts.tables
     one = (
         21 * len(counts) ** 2 if solver == "gram" else 40 * (tables.words.rows.nnz + tables.couples.rows.nnz)
     )
     monkeypatch.setattr("bagpack.learn.fitting.MEMORY", 2 * one)
-    assert folds_at_once(counts, machine, 4) == 2
+    assert folds_at_once(counts, svm, 4) == 2
     monkeypatch.setattr("bagpack.learn.fitting.MEMORY", one // 2)
-    assert folds_at_once(counts, machine, 4) == 1
+    assert folds_at_once(counts, svm, 4) == 1
 
 
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
@@ -225,11 +225,9 @@ def test_weights_are_repetitions(data, ratings, solver):
         targets = encode_targets(answers, kind=kind)
         outputs = max(1, targets.columns.shape[1])
         weight = np.repeat(times[:, None].astype(float), outputs, axis=1)
-        machine = Machine(tol=1e-6, solver=solver)
-        one = fit_counts(
-            counts, targets, preset="paper", machine=machine, weight=weight, sample_weight=times * 1.0
-        )
-        two = fit_counts(counts[again], targets[again], preset="paper", machine=machine)
+        svm = SvmSettings(tol=1e-6, solver=solver)
+        one = fit_counts(counts, targets, preset="paper", svm=svm, weight=weight, sample_weight=times * 1.0)
+        two = fit_counts(counts[again], targets[again], preset="paper", svm=svm)
         np.testing.assert_allclose(one.decisions(counts), two.decisions(counts), atol=0.01)
 
 
@@ -278,14 +276,14 @@ def test_settings_that_make_no_sense(data):
     counts, y = data
     targets = encode_targets(y)
     for wrong in (
-        lambda: Machine(C=0),
-        lambda: Machine(C=float("inf")),
-        lambda: Machine(C=1e300),
-        lambda: Machine(C=float("nan")),
-        lambda: Machine(epsilon=-1),
-        lambda: Machine(epsilon=float("nan")),
-        lambda: Machine(tol=0),
-        lambda: Machine(solver="magic"),
+        lambda: SvmSettings(C=0),
+        lambda: SvmSettings(C=float("inf")),
+        lambda: SvmSettings(C=1e300),
+        lambda: SvmSettings(C=float("nan")),
+        lambda: SvmSettings(epsilon=-1),
+        lambda: SvmSettings(epsilon=float("nan")),
+        lambda: SvmSettings(tol=0),
+        lambda: SvmSettings(solver="magic"),
         lambda: fit_counts(counts, targets, "v3"),
         lambda: fit_counts(counts, targets, preset="dream"),
         lambda: fit_counts(counts[:10], targets),

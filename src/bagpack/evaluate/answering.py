@@ -175,7 +175,7 @@ def solve_synonyms(
 ) -> QuestionEvaluation:
     """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
 
-    Right candidates are the positive pairs, the others the negative ones; a question's pairs lie in one fold,
+    Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
     and the candidate of the highest decision value is the answer. The score is the mean over folds.
     """
     check_folds(folds)
@@ -183,7 +183,7 @@ def solve_synonyms(
     answered = np.array([question.answer is not None for question in questions])
     if not answered.any():
         raise InputError(
-            "no synonym question says what its answer is, and others are what they are learned from; "
+            "no synonym question has an answer, and other questions' answers are needed for training; "
             'give "answer" in some'
         )
     if answered.sum() < folds:

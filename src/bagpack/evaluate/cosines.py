@@ -1,8 +1,8 @@
 """Analogies by centred cosines: the choice whose blocks point where the stem's do.
 
-Two pairs stand in the same relation if what sets them apart from other pairs is alike. So the mean over all pairs is
-taken from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of v1 and
-v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
+Two pairs have the same relation if they differ from other pairs in the same way. So the mean over all pairs is
+subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of v1
+and v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BLOCKS_OF = {
 
 
 def centred_cosines(block: WeightedBlock, centre_on: Ints) -> Floats:
-    """Cosine of every two rows after the mean of the rows ``centre_on`` was taken away; 0 for rows of zeros."""
+    """Cosine of every two rows after the mean of the rows ``centre_on`` was subtracted; 0 for all-zero rows."""
     gram = block.add_gram()
     filled = np.diag(gram) > 0
     mean = gram[:, centre_on].mean(axis=1)

@@ -19,7 +19,7 @@ from bagpack.evaluate.comparison import Comparison, Score, compare, correlation_
 from bagpack.evaluate.metrics import confusion_matrix, pooled_correlation, rank_correlation
 from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
 from bagpack.evaluate.splits import Split, group_codes
-from bagpack.learn.fitting import Machine, fit_conditions, folds_at_once, shared_grams, solve_gram
+from bagpack.learn.fitting import SvmSettings, fit_conditions, folds_at_once, shared_grams, solve_gram
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
 from bagpack.parallel import Progress, Shared, delayed, share, with_progress
@@ -51,7 +51,7 @@ def _run_fold(
     number: int,
     conditions: Sequence[str],
     preset: Preset | str,
-    machine: Machine,
+    svm: SvmSettings,
     transductive: bool,
     baselines: bool,
 ) -> _FoldAnswers:
@@ -65,24 +65,24 @@ def _run_fold(
         train_counts, train_targets = counts[split.train], targets[split.train]
         test_counts = counts[split.test]
         if grams is not None:
-            decisions = {name: _decisions(grams[name], split, train_targets, machine) for name in conditions}
+            decisions = {name: _decisions(grams[name], split, train_targets, svm) for name in conditions}
         else:
             models = fit_conditions(
-                train_counts, train_targets, conditions, preset, machine, counts if transductive else None
+                train_counts, train_targets, conditions, preset, svm, counts if transductive else None
             )
             decisions = {name: model.decisions(test_counts) for name, model in models.items()}
         if baselines:
             name = "mean" if targets.kind == "rating" else "majority"
             decisions[name] = _constant_decisions(train_targets, len(split.test))
-            words = fit_conditions(train_counts, train_targets, ("words",), "words", machine)["words"]
+            words = fit_conditions(train_counts, train_targets, ("words",), "words", svm)["words"]
             decisions["words-only"] = words.decisions(test_counts)
     late = next((str(one.message) for one in caught if one.category is ConvergenceWarning), "")
     return _FoldAnswers(decisions, time.perf_counter() - begin, late)
 
 
-def _decisions(gram: Floats, split: Split, targets: Targets, machine: Machine) -> Floats:
+def _decisions(gram: Floats, split: Split, targets: Targets, svm: SvmSettings) -> Floats:
     """Decision values of the test rows by a model trained on a part of the Gram matrix of all rows."""
-    dual = solve_gram(gram[np.ix_(split.train, split.train)], targets, machine)
+    dual = solve_gram(gram[np.ix_(split.train, split.train)], targets, svm)
     return np.asarray(gram[np.ix_(split.test, split.train)] @ dual.coef + dual.intercept)
 
 
@@ -119,7 +119,7 @@ def cross_validate(
     kind
         What ``y`` holds.
     C, epsilon, tol, solver
-        See `bagpack.learn.fitting.Machine`.
+        See `bagpack.learn.fitting.SvmSettings`.
     transductive
         Fit weighting and scaling on all rows instead of the training rows.
     baselines
@@ -147,16 +147,16 @@ def cross_validate(
     """
     targets = encode_targets(y, kind=kind)
     preset = get_preset(preset)
-    machine = Machine(C, epsilon, tol, solver)
+    svm = SvmSettings(C, epsilon, tol, solver)
     _check(counts, targets, splits, conditions, preset, left_out)
     if progress:
         progress("features", 0, 0)
     with threadpool_limits(1, "blas"):
-        grams = shared_grams(counts, conditions, preset, machine)
-    n_jobs = folds_at_once(counts, machine, n_jobs)
+        grams = shared_grams(counts, conditions, preset, svm)
+    n_jobs = folds_at_once(counts, svm, n_jobs)
     with share((counts, targets, splits, grams), n_jobs, len(splits)) as shared:
         tasks = (
-            delayed(_run_fold)(shared, number, conditions, portable(preset), machine, transductive, baselines)
+            delayed(_run_fold)(shared, number, conditions, portable(preset), svm, transductive, baselines)
             for number in range(len(splits))
         )
         answers: list[_FoldAnswers] = list(with_progress(shared.run(tasks), "folds", len(splits), progress))
@@ -238,7 +238,7 @@ def _check(
     unknown = [label for label in left_out if label not in {str(name) for name in targets.classes}]
     if unknown:
         known = ", ".join(str(name) for name in targets.classes)
-        raise UsageError(f"there is no label {unknown[0]!r} to leave out; the labels are {known}")
+        raise UsageError(f"there is no label {unknown[0]!r} to exclude; the labels are {known}")
     check_found(counts)
     for split in splits:
         check_trainable(targets[split.train], f"the training rows of fold {split.name}")
@@ -317,8 +317,8 @@ def _comparisons(
     if len(splits) < 2:
         return []
     share = float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
-    couples = [(a, b) for i, a in enumerate(conditions) for b in conditions[:i]]
-    couples += [(conditions[-1], b) for b in baselines if b.name == "words-only"]
+    compared = [(a, b) for i, a in enumerate(conditions) for b in conditions[:i]]
+    compared += [(conditions[-1], b) for b in baselines if b.name == "words-only"]
     return [
         compare(
             a.metrics[metric].folds,
@@ -327,7 +327,7 @@ def _comparisons(
             names=(a.name, b.name),
             metric=metric,
         )
-        for a, b in couples
+        for a, b in compared
     ]
 
 

@@ -1,8 +1,8 @@
-"""Questions with several choices: where their pairs lie, and how answers are scored.
+"""Questions with several choices: the rows of their pairs, and how answers are scored.
 
 A question one of whose pairs has an all-zero vector in the condition at hand cannot be answered; the
-worst-case score counts it as a random guess, 1/choices. Beside it stand the coverage and the accuracy on
-complete questions.
+worst-case score counts it as a random guess, 1/choices. Coverage and the accuracy on complete
+questions are reported with it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QuestionRows:
-    """Where a question's pairs lie in the counts: the stem's row (analogies), the choices' rows.
+    """Rows of a question's pairs in the counts: the stem's (analogies), and the choices'.
 
-    One whose answer is None is answered, but has no part in the scores.
+    A question whose answer is None is answered, but not scored.
     """
 
     choices: tuple[int, ...]
@@ -42,7 +42,7 @@ class QuestionRows:
 def question_rows(
     shapes: Sequence[tuple[int, int | None]], kind: Literal["analogies", "synonyms"]
 ) -> list[QuestionRows]:
-    """Rows of questions that lie one after the other, from (number of choices, answer) of each.
+    """Rows of questions that follow each other, from (number of choices, answer) of each.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def unanswered_note(questions: Sequence[QuestionRows]) -> list[str]:
     if not n:
         return []
     if n == len(questions):
-        return ["No question says what its answer is, so there is no score."]
+        return ["No question has an answer, so there is no score."]
     have = "question has" if n == 1 else "questions have"
     return [f"{n} {have} no answer to compare with; the scores are those of the other {len(questions) - n}."]
 

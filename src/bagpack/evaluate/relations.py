@@ -16,7 +16,7 @@ from bagpack.evaluate.metrics import area_under_curve
 from bagpack.evaluate.results import Breakdown, Bucket
 from bagpack.evaluate.schema import RESULT_FORMAT
 from bagpack.evaluate.splits import check_folds, generator_of, random_splits, same_pairs
-from bagpack.learn.fitting import Machine, fit_conditions
+from bagpack.learn.fitting import SvmSettings, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets
 from bagpack.parallel import Progress, Shared, delayed, share, with_progress
@@ -97,7 +97,7 @@ def _fold_areas(
     number: int,
     conditions: Sequence[str],
     preset: str | Preset,
-    machine: Machine,
+    svm: SvmSettings,
     transductive: bool,
 ) -> dict[str, float]:
     counts, tasks = shared.get()
@@ -105,7 +105,7 @@ def _fold_areas(
     with threadpool_limits(1, "blas"):
         targets = encode_targets(positive[train])
         models = fit_conditions(
-            counts[train], targets, conditions, preset, machine, counts if transductive else None
+            counts[train], targets, conditions, preset, svm, counts if transductive else None
         )
         held_out = counts[test]
         return {
@@ -135,7 +135,7 @@ def relation_rounds(
     independent, so the interval is corrected as for repeated cross-validation (Nadeau and Bengio 2003).
     """
     targets = encode_targets(labels)
-    preset, machine = get_preset(preset), Machine(C=C)
+    preset, svm = get_preset(preset), SvmSettings(C=C)
     if len(counts) != len(targets):
         raise UsageError(f"there are {len(counts)} pairs and {len(targets)} labels; give one per pair")
     check_folds(folds)
@@ -169,7 +169,7 @@ def relation_rounds(
             tasks += [(positive, rows[split.train], rows[split.test]) for split in splits]
     with share((counts, tasks), n_jobs, len(tasks)) as shared:
         calls = (
-            delayed(_fold_areas)(shared, number, conditions, portable(preset), machine, transductive)
+            delayed(_fold_areas)(shared, number, conditions, portable(preset), svm, transductive)
             for number in range(len(tasks))
         )
         areas: list[dict[str, float]] = list(with_progress(shared.run(calls), "folds", len(tasks), progress))

@@ -16,7 +16,7 @@ SHARE = 0.5
 
 
 def checksum(w1: str, w2: str) -> str:
-    """Eight hexadecimal digits for a pair, whatever the order and case of its words."""
+    """Eight hexadecimal digits for a pair, for any order and case of its words."""
     return f"{crc32(chr(9).join(sorted((w1.casefold(), w2.casefold()))).encode()):08x}"
 
 

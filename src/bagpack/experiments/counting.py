@@ -18,6 +18,7 @@ from bagpack.names import STATISTICS
 from bagpack.parallel import Progress
 from bagpack.sources import find_store, open_source
 from bagpack.vectors.matrix import BlockMatrix, Pair
+from bagpack.vectors.storage import is_matrix
 from bagpack.vectors.tables import OutsideCounts
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def _engine_counts(engine: str, pairs: Sequence[Pair], progress: Progress | None
     from bagpack.engines.fetch.cache import default_cache
 
     manners = Manners(rate=REMOTE_RATE) if "+http" in engine.partition(":")[0] else Manners()
-    told = None if progress is None else partial(progress, "counts")
-    return corpus_statistics(pairs, engine, cache=default_cache(), manners=manners, progress=told)
+    report = None if progress is None else partial(progress, "counts")
+    return corpus_statistics(pairs, engine, cache=default_cache(), manners=manners, progress=report)
 
 
 def with_engine_counts(matrix: BlockMatrix, engine: str, progress: Progress | None = None) -> BlockMatrix:
@@ -96,12 +97,6 @@ def outside_note(matrix: BlockMatrix) -> list[str]:
         f"How often words occur, and occur together, was counted by {outside.source} ({size}); contexts are those of "
         f"the corpus{estimated}."
     ]
-
-
-def is_matrix(path: Path) -> bool:
-    """Whether a matrix stands at this path."""
-    manifest = path / "manifest.json"
-    return manifest.exists() and read_json(manifest).get("kind") == "pair-matrix"
 
 
 def _basis(source: ContextSource, options: CountOptions) -> Basis:

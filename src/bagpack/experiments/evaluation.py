@@ -36,7 +36,7 @@ from bagpack.experiments.counting import (
     with_engine_counts,
 )
 from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
-from bagpack.learn.fitting import Machine
+from bagpack.learn.fitting import SvmSettings
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
 from bagpack.sources import find_store, open_source
@@ -360,13 +360,13 @@ def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[F
         rows.targets,
         condition,
         options.preset,
-        Machine(options.cost, options.epsilon),
+        SvmSettings(options.cost, options.epsilon),
     )
     return features_of(model)
 
 
 def features_of(model: LinearModel) -> dict[str, list[Feature]]:
-    """What speaks most for each label in a model."""
+    """The features with the largest weights for each label of a model."""
     labels = model.classes or (None,)
     return {
         "rating" if label is None else str(label): [

@@ -1,4 +1,4 @@
-"""The paper's four tasks, run as it ran them, with its numbers beside ours."""
+"""The paper's four tasks, run as it ran them, with its numbers next to ours."""
 
 from __future__ import annotations
 

@@ -12,15 +12,16 @@ import numpy as np
 from bagpack.contexts.source import ContextSource
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate.schema import EvaluationResult
-from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, is_matrix, versions
+from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, versions
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, features_of, load_rows
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
-from bagpack.learn.fitting import Machine, calibrate
+from bagpack.learn.fitting import SvmSettings, calibrate
 from bagpack.learn.model import pair_hashes
 from bagpack.learn.model_io import check_model_place
 from bagpack.parallel import Progress
 from bagpack.vectors.matrix import BlockMatrix, Pair
+from bagpack.vectors.storage import is_matrix
 
 TOGETHER, TRAINED = "together", "trained"  # the last columns of answers
 
@@ -52,10 +53,10 @@ def train_file(
     if progress:
         progress("model", 0, 0)
     ratings = rows.data.kind == "ratings"
-    machine = Machine(options.cost, options.epsilon)
+    svm = SvmSettings(options.cost, options.epsilon)
     jobs = counting.n_jobs
-    model = fit_counts(rows.matrix, rows.targets, condition, options.preset, machine, n_jobs=jobs)
-    model = calibrate(model, rows.matrix, rows.targets, options.preset, machine, precision, n_jobs=jobs)
+    model = fit_counts(rows.matrix, rows.targets, condition, options.preset, svm, n_jobs=jobs)
+    model = calibrate(model, rows.matrix, rows.targets, options.preset, svm, precision, n_jobs=jobs)
     model = replace(model, trained=np.unique(pair_hashes(rows.matrix.pairs)))
     if result and options.features:
         result["features"] = features_of(model)

@@ -16,7 +16,7 @@ from bagpack.errors import InputError
 from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
-from bagpack.learn.fitting import HeldOut, Machine, calibrate, fit_counts, hold_out, shared_grams
+from bagpack.learn.fitting import HeldOut, SvmSettings, calibrate, fit_counts, hold_out, shared_grams
 from bagpack.learn.model import LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset, modern
 from bagpack.learn.targets import Targets, encode_targets
@@ -123,15 +123,15 @@ def train_on_examples(
     if progress:
         progress("model", 0, 0)
     targets = encode_targets(labels)
-    machine = Machine(preset.C if C is None else C)
-    grams = shared_grams(matrix, [condition], preset, machine)
-    model = fit_counts(matrix, targets, condition, preset, machine, grams=grams)
+    svm = SvmSettings(preset.C if C is None else C)
+    grams = shared_grams(matrix, [condition], preset, svm)
+    model = fit_counts(matrix, targets, condition, preset, svm, grams=grams)
     f1 = None
     if len(examples.positives) > 1:  # with one, no fold could hold it out
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            held_out = hold_out(matrix, targets, condition, preset, machine, grams=grams)
-            model = calibrate(model, matrix, targets, preset, machine, held_out=held_out)
+            held_out = hold_out(matrix, targets, condition, preset, svm, grams=grams)
+            model = calibrate(model, matrix, targets, preset, svm, held_out=held_out)
         if held_out is not None:
             f1 = _f1(model, held_out, targets, examples.label)
     model = replace(model, trained=np.unique(pair_hashes(examples.pairs)))  # drawn pairs may be found

@@ -38,7 +38,7 @@ def _section(title: str, values: Mapping[str, Any] | None) -> list[str]:
 
 
 def _score(value: Json, metric: str) -> str:
-    """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number is written alike."""
+    """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number has the same form."""
     if not isinstance(value, Mapping):
         return show_score(value, metric) if isinstance(value, float) else _plain(value)
     dash = "–" if metric_info(metric).least >= 0 else " to "
@@ -87,8 +87,8 @@ def model_card(
     """
     kind = {
         "binary": "one of two labels",
-        "multiclass": "one of several labels, one machine each against the rest",
-        "multilabel": "any number of labels, one machine each",
+        "multiclass": "one of several labels, one SVM each against the rest",
+        "multilabel": "any number of labels, one SVM each",
         "rating": "a rating",
     }[model.kind]
     about = {
@@ -102,7 +102,7 @@ def model_card(
     lines = [f"# {title}", "", "A linear model over named contexts of two words.", ""]
     lines += _section("Model", {key: value for key, value in about.items() if value is not None})
     lines += _section("Corpus", corpus) + _section("Data", data) + _scores(scores)
-    lines += _section("Coverage", coverage) + _section("Caps that bit", caps)
+    lines += _section("Coverage", coverage) + _section("Caps that applied", caps)
     lines += _strongest(model, strongest)
     lines += _section("Versions", {"bagpack": __version__, **(versions or {})})
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.features import PLAIN
-from bagpack.learn.fitting import Machine, calibrate, fit_counts
+from bagpack.learn.fitting import SvmSettings, calibrate, fit_counts
 from bagpack.learn.model import Contributions, LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, encode_targets
@@ -80,7 +80,7 @@ class _PairEstimator(BaseEstimator):
         return replace(preset, conditions={self.condition: (PLAIN,)})
 
     def _fit(
-        self, X: Pairs, targets: Targets, machine: Machine, unlabelled: Pairs, weight: Floats | None,
+        self, X: Pairs, targets: Targets, svm: SvmSettings, unlabelled: Pairs, weight: Floats | None,
         sample_weight: Floats | None,
     ) -> Self:  # fmt: skip
         if unlabelled is not None and not isinstance(X, BlockMatrix) and self.source is not None:
@@ -110,12 +110,12 @@ class _PairEstimator(BaseEstimator):
             self._check_found(matrix, preset)
         fit_on = more if self.transductive else None
         model = fit_counts(
-            matrix, targets, self.condition, preset, machine, fit_on, weight, sample_weight, self.n_jobs
+            matrix, targets, self.condition, preset, svm, fit_on, weight, sample_weight, self.n_jobs
         )
         if targets.kind != "rating":
             precision = getattr(self, "precision", None)
             calibrator = partial(
-                calibrate, model, matrix, targets, portable(preset), machine, precision, weight, sample_weight,
+                calibrate, model, matrix, targets, portable(preset), svm, precision, weight, sample_weight,
                 self.n_jobs,
             )  # fmt: skip
             model = replace(model, calibrator=calibrator)
@@ -203,7 +203,7 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     preset
         How counts become features: ``modern``, or ``paper``.
     C, tol, solver
-        See `bagpack.learn.fitting.Machine`.
+        See `bagpack.learn.fitting.SvmSettings`.
     class_weight
         Factor on C by class, ``"balanced"`` for n / (classes · rows of the class), or None.
     precision
@@ -258,10 +258,10 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None
     ) -> Self:
         """Train on pairs X with labels y: one each, a collection of labels each, or an indicator matrix."""
-        machine = Machine(C=self.C, tol=self.tol, solver=self.solver)
+        svm = SvmSettings(C=self.C, tol=self.tol, solver=self.solver)
         targets = encode_targets(_given(y, self))
         sample_weight = _sample_weight(sample_weight, len(targets))
-        self._fit(X, targets, machine, unlabelled, self._weights(targets, sample_weight), sample_weight)
+        self._fit(X, targets, svm, unlabelled, self._weights(targets, sample_weight), sample_weight)
         self.classes_ = np.array(self.model_.classes)
         return self
 
@@ -363,11 +363,11 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
         self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None
     ) -> Self:
         """Train on pairs X with ratings y."""
-        machine = Machine(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
+        svm = SvmSettings(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
         targets = encode_targets(_given(y, self), kind="rating")
         sample_weight = _sample_weight(sample_weight, len(targets))
         weight = None if sample_weight is None else sample_weight[:, None]
-        return self._fit(X, targets, machine, unlabelled, weight, sample_weight)
+        return self._fit(X, targets, svm, unlabelled, weight, sample_weight)
 
     def predict(self, X: Pairs) -> Floats:
         """Predicted ratings."""

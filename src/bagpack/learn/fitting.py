@@ -45,7 +45,7 @@ LARGEST_COST = 1e9
 
 
 @dataclass(frozen=True)
-class Machine:
+class SvmSettings:
     """Settings of the SVM.
 
     Parameters
@@ -161,13 +161,13 @@ def condition_grams(
 
 
 def shared_grams(
-    matrix: BlockMatrix, conditions: Sequence[str], preset: Preset, machine: Machine
+    matrix: BlockMatrix, conditions: Sequence[str], preset: Preset, svm: SvmSettings
 ) -> dict[str, Floats] | None:
     """Each condition's Gram matrix over all rows, of which every fold is a part; None where there is no such thing.
 
     There is one if no row's features depend on which rows are trained on, and the SVMs are those of all folds.
     """
-    if machine.solver_for(len(matrix)) != "gram" or len(matrix) > GRAM_ROWS:
+    if svm.solver_for(len(matrix)) != "gram" or len(matrix) > GRAM_ROWS:
         return None
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
     names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
@@ -177,7 +177,7 @@ def shared_grams(
     return {condition: gram.copy() for condition, gram in condition_grams(blocks, wanted)}
 
 
-def folds_at_once(matrix: BlockMatrix, machine: Machine, n_jobs: int | None) -> int | None:
+def folds_at_once(matrix: BlockMatrix, svm: SvmSettings, n_jobs: int | None) -> int | None:
     """``n_jobs``, or fewer where the workers of this machine would together need more than `MEMORY`.
 
     A Gram matrix, a part of it and libsvm's kernel rows take 21 bytes for each two rows; weighted counts and their
@@ -186,34 +186,34 @@ def folds_at_once(matrix: BlockMatrix, machine: Machine, n_jobs: int | None) -> 
     if not on_one_machine():
         return n_jobs
     n, tables = len(matrix), matrix.tables
-    gram = machine.solver_for(n) == "gram"
+    gram = svm.solver_for(n) == "gram"
     needed = 21 * n * n if gram else 40 * (tables.words.rows.nnz + tables.couples.rows.nnz)
     return max(1, min(worker_count(n_jobs), MEMORY // max(needed, 1)))
 
 
 def solve_gram(
-    gram: Floats, targets: Targets, machine: Machine, weight: Floats | None = None, n_jobs: int | None = 1
+    gram: Floats, targets: Targets, svm: SvmSettings, weight: Floats | None = None, n_jobs: int | None = 1
 ) -> Dual:
     """The SVM's solution on a Gram matrix; ``weight`` multiplies C, rows × outputs."""
     if targets.kind == "rating":
-        return solve_ratings(gram, targets.ratings, machine.C, machine.epsilon, machine.tol, weight)
-    return solve_classes(gram, targets.columns, machine.C, machine.tol, weight, n_jobs=n_jobs)
+        return solve_ratings(gram, targets.ratings, svm.C, svm.epsilon, svm.tol, weight)
+    return solve_classes(gram, targets.columns, svm.C, svm.tol, weight, n_jobs=n_jobs)
 
 
 def _solve_conditions(
     blocks: Mapping[str, WeightedBlock], wanted: Mapping[str, tuple[str, ...]], targets: Targets,
-    machine: Machine, weight: Floats | None, n_jobs: int | None, grams: Mapping[str, Floats] | None = None,
+    svm: SvmSettings, weight: Floats | None, n_jobs: int | None, grams: Mapping[str, Floats] | None = None,
 ) -> dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]]:  # fmt: skip
     """Each condition's weights by block, its intercepts, and what is reported of the solution."""
-    solver = machine.solver_for(len(targets))
+    solver = svm.solver_for(len(targets))
     out: dict[str, tuple[tuple[Floats, ...], Floats, dict[str, Any]]] = {}
     if solver == "blocks":
         for condition, names in wanted.items():
-            found = _solve_blocks([blocks[name].block for name in names], targets, machine, weight, n_jobs)
+            found = _solve_blocks([blocks[name].block for name in names], targets, svm, weight, n_jobs)
             out[condition] = (*found[:2], {"solver": solver, "converged": found[2]})
         return out
     for condition, gram in condition_grams(blocks, wanted) if grams is None else grams.items():
-        dual = solve_gram(gram, targets, machine, weight, n_jobs)
+        dual = solve_gram(gram, targets, svm, weight, n_jobs)
         used = [blocks[name].block.written_out() for name in wanted[condition]]
         weights = tuple(back_project(block.rows, block.index, dual.coef) for block in used)
         out[condition] = weights, dual.intercept, {"solver": solver, "converged": dual.converged}
@@ -221,12 +221,12 @@ def _solve_conditions(
 
 
 def _solve_blocks(
-    blocks: Sequence[Block], targets: Targets, machine: Machine, weight: Floats | None, n_jobs: int | None
+    blocks: Sequence[Block], targets: Targets, svm: SvmSettings, weight: Floats | None, n_jobs: int | None
 ) -> tuple[tuple[Floats, ...], Floats, bool]:
     """Weights by block, intercepts, and whether the solver converged."""
     design = make_design(design_blocks(blocks))
     if targets.kind == "rating":
-        found = fit_ratings(design, targets.ratings, machine.C, machine.epsilon, weight, machine.tol)
+        found = fit_ratings(design, targets.ratings, svm.C, svm.epsilon, weight, svm.tol)
         return tuple(design.split(found.weights)), found.intercept, found.converged
     columns = targets.columns
     kept = np.ones(columns.shape, bool) if weight is None else weight > 0
@@ -237,7 +237,7 @@ def _solve_blocks(
     converged = True
     if learned:
         cost = None if weight is None else weight[:, learned]
-        solved = fit_classes(design, columns[:, learned], machine.C, cost, machine.tol, n_jobs=n_jobs)
+        solved = fit_classes(design, columns[:, learned], svm.C, cost, svm.tol, n_jobs=n_jobs)
         weights[:, learned], intercept[learned], converged = (
             solved.weights,
             solved.intercept,
@@ -251,7 +251,7 @@ def fit_conditions(
     targets: Targets,
     conditions: Sequence[str] = ("v1v2", "v12", "v1v2v12"),
     preset: str | Preset = "modern",
-    machine: Machine | None = None,
+    svm: SvmSettings | None = None,
     fit_on: Matrix | None = None,
     weight: Floats | None = None,
     sample_weight: Floats | None = None,
@@ -273,7 +273,7 @@ def fit_conditions(
     grams
         Each condition's Gram matrix (`shared_grams`), where it was computed before.
     """
-    preset, machine = get_preset(preset), machine or Machine()
+    preset, svm = get_preset(preset), svm or SvmSettings()
     n = int(matrix.shape[0])
     if n != len(targets):
         raise UsageError(f"there are {n} pairs and {len(targets)} targets: one per pair is needed")
@@ -282,10 +282,10 @@ def fit_conditions(
     names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
     check_blocks(matrix, names, f"preset {preset.name}")
     blocks = weight_blocks(matrix, names, preset, fit_on, sample_weight)
-    settings = {"C": machine.C, "tol": machine.tol, "transductive": fit_on is not None, "rows": n}
+    settings = {"C": svm.C, "tol": svm.tol, "transductive": fit_on is not None, "rows": n}
     if targets.kind == "rating":
-        settings["epsilon"] = machine.epsilon
-    solved = _solve_conditions(blocks, wanted, targets, machine, weight, n_jobs, grams)
+        settings["epsilon"] = svm.epsilon
+    solved = _solve_conditions(blocks, wanted, targets, svm, weight, n_jobs, grams)
     return {
         condition: LinearModel(
             kind=targets.kind,
@@ -308,7 +308,7 @@ def fit_counts(
     targets: Targets,
     condition: str = "v1v2v12",
     preset: str | Preset = "modern",
-    machine: Machine | None = None,
+    svm: SvmSettings | None = None,
     fit_on: Matrix | None = None,
     weight: Floats | None = None,
     sample_weight: Floats | None = None,
@@ -317,7 +317,7 @@ def fit_counts(
 ) -> LinearModel:
     """One condition's model; see `fit_conditions`."""
     found = fit_conditions(
-        matrix, targets, (condition,), preset, machine, fit_on, weight, sample_weight, n_jobs, grams
+        matrix, targets, (condition,), preset, svm, fit_on, weight, sample_weight, n_jobs, grams
     )
     return found[condition]
 
@@ -331,7 +331,7 @@ class HeldOut:
 
 
 def hold_out(
-    matrix: Matrix, targets: Targets, condition: str, preset: str | Preset, machine: Machine,
+    matrix: Matrix, targets: Targets, condition: str, preset: str | Preset, svm: SvmSettings,
     weight: Floats | None = None, sample_weight: Floats | None = None, n_jobs: int | None = 1,
     grams: Mapping[str, Floats] | None = None,
 ) -> HeldOut | None:  # fmt: skip
@@ -350,7 +350,7 @@ def hold_out(
     fold = calibration_folds(targets.columns, groups)
     preset = get_preset(preset)
     if grams is None and isinstance(matrix, BlockMatrix):
-        grams = shared_grams(matrix, [condition], preset, machine)
+        grams = shared_grams(matrix, [condition], preset, svm)
 
     def decide(train: Index, test: Index) -> Floats:
         part = targets[train]
@@ -359,10 +359,10 @@ def hold_out(
         if grams is not None:
             gram = grams[condition]
             cost = None if weight is None else weight[train]
-            dual = solve_gram(gram[np.ix_(train, train)], part, machine, cost, n_jobs)
+            dual = solve_gram(gram[np.ix_(train, train)], part, svm, cost, n_jobs)
             return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)
         trained = fit_counts(
-            matrix[train], part, condition, preset, machine,
+            matrix[train], part, condition, preset, svm,
             weight=None if weight is None else weight[train],
             sample_weight=None if sample_weight is None else sample_weight[train], n_jobs=n_jobs,
         )  # fmt: skip
@@ -372,7 +372,7 @@ def hold_out(
 
 
 def calibrate(
-    model: LinearModel, matrix: Matrix, targets: Targets, preset: str | Preset, machine: Machine,
+    model: LinearModel, matrix: Matrix, targets: Targets, preset: str | Preset, svm: SvmSettings,
     precision: float | None = None, weight: Floats | None = None, sample_weight: Floats | None = None,
     n_jobs: int | None = 1, held_out: HeldOut | None = None,
 ) -> LinearModel:  # fmt: skip
@@ -384,7 +384,7 @@ def calibrate(
     if targets.kind == "rating":
         return model
     if held_out is None:
-        held_out = hold_out(matrix, targets, model.condition, preset, machine, weight, sample_weight, n_jobs)
+        held_out = hold_out(matrix, targets, model.condition, preset, svm, weight, sample_weight, n_jobs)
     if held_out is None:
         return model
     fold, decisions = held_out.fold, held_out.decisions

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contributions:
-    """A decision taken apart: ``decision = intercept + values.sum()``, one value per non-zero feature."""
+    """The parts of a decision: ``decision = intercept + values.sum()``, one value per non-zero feature."""
 
     label: Label
     decision: float

@@ -183,8 +183,10 @@ def _balance(beta: Floats, low: Floats, high: Floats) -> None:
         total = float(beta.sum())
         if abs(total) <= 1e-12 * float(np.abs(beta).sum()):
             break
-        room = np.where(among, beta - low if total > 0 else high - beta, 0.0)
-        beta -= math.copysign(min(1.0, abs(total) / max(float(room.sum()), abs(total) * 1e-9)), total) * room
+        space = np.where(among, beta - low if total > 0 else high - beta, 0.0)
+        beta -= (
+            math.copysign(min(1.0, abs(total) / max(float(space.sum()), abs(total) * 1e-9)), total) * space
+        )
     np.clip(beta, low, high, out=beta)
 
 

@@ -44,12 +44,12 @@ def constant_output(column: Bools) -> float | None:
 
 
 def _cache_mb(n: int) -> float:
-    """Room for all of libsvm's single-precision kernel rows, within reason."""
+    """Cache size for all of libsvm's single-precision kernel rows, from 50 to 500 MB."""
     return float(min(max(50.0, 4.4e-6 * n * n), 500.0))
 
 
 def _fit(
-    machine: SVC | SVR, gram: Floats, y: Bools | Floats, weight: Floats | None
+    svm: SVC | SVR, gram: Floats, y: Bools | Floats, weight: Floats | None
 ) -> tuple[Floats, float, int, bool]:
     """Coefficients, intercept, steps, and whether libsvm converged."""
     coef = np.zeros(len(gram))
@@ -58,9 +58,9 @@ def _fit(
         # libsvm drops rows of weight 0, and then numbers the others differently.
         rows = np.flatnonzero(weight)
         gram, y, weight = gram[np.ix_(rows, rows)], y[rows], weight[rows]
-    machine.fit(gram, y, sample_weight=weight)
-    coef[rows[machine.support_]] = machine.dual_coef_[0]
-    return coef, float(machine.intercept_[0]), int(np.max(machine.n_iter_)), not machine.fit_status_
+    svm.fit(gram, y, sample_weight=weight)
+    coef[rows[svm.support_]] = svm.dual_coef_[0]
+    return coef, float(svm.intercept_[0]), int(np.max(svm.n_iter_)), not svm.fit_status_
 
 
 def _solve(tasks: Iterable[Any], max_iter: int, n_jobs: int | None) -> list[tuple[Floats, float, int, bool]]:
@@ -107,7 +107,7 @@ def solve_ratings(
     weight: Floats | None = None, max_iter: int = MAX_STEPS,
 ) -> Dual:  # fmt: skip
     """ε-SVR on the raw scale of ``ratings``."""
-    machine = SVR(
+    svm = SVR(
         kernel="precomputed",
         C=C,
         epsilon=epsilon,
@@ -117,6 +117,6 @@ def solve_ratings(
     )
     own = None if weight is None else np.ascontiguousarray(weight[:, 0])
     ((coef, intercept, iterations, converged),) = _solve(
-        [delayed(_fit)(machine, gram, ratings, own)], max_iter, 1
+        [delayed(_fit)(svm, gram, ratings, own)], max_iter, 1
     )
     return Dual(coef[:, None], np.array([intercept]), np.array([iterations]), converged)

@@ -1,4 +1,4 @@
-"""Made-up pair counts with the shape of real ones: Zipfian terms and words, a planted relation per label."""
+"""Synthetic pair counts with the shape of real ones: Zipfian terms and words, a planted relation per label."""
 
 from __future__ import annotations
 
