@@ -367,6 +367,12 @@ def test_every_command_takes_a_condition(tagged, tmp_path, cli):
     assert f'"count": {part.count("b")}' in cli("sketch", tagged.path, "b", "--json", *where).out
     done = cli("evaluate", tmp_path / "m", tmp_path / "d.tsv", *where)
     assert done.code == 2 and "--where selects documents of a store" in done.err
+    asked = ("--label", "x", "--top", "9", "--min-count", "1", "--min-together", "1", "--json", "-b", "20")
+    found, alone = (
+        json.loads(cli("find", store, tmp_path / "d.tsv", *asked, *own).out)
+        for store, own in ((tagged.path, where), (part.path, ()))
+    )
+    assert found["pairs"] == alone["pairs"] and found["pairs"]
     done = cli("find", tagged.path, tmp_path / "d.tsv", "--where", "genre = ")
     assert done.code == 2 and "expected a value" in done.err
     done = cli("serve", tagged.path, "--where", "nothing > 1")
