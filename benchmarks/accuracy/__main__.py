@@ -1,9 +1,10 @@
-"""`python -m benchmarks.accuracy [dev | test | ablation | cost]`; all but dev write their part of docs/accuracy.md.
+"""`python -m benchmarks.accuracy [dev | test | ablation | cost | tags]`; all but dev write a part of docs/accuracy.md.
 
 dev       both presets on the parts that choices were made on; printed only
 test      both presets and word2vec on the test parts, with intervals
 ablation  every variant of preset modern on the dev parts
 cost      time and memory of both presets on the same set
+tags      basis terms with and without parts of speech on the dev parts, in a corpus that is tagged for it
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.evaluate.paired import Outcome, bootstrap_difference, bootstrap_score
 from bagpack.vectors.matrix import BlockMatrix
-from benchmarks.accuracy import page, word2vec
+from benchmarks.accuracy import page, tags, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
 from benchmarks.accuracy.sets import OpenSet, open_sets
 from benchmarks.accuracy.variants import BASE, VARIANTS
@@ -168,11 +169,12 @@ def main() -> None:
     wanted = sys.argv[1:] or ["test", "ablation", "cost"]
     DATA.mkdir(exist_ok=True)
     for part in wanted:
-        if part not in ("dev", "test", "ablation", "cost"):
-            sys.exit(f"there is no part {part}; give dev, test, ablation or cost")
+        if part not in ("dev", "test", "ablation", "cost", "tags"):
+            sys.exit(f"there is no part {part}; give dev, test, ablation, cost or tags")
         if not (SHARED / "sets").is_dir():
             sys.exit("the open sets do not lie beside the checkout, so there is nothing to measure")
-        found = {"ablation": ablation, "cost": cost}.get(part, lambda part=part: compare(part))()
+        others = {"ablation": ablation, "cost": cost, "tags": lambda: tags.compare(ANALOGY_BASIS)}
+        found = others.get(part, lambda part=part: compare(part))()
         Path(DATA / f"accuracy-{part}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
         if part != "dev":
             page.write(part, found)
