@@ -45,7 +45,7 @@ def open_backend(
     timeout
         Seconds that the scheduler and its first worker have to answer.
     notice
-        Called with a sentence when all workers are gone while the work goes on; None prints it on standard error.
+        Called with a message when all workers have exited before the work is done; None prints it on standard error.
     """
     if name is not None and name not in BACKENDS:
         raise UsageError(f"--backend {name} is unknown; choose one of {', '.join(BACKENDS)}")
@@ -97,7 +97,7 @@ def _silent(engine: str, address: str, timeout: float, reason: str) -> WorkerErr
 @contextmanager
 def _dask(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
     distributed = _needed("distributed", "distributed", "dask")
-    for name in ("distributed", "distributed.client"):  # told here as a sentence, there as a stack trace
+    for name in ("distributed", "distributed.client"):  # reported here as a sentence, there as a stack trace
         logging.getLogger(name).setLevel(logging.CRITICAL)
     cluster = None
     if address is None:
@@ -175,8 +175,8 @@ def _report_lost_workers(client: Any, address: str | None, notice: Callable[[str
                 continue
             if not left and not reported:
                 notice(
-                    f"all workers of the dask scheduler at {address or 'this machine'} are gone; the work waits until "
-                    f"new ones are started (Ctrl-C ends it)"
+                    f"all workers of the dask scheduler at {address or 'this machine'} have exited; the work "
+                    f"waits until new ones are started (Ctrl-C ends it)"
                 )
             reported = not left
 

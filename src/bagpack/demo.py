@@ -124,7 +124,7 @@ def _download(url: str, target: Path) -> None:
 
 
 def _certificates() -> ssl.SSLContext:
-    """Certificates of the system, and those that pip is told to trust."""
+    """Certificates of the system, and those that pip is configured to trust."""
     context = ssl.create_default_context()
     more = os.environ.get("PIP_CERT")
     if more and Path(more).is_file():

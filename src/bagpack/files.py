@@ -202,11 +202,11 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON of our own beside and rename, and make its name durable."""
-    beside = path.with_name(path.name + ".new")
-    write_bytes(beside, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+    """Write JSON under a temporary name, rename it, and make the name durable."""
+    temporary = path.with_name(path.name + ".new")
+    write_bytes(temporary, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
     with disk_errors(path):
-        os.replace(beside, path)
+        os.replace(temporary, path)
     sync_directory(path.parent)
 
 
@@ -230,21 +230,21 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         target = Path(os.path.realpath(path))
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
         try:
-            with open(beside, "wb") as out:
+            with open(temporary, "wb") as out:
                 yield out
                 out.flush()
                 os.fsync(out.fileno())
             if target.exists():
-                shutil.copymode(target, beside)
-            os.replace(beside, target)
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def is_stream(path: Path) -> bool:
-    """Whether what is written to a path goes on somewhere: a pipe, a device, or this process's own output."""
+    """Whether a path is a stream: a pipe, a device, or this process's own output."""
     try:
         found = path.stat()
     except OSError:
@@ -253,7 +253,7 @@ def is_stream(path: Path) -> bool:
 
 
 def _open_stream(path: Path) -> BinaryIO:
-    # Our own output is written where it stands: opened by name, a file behind > would be written from its beginning.
+    # Our own output is written at its position: opened by name, a file behind > would be written from its beginning.
     own = _own_output(path.stat())
     return open(path if own is None else os.dup(own), "wb")
 
@@ -266,11 +266,11 @@ def _own_output(found: os.stat_result) -> int | None:
     return None
 
 
-HEAD = 2000  # bytes by which a file of ours is told
+HEAD = 2000  # bytes by which our own files are recognised
 
 
 def check_file(path: Path, what: str, is_ours: Callable[[bytes], bool], example: str) -> None:
-    """Whether a file that someone named can be written: what stands there is ours by its first bytes, or empty."""
+    """Whether a file that someone named can be written: an existing file must be empty or ours by its first bytes."""
     if is_stream(path):
         return
     if path.is_dir():
@@ -279,7 +279,7 @@ def check_file(path: Path, what: str, is_ours: Callable[[bytes], bool], example:
         )
     if path.exists() and not _may_go(path, is_ours):
         raise UsageError(
-            f"{path} exists already and is no {what} that BagPack made, so it is left alone; choose another name, or "
+            f"{path} exists already and is no {what} that BagPack made, so it is not replaced; choose another name, or "
             f"remove it first"
         )
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
@@ -306,7 +306,7 @@ def check_not_read(out: Path, *inputs: str | Path | None) -> None:
         if name is None or not os.path.exists(name) or not out.exists() or is_stream(out):
             continue
         if os.path.samefile(name, out):
-            raise UsageError(f"{out} is read by this command, so it is not written over; choose another name")
+            raise UsageError(f"{out} is read by this command, so it is not overwritten; choose another name")
         if out.is_dir() and Path(os.path.realpath(name)).is_relative_to(os.path.realpath(out)):
             raise UsageError(
                 f"{out} holds {name}, which is read by this command, so it is not replaced; choose another name"

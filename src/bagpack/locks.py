@@ -45,7 +45,7 @@ def try_lock(handle: BinaryIO | FileIO) -> bool:
 
 
 def wait_for_lock(handle: BinaryIO) -> None:
-    """Lock an open file as soon as nobody else does."""
+    """Lock an open file, waiting for other processes."""
     _lock(handle, blocking=True)
 
 

@@ -60,9 +60,9 @@ METRICS = {
     "f1": _share("F1", "harmonic mean of precision and recall"),
     "f1_macro": _share("F1 macro", "mean of the labels' F1, every label counting the same"),
     "f1_weighted": _share("F1 weighted", "mean of the labels' F1, weighted by their rows"),
-    "f1_macro_without": _share("F1 macro without", "mean of the labels' F1 but for those left out"),
+    "f1_macro_without": _share("F1 macro without", "mean F1 of the labels that are not excluded"),
     "f1_weighted_without": _share(
-        "F1 weighted without", "mean of the labels' F1 but for those left out, weighted by their rows"
+        "F1 weighted without", "mean F1 of the labels that are not excluded, weighted by their rows"
     ),
     "auc": _share("AUC", "chance that a row of the label outranks one without it"),
     "spearman": _correlation(
@@ -79,11 +79,11 @@ METRICS = {
     "coverage": _share("Coverage", "share of questions all of whose pairs have a vector"),
     "complete_accuracy": _share("Accuracy, complete", "accuracy on the complete questions alone"),
 }
-_NAMED_WITHOUT = 3  # labels left out that a metric's name can hold
+_NAMED_WITHOUT = 3  # excluded labels that a metric's name can contain
 
 
 class FeatureWords(NamedTuple):
-    """A feature's name taken apart: the term, where it stands, and the same as a pattern of words."""
+    """The parts of a feature's name: the term, its position, and the same as a pattern of words."""
 
     term: str
     place: str
@@ -152,7 +152,7 @@ class FeatureSaid(NamedTuple):
     """A feature as it is shown: the pattern first, since a term alone would run into the sentence."""
 
     pattern: str
-    place: str  # where the term stands; empty where the pattern is a sentence
+    place: str  # position of the term; empty if the pattern is a sentence
 
 
 def say_feature(name: str, w1: str = "w1", w2: str = "w2") -> FeatureSaid:
@@ -228,7 +228,7 @@ def say_times(count: int) -> str:
 
 
 def say_nearest(w1: str, w2: str, counts: Sequence[int], window: int, between: int | None) -> str:
-    """For two words that never meet: how often each occurs, and how near they come.
+    """For two words that never co-occur: how often each occurs, and how near they come.
 
     >>> say_nearest("cat", "tiger", (7, 3), 5, 9)
     'cat occurs 7 times, tiger 3 times; they come no nearer than 9 tokens between them (at most 5 are counted):'
@@ -264,7 +264,7 @@ def say_counts(w1: str, w2: str, counts: Mapping[str, int]) -> str:
     'leaf 2 times; with itself once'
     """
     one, two, plus, minus = (say_times(counts[name]) for name in ("n_w1", "n_w2", "n_plus", "n_minus"))
-    if w1 == w2:  # both orders are the same couples
+    if w1 == w2:  # both orders are the same co-occurrences
         return f"{w1} {one}; with itself {plus}"
     return f"{w1} {one}, {w2} {two}; together {plus} with {w1} first, {minus} with {w2} first"
 
@@ -287,7 +287,7 @@ def metric_info(name: str) -> Metric:
 
 
 def metric_label(name: str, left_out: Sequence[str] = (), unit: bool = True) -> str:
-    """A metric as it stands at the head of a table.
+    """A metric as a column heading.
 
     >>> metric_label("auc"), metric_label("spearman"), metric_label("f1_macro_without", ["random"])
     ('AUC %', 'Spearman ρ', 'F1 macro without random %')

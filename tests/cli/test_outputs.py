@@ -1,4 +1,4 @@
-"""Files that a command writes: what is no page of ours, and what is read, is left alone; links and pipes are kept."""
+"""Files that a command writes: files that are not ours, or that are read, are refused; links and pipes are kept."""
 
 import json
 import os
@@ -62,7 +62,9 @@ def test_a_text_a_data_set_and_a_page_of_others_are_left_alone(cli, report, mode
     text = write("town.txt", "The baker bakes bread.\n")
     for path in (text, data, theirs, model / "model.json"):
         before = path.read_bytes()
-        sentence = "exists already and is no page that BagPack made, so it is left alone; choose another name"
+        sentence = (
+            "exists already and is no page that BagPack made, so it is not replaced; choose another name"
+        )
         assert refuses(cli(*report(path)), f"{path} {sentence}")
         assert refuses(cli("explain", model, "cat", "lion", "--html", path), f"{path} {sentence}")
         assert path.read_bytes() == before
@@ -160,7 +162,7 @@ def test_an_output_that_is_read_is_refused(cli, shop, data, model, tmp_path):
     options = ("-b", 4, "-j", 1, "--overwrite")
     for out in (data, link):
         done = cli("vectors", shop, data, "--out", out, *options)
-        assert refuses(done, f"{out} is read by this command, so it is not written over; choose another name")
+        assert refuses(done, f"{out} is read by this command, so it is not overwritten; choose another name")
     done = cli("vectors", shop, data, "--basis", basis, "--out", basis, "-j", 1, "--overwrite")
     assert refuses(done, f"{basis} is read by this command")
     assert data.read_text() == PAIRS

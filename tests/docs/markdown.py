@@ -1,4 +1,4 @@
-"""The examples of a Markdown page, in order: what is run, what is data, and what is left alone, and why."""
+"""The examples of a Markdown page, in order: what is run, what is data, and what is not run, and why."""
 
 from __future__ import annotations
 

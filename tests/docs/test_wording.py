@@ -55,14 +55,24 @@ DATA = [
 ]
 # Packages that are not yet checked.
 PENDING = (
-    "app", "contexts", "corpus", "evaluate", "experiments", "explain", "find", "learn", "report", "vectors",
-    "__init__", "artefacts", "backends", "basis", "demo", "errors", "files", "info", "jit", "locks", "names",
-    "notebook", "parallel", "sheets", "signals", "sources", "wording",
-)  # fmt: skip
+    "contexts",
+    "corpus",
+    "evaluate",
+    "experiments",
+    "find",
+    "learn",
+    "parallel",
+    "vectors",
+    "basis",
+    "info",
+)
+PENDING_FILES = [
+    ROOT / "src" / "bagpack" / name for name in ("app/routers/teach.py", "report/screens/relations.py")
+]
 PENDING_PAGES = [
     ROOT / "docs" / f"{name}.md" for name in ("accuracy", "finding", "subcorpora", "teaching", "explorer")
 ]
-NAMES = re.compile(r"(?:^|_)(?:tell|told|beside|rooms?|couples?|mend|machines?)(?:_|$)")
+NAMES = re.compile(r"(?:^|_)(?:tell|told|beside|mend)(?:_|$)")
 
 
 def prose_of_markdown(text: str) -> Iterator[tuple[int, str]]:
@@ -104,7 +114,13 @@ def checked_files() -> list[Path]:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "scripts").glob("*.py")]
     return sorted(
         {*sources, *pages}
-        - {*pending, *PENDING_PAGES, ROOT / "CHANGELOG.md", ROOT / "docs" / "reference" / "cli.md"}
+        - {
+            *pending,
+            *PENDING_PAGES,
+            *PENDING_FILES,
+            ROOT / "CHANGELOG.md",
+            ROOT / "docs" / "reference" / "cli.md",
+        }
     )
 
 

@@ -400,7 +400,7 @@ def test_predictions_as_json_are_numbers_and_a_model_has_one_condition(cli, stor
 def test_picks_are_written_over_picks_alone(cli, store, questions, relations, tmp_path):
     before = relations.read_bytes()
     done = cli("solve", store, questions, "-b", 50, "-j", 1, "--picks", relations)
-    assert done.code == 2 and "no table of picks that BagPack made, so it is left alone" in done.err
+    assert done.code == 2 and "no table of picks that BagPack made, so it is not replaced" in done.err
     assert relations.read_bytes() == before
     assert cli("solve", store, questions, "--picks", tmp_path / "no" / "p.tsv").code == 2
     for _ in range(2):

@@ -91,8 +91,8 @@ def test_workers_that_are_all_gone_are_reported(cluster):
                 process.wait()
         until(lambda: said)
     assert said == [
-        f"all workers of the dask scheduler at {cluster.address} are gone; the work waits until new ones are started "
-        f"(Ctrl-C ends it)"
+        f"all workers of the dask scheduler at {cluster.address} have exited; the work waits until new ones are "
+        f"started (Ctrl-C ends it)"
     ]
 
 

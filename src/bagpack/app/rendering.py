@@ -1,4 +1,4 @@
-"""Templates and the URLs in them. Everything from the corpus is escaped; no style or script stands in a page."""
+"""Templates and the URLs in them. Everything from the corpus is escaped; pages contain no inline style or script."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def label_url(label: str, ending: str = "") -> str:
 
 
 def with_query(path: str, **values: Any) -> str:
-    """A URL with parameters; those that are None are left out."""
+    """A URL with parameters; those that are None are omitted."""
     kept = {name: value for name, value in values.items() if value is not None}
     return f"{path}?{urlencode(kept)}" if kept else path
 

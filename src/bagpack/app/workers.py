@@ -198,7 +198,7 @@ class WorkerPool:
         self._kept_bytes = 0
 
     def start(self) -> None:
-        """Start the fork server and the workers. Call it before any thread is started; `run` does if nobody did."""
+        """Start the fork server and the workers. Call it before any thread is started; `run` does otherwise."""
         if self._control is not None:
             return
         gc.collect()

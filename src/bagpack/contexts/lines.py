@@ -48,7 +48,7 @@ def _tokens_before(shard: Shard, positions: I64, most: int) -> I64:
 
 
 def _tokens_after(shard: Shard, positions: I64, most: int) -> I64:
-    """How many of the up to `most` tokens from each position on are in the sentence that ends there or goes on."""
+    """How many of the up to `most` tokens from each position on are in the sentence that ends there or continues."""
     at = positions[:, None] + np.arange(most + 1)
     last = shard.tokens.size - 1
     starts = (shard.tokens[np.minimum(at, last)] & SENTENCE_START != 0) | (at > last)

@@ -1,7 +1,7 @@
 """Two ways of answering the same rows, compared by resampling the rows.
 
 A bootstrap draws rows with replacement, the same ones for both sides, so that what makes a row hard or easy for both
-cancels out. Every draw is scored anew: ratings are ranked among the drawn rows.
+cancels out. Every draw is scored separately: ratings are ranked among the drawn rows.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Where corpus, data set and learner meet: evaluate, solve, train, predict, reproduce."""
+"""Complete runs over a corpus and a data set: evaluate, solve, train, predict, reproduce."""

@@ -1,6 +1,6 @@
 """A concordance page by page: the total from the postings, only the lines of the page as text.
 
-In corpus order any page is reached without looking at the others. Sorted by what stands to the left, to the right or
+In corpus order any page is reached without looking at the others. Sorted by the words to the left, to the right or
 between, at most `SORTED` observations are sorted, taken evenly over the corpus, and the page says so.
 """
 

@@ -1,4 +1,4 @@
-"""What differs between two subcorpora: the pairs that meet more often in one, or the contexts of a word or pair.
+"""What differs between two subcorpora: the pairs that co-occur more often in one, or the contexts of a word or pair.
 
 Each difference is tested by the log-likelihood ratio G² of its two counts, against the sizes of the two sides; the
 p-values are corrected for the number of tests by Benjamini & Hochberg's procedure.
@@ -75,7 +75,7 @@ def compare_pairs(
     one: Corpus, two: Corpus, pairs: Iterable[tuple[str, str]] | None = None, *, windows: Windows | None = None,
     least: int = 5, n_jobs: int | None = None,
 ) -> Comparison:  # fmt: skip
-    """Pairs of frequent words, or the pairs given, that meet more often in one corpus than in the other."""
+    """Pairs of frequent words, or the pairs given, that co-occur more often in one corpus than in the other."""
     counted = [_pairs_of(corpus, (one, two), pairs, windows, n_jobs) for corpus in (one, two)]
     names = sorted(
         name
@@ -90,7 +90,7 @@ def _pairs_of(
     corpus: Corpus, both: Sequence[Corpus], pairs: Iterable[tuple[str, str]] | None, windows: Windows | None,
     n_jobs: int | None,
 ) -> dict[str, int]:  # fmt: skip
-    """How often each pair meets in a corpus, in both orders; the words are those of both corpora."""
+    """How often each pair co-occurs in a corpus, in both orders; the words are those of both corpora."""
     if pairs is not None:
         listed = list(dict.fromkeys(pairs))
         words = list(dict.fromkeys(word for pair in listed for word in pair))

@@ -2,7 +2,7 @@
 
 A pattern is followed away from the word, token by token inside the sentence. It may pass over some parts of speech, may
 require a linking word on the way (*of*, *and*), and ends at the first word of the part of speech that it wants. Where
-a corpus has no tags, function words may be passed over, and any other word ends the pattern.
+a corpus has no tags, function words may be skipped, and any other word ends the pattern.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ def similar_pairs(
     matrix = BlockMatrix.count(source, [pair, *candidates], basis, settings, n_jobs, progress)
     tick()
     found = rank_similar(matrix, background_of(source).tokens, top, reasons)
-    told = [say_elsewhere(**asdict(item)) for item in elsewhere(source, pair)]
-    return replace(found, notes=[*told, *found.notes])
+    warnings = [say_elsewhere(**asdict(item)) for item in elsewhere(source, pair)]
+    return replace(found, notes=[*warnings, *found.notes])
 
 
 def surprise(basis: Basis, tokens: int) -> Floats | None:

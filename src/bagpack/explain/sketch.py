@@ -1,4 +1,4 @@
-"""Pair sketches: how often two words meet, in which order, how far apart, and which words are around them."""
+"""Pair sketches: how often two words co-occur, in which order, how far apart, and which words are around them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST = 5000  # observations that terms are taken from, evenly over the corpus; a
 
 @dataclass(frozen=True)
 class Middle:
-    """What stands between the two words, whole, and how often; `order` is + with the first word first."""
+    """The whole phrase between the two words, and how often it occurs; `order` is + with the first word first."""
 
     order: str
     text: str
@@ -174,7 +174,7 @@ def _observation(item: ShardObservations, i: int) -> Observation:
 def _distances(
     found: Sequence[ShardObservations], lengths: tuple[int, int], windows: Windows
 ) -> tuple[I64, I64]:
-    """Couples by how many tokens stand between, w1 first and w2 first; a word with itself is w1 first."""
+    """Co-occurrences by the number of tokens between, w1 first and w2 first; a word with itself is w1 first."""
     sums = np.zeros((2, windows.between + 1), np.int64)
     for item in found:
         minus = item.orders == kernels.MINUS
@@ -195,7 +195,7 @@ def _pick(found: Sequence[ShardObservations], most: int) -> list[ShardObservatio
 def _count_around(
     counter: TermCounter, corpus: Corpus, item: ShardObservations, lengths: tuple[int, int], windows: Windows
 ) -> NDArray[np.uint64]:
-    """Count what stands before, between and after; returns a number per middle."""
+    """Count the words before, between and after; returns a number per middle."""
     shard = corpus.shards[item.shard]
     minus = item.orders == kernels.MINUS
     first_end = item.firsts + np.where(minus, lengths[1], lengths[0])

@@ -1,4 +1,4 @@
-"""Where marks stand on an axis. The template draws them; positions are percentages of the plot's width.
+"""Positions of marks on an axis. The template draws them; positions are percentages of the plot's width.
 
 Percentages and not a view box, so that a plot fills any window while its marks and its text keep their size.
 """

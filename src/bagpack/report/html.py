@@ -174,7 +174,7 @@ def _plot(result: EvaluationResult) -> dict[str, Any] | None:
 
 
 def _few(folds: list[float | None]) -> list[float | None]:
-    """The folds, unless they are too many to be told apart."""
+    """The folds, unless there are too many to distinguish."""
     return folds if len(folds) <= _FOLDS else []
 
 

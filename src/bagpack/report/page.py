@@ -1,4 +1,4 @@
-"""Pages that someone named: one that BagPack made may be replaced, anything else is left alone."""
+"""Pages that someone named: one that BagPack made may be replaced, anything else is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GENERATOR = b'<meta name="generator" content="BagPack'
 
 
 def check_page(path: Path) -> None:
-    """Whether a page can be written here; told before the counting, not after it."""
+    """Whether a page can be written here; checked before the counting."""
     check_file(path, "page", _is_page, "report.html")
 
 

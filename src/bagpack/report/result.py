@@ -44,7 +44,7 @@ def metric_names(result: EvaluationResult) -> list[str]:
 
 
 def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) -> str:
-    """A metric as a table of this result names it, with the labels that it leaves out."""
+    """A metric as a table of this result names it, with the labels that it excludes."""
     left_out = result.get("settings", {}).get("left_out") or ()
     return wording.metric_label(metric, [str(label) for label in left_out], unit)
 

@@ -41,7 +41,7 @@ def print_result(result: EvaluationResult, console: Console | None = None) -> No
 
 
 def result_tables(result: EvaluationResult) -> list[RenderableType]:
-    """The tables, in reading order; what the result does not have is left out."""
+    """The tables, in reading order; what the result does not have is omitted."""
     from rich.text import Text
 
     result = check_result(without_nan(result), "the result")

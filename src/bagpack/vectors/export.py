@@ -114,7 +114,7 @@ def is_export(path: Path) -> bool:
 
 
 def check_export(path: Path) -> None:
-    """Whether the file can be put here; told before the counting, not after it."""
+    """Whether the file can be written here; checked before the counting."""
     if path.is_dir():
         raise UsageError(f"{path} is a directory; name a file to export to")
     if not is_stream(path):

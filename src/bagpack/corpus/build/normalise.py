@@ -1,6 +1,6 @@
 """From the distinct raw strings of a shard to its types: form as written, key as counted.
 
-A key is what statistics are about: the lemma (or form), composed (NFC) and case-folded unless told otherwise. Work is
+A key is what statistics are about: the lemma (or form), composed (NFC) and case-folded by default. Work is
 done once per distinct string. Plain ASCII entries go through a kernel; the few others (accents, entities) through
 Python.
 """
@@ -157,7 +157,7 @@ def normalise_forms(
 ) -> NormalisedTypes:
     """Raw strings are forms in UTF-8; the lemmas (or the forms themselves) become keys."""
     folded = folding(options)
-    if folded is fold_case:  # of so many, plain ones are not worth a call each
+    if folded is fold_case:  # plain forms are not worth a call each
         keys = [text.lower() if text.isascii() else fold_case(text) for text in lemmas]
     else:
         keys = list(map(folded, lemmas))

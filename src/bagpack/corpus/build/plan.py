@@ -71,7 +71,7 @@ class Plan:
 def slice_weight(part: Slice, shared_by: int = 1) -> int:
     """Estimated uncompressed bytes of a slice.
 
-    Only of plain text does a slice tell its length. Of other files it has an equal share of the whole, `shared_by`
+    Only slices of plain text know their length. For other files it is an equal share of the whole, `shared_by`
     being the number of slices; where that is not given, a slice weighs as much as its file.
     """
     source = part.source
@@ -88,7 +88,7 @@ def _kind(source: Source) -> tuple[str, str, str]:
 
 
 def part_size(total: int) -> int:
-    """Bytes of a part, for so many bytes of input."""
+    """Bytes per part, for a total number of bytes."""
     return max(min(max(total // PARTS_WANTED, MIN_PART), MAX_PART), min(total // MANY_PARTS, LARGE_PART))
 
 

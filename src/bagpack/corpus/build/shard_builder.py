@@ -26,7 +26,7 @@ FIRST_TOKENS = 1 << 18
 
 
 class TagTable:
-    """The distinct tags of a tagset that were met, and their universal tags."""
+    """The distinct tags of a tagset that occurred, and their universal tags."""
 
     def __init__(self, name: str) -> None:
         self.tagset = tagset(name)
@@ -148,7 +148,7 @@ class ShardBuilder:
         return +counts
 
     def next_shard(self) -> None:
-        """Begin anew, in the document that is open."""
+        """Start again, in the open document."""
         self.documents = Documents(self.documents.current)
         self._clear()
 

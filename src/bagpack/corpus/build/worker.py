@@ -1,4 +1,4 @@
-"""What a worker does with a part: read it, make shards, report the progress, stop when nobody waits for it.
+"""What a worker does with a part: read it, make shards, report progress, stop when the parent exits.
 
 The memory bound is kept here: a shard is written when it holds enough tokens, documents or bytes of input.
 """

@@ -29,7 +29,7 @@ MAX_ARTICLE = 16 << 20  # MediaWiki's own limit is 2 MiB, before characters are 
 BZ2_READ = 1 << 18
 BZ2_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # 80 bits, so that compressed data never look like it
 
-# Before dumps had <ns>, only the title told what is no article.
+# Before dumps had <ns>, only the title showed what is not an article.
 OTHER_NAMESPACES = frozenset({
     "media", "special", "talk", "user", "wikipedia", "wp", "project", "image", "file", "mediawiki", "template", "help",
     "category", "portal", "book", "draft", "module", "timedtext", "transwiki",
@@ -125,7 +125,7 @@ def _add_page(
 
 
 def read_namespaces(head: str) -> Namespaces:
-    """The namespaces that the dump's header lists, in its own language, beside those that all wikis know."""
+    """The namespaces that the dump's header lists, in its own language, and those of all wikis."""
     listed = [(key, unescape_xml(name).strip().lower()) for key, name in _NAMESPACE.findall(head)]
     others = {name for key, name in listed if key != "0"}
     dropped = {name for key, name in listed if key in (FILE_KEY, CATEGORY_KEY)}
@@ -221,7 +221,7 @@ def stream_starts(source: Source, step: int) -> list[int]:
 def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
     """(offset, bytes, whether they are the slice's own) of the streams from `part.start` on, beyond `part.end` too.
 
-    An empty piece tells that the slice's own streams are over, before the next one is uncompressed.
+    An empty piece marks the end of the slice's own streams, before the next one is uncompressed.
     """
     source = part.source
     machine = bz2.BZ2Decompressor()

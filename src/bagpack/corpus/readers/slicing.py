@@ -24,7 +24,7 @@ def cut_points(
 ) -> list[Cut]:
     """Places that cut an uncompressed file into slices of about `target` bytes.
 
-    A cut lies just behind the newline that a mark begins with (`\\n<text ` cuts before `<text `); where no mark
+    A cut is just after the newline that a mark begins with (`\\n<text ` cuts before `<text `); where no mark
     follows within `reach`, a fallback mark does. Depends on the file and `target` alone, never on workers.
     """
     cuts = [Cut(0, True)]

@@ -1,4 +1,4 @@
-"""Files that no reader can take for text: an error where a file was named by hand, skipped inside a directory."""
+"""Files that are not text: an error where a file was named by hand, skipped inside a directory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HTML = re.compile(rb"<(!doctype\s+html|html)[\s>]", re.IGNORECASE)
 
 
 class UnsuitableError(InputError):
-    """A file that holds no text; `reason` is said of it where it is left out."""
+    """A file that holds no text; `reason` is reported if it is skipped."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)

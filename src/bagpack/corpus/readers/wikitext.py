@@ -2,7 +2,7 @@
 
 What is dropped and what is kept is listed in `docs/wikipedia.md`. Each step is a scan with a stack, or one regular
 expression that never looks at a character more than a fixed number of times. Markup that is opened and never closed
-costs at most the paragraph it stands in.
+costs at most its paragraph.
 """
 
 from __future__ import annotations

@@ -265,7 +265,7 @@ def check(directory: Path, declared: Mapping[str, Array], stated: Numbers, cure:
 
 @lru_cache(maxsize=1)
 def _forget_old(marks: Path) -> None:
-    """Once in a process: of very many marks, most are of stores that are gone; all are made again when needed."""
+    """Once in a process: of very many marks, most are of removed stores; all are made again when needed."""
     names = os.listdir(marks)
     for name in names if len(names) > MOST_MARKS else ():
         with suppress(OSError):

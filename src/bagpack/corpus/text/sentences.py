@@ -100,7 +100,7 @@ def _character_lengths(text: str, lang: str) -> list[int]:
     while start < len(text):
         parts = _segment(text[start : start + _WINDOW], lang)
         if start + _WINDOW < len(text):
-            # The last sentence may go on beyond the window: it opens the next one, or, when it fills
+            # The last sentence may continue beyond the window: it opens the next one, or, when it fills
             # this one, is carried on from a space, without an end.
             last = parts.pop()
             if not parts:

@@ -20,7 +20,7 @@ Marked = tuple[str, str]  # a piece of text, and what it is: w1, w2, term or not
 
 # A reason against a label is no error, so it is not red.
 STYLES = {"": "", "w1": "bold", "w2": "bold", "term": "bold cyan"}
-TRAINED = "The model was trained on this pair, so its answer is no finding: it was told the label."
+TRAINED = "The model was trained on this pair, so its answer is not evidence: it has seen the label."
 
 
 def show_explanation(found: Explanation) -> None:
@@ -113,7 +113,7 @@ def _show_reason(out: Console, reason: Reason) -> None:
 def shorten(spans: Sequence[Marked], around: int = 60) -> list[Marked]:
     """The spans from the first mark to the last, with about `around` characters on either side.
 
-    >>> shorten([("It was said that the ", ""), ("cat", "w1"), (" sat.", "")], 9)
+    >>> shorten([("It was known that the ", ""), ("cat", "w1"), (" sat.", "")], 9)
     [('… the ', ''), ('cat', 'w1'), (' sat.', '')]
     """
     marked = [number for number, (_, mark) in enumerate(spans) if mark]
