@@ -142,3 +142,12 @@ def test_every_listed_value_is_accepted_by_the_library():
     assert set(values("--preset")) == {*PRESETS, "modern:"} == set(_presets())
     assert all(get_preset(name.rstrip(":")) for name in values("--preset"))
     assert set(values("--split")) == {"random", "lexical", "group:"}
+
+
+@pytest.mark.parametrize("command", [(), ("forms",), ("train",), ("engine",)], ids=" ".join)
+def test_without_arguments_the_help_is_printed(cli, command):
+    done = cli(*command)
+    assert done.code == 2
+    assert done.err.startswith("Usage: ")
+    assert " ".join(("bagpack", *command)) in done.err.partition("\n")[0]
+    assert "--help" in done.err

@@ -11,8 +11,9 @@ from bagpack.errors import did_you_mean
 
 
 def wrong_usage(error: Any) -> str:
-    """A sentence and the usage of the command; nothing if its help was printed instead."""
+    """A sentence and the usage of the command; a command without its arguments prints its help instead."""
     if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message(), file=sys.stderr)
         return ""
     context = getattr(error, "ctx", None)
     sentence = _sentence(error, context)

@@ -120,7 +120,7 @@ def wilson_interval(count: int, tokens: int) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927); unlike count ± 2√count, it is right for rare words too.
 
     >>> low, high = wilson_interval(0, 1000)
-    >>> low, round(high, 4)
+    >>> round(low, 4), round(high, 4)
     (0.0, 0.0038)
     """
     share, z2 = count / tokens, Z * Z
