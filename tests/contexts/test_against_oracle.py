@@ -135,6 +135,7 @@ kinds_of_terms = st.sampled_from([(True, False), (False, True), (True, True)])
     single=st.sampled_from([(4, 4), (1, 2), (5, 6)]),
     plain=st.booleans(),
 )
+@example([["c/X", "c/X"], ["c/X", "a/NOUN", "b/NOUN"]], (False, True), 30, None, [], False, (4, 4), False)
 def test_terms_with_parts_of_speech_equal_the_oracle(
     sentences, kind, b, limit, cuts, per_token, single, plain
 ):

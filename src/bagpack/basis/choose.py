@@ -248,7 +248,7 @@ def _collect_codes(tokens, tags, numbers, variants, of_tag, size, part, parts, c
 
 
 def count_in_table(shard_paths: Sequence[str], shared: Shared, size: int) -> tuple[None, Arrays]:
-    """Bigram counts among few units in some shards: a size × size table, or its entries if they take less room."""
+    """Bigram counts among few units in some shards: a size × size table, or its entries if they take less memory."""
     units: Numbered = shared.get()
     table = np.zeros((size, size), np.uint32)
     for path in shard_paths:
@@ -298,14 +298,14 @@ def _shard_groups(corpus: Corpus, n_jobs: int | None) -> list[list[str]]:
     """Shards for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
     groups: list[list[str]] = []
     wanted = -(-corpus.tokens // worker_count(n_jobs))
-    room = 0
+    left = 0
     for shard, entry in zip(corpus.shards, corpus.manifest["shards"], strict=True):
         size = int(entry["tokens"])
-        if room < size / 2 or not groups:
+        if left < size / 2 or not groups:
             groups.append([])
-            room = min(wanted, MOST_TOKENS)
+            left = min(wanted, MOST_TOKENS)
         groups[-1].append(str(shard.directory.absolute()))
-        room -= size
+        left -= size
     return groups
 
 
