@@ -58,7 +58,7 @@ def test_in_an_old_file_a_word_that_looks_like_a_tag_is_a_word(tmp_path):
     assert [matrix.feature_names()[j] for j in matrix.nonzero()[1]] == [
         "v1:post:NOUN", "v1:post:ADJ", "v2:post:NOUN", "v2:post:ADJ",
     ]  # fmt: skip
-    tags = Basis.of(corpus, BasisChoice(9, tag_terms=True))  # the words NOUN and ADJ look like tags, and are excluded
+    tags = Basis.of(corpus, BasisChoice(9, tag_terms=True))  # the words NOUN and ADJ are excluded
     assert set(tags.unigrams) == {"cat", "NOUN", "ADJ"}
     assert dict(zip(tags.unigrams, tags.unigram_counts, strict=True)) == {"NOUN": 2, "ADJ": 1, "cat": 1}
 
