@@ -21,15 +21,21 @@ NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory):
-    """A store whose text and document name hold HTML, a model trained on it, and data sets."""
+    """A store whose text and document names hold HTML, a model trained on it, and data sets."""
     from bagpack.contexts.windows import CountSettings
     from bagpack.experiments.counting import CountOptions
     from bagpack.experiments.evaluation import EvaluateOptions
     from bagpack.experiments.training import train_file
 
     folder = tmp_path_factory.mktemp("app")
-    vertical = ["<text id='&lt;img src=x onerror=alert(1)&gt;'>"]
-    for line in [*made_up_text(), *[NASTY] * 3, *["and/or is a word ."] * 3]:
+    vertical = []
+    lines = [*made_up_text(), *[NASTY] * 3, *["and/or is a word ."] * 3]
+    for number, line in enumerate(lines):
+        if number % (len(lines) // 8) == 0:  # a document of each decade
+            part = number // (len(lines) // 8)
+            vertical += ["</text>"] * (part > 0)
+            attributes = f"genre='{('news', 'letters')[part % 2]}' year='{1900 + 10 * part}'"
+            vertical.append(f"<text id='&lt;img src=x onerror=alert(1)&gt;' {attributes}>")
         vertical += ["<s>", *(f"{word}\tX\t{word}" for word in line.split()), "</s>"]
     (folder / "c.vert").write_text("\n".join([*vertical, "</text>", ""]))
     index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=8000)

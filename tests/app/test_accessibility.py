@@ -11,7 +11,8 @@ PAGES = (
     "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01&sort=left&whole=1", "/compare",
     "/compare?a1=kinda01&a2=kindb01&b1=parta01&b2=partb01", "/model", "/label/kind", "/dataset", "/dataset/KEY",
     "/dataset/KEY?show=wrong&sort=probability&descending=true", "/dataset/KEY/error", "/api", "/nosuch",
-    "/lines?w1=kinda01&w2=kindb01&feature=v12:%2Bbetw:of",
+    "/lines?w1=kinda01&w2=kindb01&feature=v12:%2Bbetw:of", "/distribution?w1=the&by=genre",
+    "/distribution?w1=kinda01&w2=kindb01", "/distribution?w1=nosuchword",
 )  # fmt: skip
 
 

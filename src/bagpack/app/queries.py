@@ -11,6 +11,7 @@ import numpy as np
 from bagpack._version import __version__
 from bagpack.app.state import Library
 from bagpack.basis import Basis
+from bagpack.contexts.by_attribute import count_by
 from bagpack.contexts.concordance import FIELDS
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
@@ -136,7 +137,9 @@ def complete(library: Library, start: str) -> Json:
 def word(library: Library, name: str) -> Json:
     """A word's sketch; for an unknown word, words with a similar spelling."""
     sketch = sketch_word(library.source, name, windows=library.settings.windows)
-    return {"sketch": sketch.to_dict(), "near": _near(library, [name] if sketch.unknown else [])}
+    return {
+        "sketch": sketch.to_dict(), "near": _near(library, [name] if sketch.unknown else []), "by": library.by,
+    }  # fmt: skip
 
 
 def pair(library: Library, w1: str, w2: str, against: str | None = None) -> Json:
@@ -146,7 +149,7 @@ def pair(library: Library, w1: str, w2: str, against: str | None = None) -> Json
     plain = sketch.to_dict()
     del plain["explanation"]
     return {
-        "sketch": plain, "near": _near(library, sketch.unknown), "explanation": why,
+        "sketch": plain, "near": _near(library, sketch.unknown), "explanation": why, "by": library.by,
     }  # fmt: skip
 
 
@@ -193,6 +196,27 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> Json:
         "count": found.count, "evidence": say_evidence(feature, found.count, w1, w2),
         "total": found.total, "shown": len(found.lines), "lines": found.line_dicts(),
     }  # fmt: skip
+
+
+def distribution(library: Library, words: Sequence[str], by: str) -> Json:
+    """How often a word or a pair occurs by an attribute of the documents."""
+    if not library.by:
+        raise StoreError(
+            "the documents of this corpus have no attributes to count by; see bagpack info STORE"
+        )
+    by = by or library.by[0]
+    if by.partition(":")[0].strip().lower() not in library.background.attributes:
+        known = ", ".join(library.background.attributes)
+        raise UsageError(f"the documents have no attribute {by}; they have {known}")
+    found = count_by(library.background, words, by, library.settings.windows)
+    return {**found.to_dict(), "by": by, "offered": library.by}
+
+
+def distribution_csv(data: Json) -> str:
+    """The same as CSV."""
+    names = ("value", "count", "tokens", "per_million")
+    rows = ([row[name] for name in names] for row in data["rows"])
+    return table_text([(data["attribute"], *names[1:]), *rows], ",")
 
 
 # Concordances ------------------------------------------------------------------------------------------------------

@@ -106,18 +106,41 @@ class Home(Schema):
 
 
 class WordPage(Schema):
-    """A word's sketch; for an unknown word, `near` has words with a similar spelling."""
+    """A word's sketch; for an unknown word, `near` has words with a similar spelling. `by`: see /distribution.json."""
 
     sketch: WordSketch
     near: dict[str, list[Completion]]
+    by: list[str]
 
 
 class PairPage(Schema):
-    """A pair's sketch, and the model's decisions if one is loaded."""
+    """A pair's sketch, and the model's decisions if one is loaded. `by`: see /distribution.json."""
 
     sketch: PairSketch
     near: dict[str, list[Completion]]
     explanation: Explanation | None
+    by: list[str]
+
+
+class DistributionRow(Schema):
+    """The documents with one value of an attribute (empty: without one): occurrences, size, occurrences per million."""
+
+    value: str
+    count: int
+    tokens: int
+    per_million: float
+
+
+class DistributionPage(Schema):
+    """How often a word or a pair occurs by an attribute of the documents; `offered` are values of `by` to choose."""
+
+    words: list[str]
+    unknown: list[str]
+    attribute: str
+    by: str
+    offered: list[str]
+    total: int
+    rows: list[DistributionRow]
 
 
 class ConcordancePage(Schema):

@@ -14,9 +14,10 @@ from pydantic import TypeAdapter
 
 from bagpack.app.limits import Limits
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.text.numbers import number_of
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.explain.browse import Browser
 from bagpack.explain.explanation import Explanation, explain_matrix
@@ -34,6 +35,8 @@ KEPT_BROWSERS = 8
 KEPT_DATASETS = 8
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed in a lane of its own
 EXPLANATION = TypeAdapter(Explanation)
+STEPS = (1, 10, 100, 1_000, 10_000)
+MOST_STEPS, MOST_VALUES = 100, 100  # of an attribute, so that its page can be read
 LARGE = 300_000  # co-occurrences; a concordance of more is not kept open
 
 
@@ -145,6 +148,23 @@ class Library:
     def background(self) -> Corpus:
         """The corpus whose numbers are shown as the corpus's."""
         return background_of(self.source)
+
+    @cached_property
+    def by(self) -> list[str]:
+        """Attributes of documents that counts can be shown by, numbers (such as years) first and in steps."""
+        if not isinstance(self.source, CorpusSource):
+            return []
+        numbers, texts = [], []
+        for name, values in self.background.attributes.items():
+            found = [number_of(value) for value in values]
+            known = [number for number in found if number is not None]
+            if len(values) > 1 and len(known) == len(found):
+                spread = max(known) - min(known)
+                steps = [step for step in STEPS if 2 <= spread / step + 1 <= MOST_STEPS]
+                numbers += [f"{name}:{step}" if step > 1 else name for step in steps[:2][::-1]]
+            elif 1 < len(values) <= MOST_VALUES:
+                texts.append(name)
+        return [*numbers, *texts]
 
     def is_slow(self, *words: str) -> bool:
         """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""

@@ -5,6 +5,7 @@ from bagpack.app.routers import (
     compare,
     concordance,
     datasets,
+    distribution,
     home,
     labels,
     model,
@@ -15,5 +16,17 @@ from bagpack.app.routers import (
 
 ROUTERS = tuple(
     module.router
-    for module in (home, words, pairs, concordance, compare, model, labels, datasets, teach, assets)
+    for module in (
+        home,
+        words,
+        pairs,
+        concordance,
+        distribution,
+        compare,
+        model,
+        labels,
+        datasets,
+        teach,
+        assets,
+    )
 )

@@ -68,7 +68,7 @@ async def pair_page(data: PathData) -> HTMLResponse:
     """A pair's page."""
     sketch, why = data["sketch"], data["explanation"]
     return html(
-        "pair.html.j2", 404 if sketch["unknown"] else 200, s=sketch, e=why, near=data["near"],
+        "pair.html.j2", 404 if sketch["unknown"] else 200, s=sketch, e=why, near=data["near"], by=data["by"],
         largest=largest_share(why) if why else 1.0,
         longest=max((*sketch["distances_plus"], *sketch["distances_minus"], 1)),
     )  # fmt: skip

@@ -48,7 +48,9 @@ async def word_page(data: PathData) -> Response:
     """A word's page."""
     sketch = data["sketch"]
     reach = Windows.parse(sketch["windows"]).between + 1
-    return html("word.html.j2", 404 if sketch["unknown"] else 200, s=sketch, near=data["near"], reach=reach)
+    return html(
+        "word.html.j2", 404 if sketch["unknown"] else 200, s=sketch, near=data["near"], by=data["by"], reach=reach
+    )  # fmt: skip
 
 
 @router.get("/word", include_in_schema=False)

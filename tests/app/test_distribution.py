@@ -1,0 +1,88 @@
+"""How often a word or a pair occurs by an attribute of the documents, as a page, JSON and CSV."""
+
+import csv
+import io
+
+import pytest
+
+from bagpack.app.routers.distribution import columns
+from bagpack.app.state import open_library
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.store.corpus import Corpus
+from tests.app.conftest import in_process
+from tests.conftest import run_apart
+
+
+@pytest.mark.parametrize(("words", "by"), [(("the",), "genre"), (("kinda01", "kindb01"), "year:20")])
+def test_counts_are_those_of_the_corpus(web, world, words, by):
+    query = {"w1": words[0], "w2": words[1] if len(words) > 1 else "", "by": by}
+    data = web.get("/distribution.json", params=query).json()
+    corpus = Corpus.open(world / "c.bp")
+    assert data["total"] == corpus.contexts(*words, limit=None).total > 0
+    for row in data["rows"]:
+        condition = (
+            f"genre == {row['value']}"
+            if by == "genre"
+            else f"year >= {row['value']} and year < {int(row['value']) + 20}"
+        )
+        part = corpus.where(condition)
+        assert (row["count"], row["tokens"]) == (part.contexts(*words, limit=None).total, part.tokens)
+    table = list(
+        csv.reader(io.StringIO(web.get("/distribution/rows.csv", params=query).text.removeprefix("\ufeff")))
+    )
+    assert table[0] == [by.partition(":")[0], "count", "tokens", "per_million"]
+    assert [int(row[1]) for row in table[1:]] == [row["count"] for row in data["rows"]]
+
+
+def test_attributes_to_choose_and_wrong_ones(web):
+    found = web.get("/word/the.json").json()
+    assert found["by"] == ["year:10", "year", "genre"] == web.get("/pair/the/a.json").json()["by"]
+    assert web.get("/distribution.json?w1=the").json()["by"] == "year:10"
+    wrong = web.get("/distribution.json?w1=the&by=colour")
+    assert wrong.status_code == 400 and wrong.json()["error"].endswith("colour; they have genre, year")
+    assert web.get("/distribution.json?w1=the&by=year:x").status_code == 400
+    assert web.get("/distribution?w1=nosuchword").status_code == 404
+
+
+def test_a_store_without_attributes_does_not_offer_it(tmp_path):
+    (tmp_path / "t.txt").write_text("The cat sees the dog.\n" * 20)
+    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+
+    async def scene():
+        async with in_process(open_library(str(tmp_path / "t.bp"))) as client:
+            assert "/distribution" not in (await client.get("/pair/cat/dog")).text
+            answer = await client.get("/distribution?w1=cat")
+            assert answer.status_code == 404 and "no attributes" in answer.text
+
+    run_apart(scene())
+
+
+def test_columns_are_placed_by_number():
+    rows = [{"value": value, "per_million": height, "count": 1, "tokens": 9} for value, height in
+            (("1900", 2.0), ("1910", 4.0), ("1940", 1.0), ("unknown", 9.0), ("", 3.0))]  # fmt: skip
+    chart = columns({"rows": rows})
+    assert [(c["x"], c["height"]) for c in chart["columns"]] == [(0, 50), (20, 100), (80, 25)]
+    assert chart["width"] == 20 and chart["highest"]["value"] == "1910"
+    assert columns({"rows": rows[3:]}) is None
+
+
+def test_the_page_in_a_browser(visit):
+    for width in (390, 1280):
+        page = visit("/pair/kinda01/kindb01", viewport={"width": width, "height": 800})
+        page.get_by_role("link", name="By year").click()
+        page.wait_for_url("**/distribution?**")
+        rows = page.locator(".by-rows tbody tr")
+        chart = page.get_by_role("img", name="kinda01 – kindb01 per million tokens by year")
+        assert chart.locator("rect").count() == rows.count() >= 8
+        box = chart.bounding_box()
+        assert box["width"] > 300 and box["x"] + box["width"] <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        heights = [rect.bounding_box()["height"] for rect in chart.locator("rect").all()]
+        assert max(heights) == pytest.approx(160, abs=2)
+        page.locator("select[name=by]").select_option("genre")
+        page.locator("main").get_by_role("button", name="Show").click()
+        page.wait_for_url("**by=genre**")
+        assert rows.count() == 2 and page.locator(".columns-chart").count() == 0
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download as CSV").click()
+        assert download.value.suggested_filename == "kinda01-kindb01-by-genre.csv"
