@@ -170,16 +170,20 @@ class DisconnectMiddleware:
             await self.app(scope, receive, send)
             return
         body: asyncio.Queue[Message] = asyncio.Queue()
+        work = asyncio.ensure_future(self.app(scope, body.get, send))
 
         async def watch() -> None:
-            while (message := await receive())["type"] != "http.disconnect":
+            more = True
+            while more:
+                message = await receive()
                 body.put_nowait(message)
-            body.put_nowait(message)
+                more = message.get("more_body", False)
+            if message["type"] == "http.disconnect" or (await receive())["type"] == "http.disconnect":
+                work.cancel()
 
-        work = asyncio.ensure_future(self.app(scope, body.get, send))
         watching = asyncio.ensure_future(watch())
         try:
-            await asyncio.wait({work, watching}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work})
         finally:
             watching.cancel()
             work.cancel()  # does nothing if it is done
