@@ -214,7 +214,7 @@ def distribution(library: Library, words: Sequence[str], by: str) -> Json:
 
 def distribution_csv(data: Json) -> str:
     """The same as CSV."""
-    names = ("value", "count", "tokens", "per_million")
+    names = ("value", "count", "tokens", "per_million", "low", "high")
     rows = ([row[name] for name in names] for row in data["rows"])
     return table_text([(data["attribute"], *names[1:]), *rows], ",")
 

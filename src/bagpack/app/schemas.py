@@ -123,12 +123,16 @@ class PairPage(Schema):
 
 
 class DistributionRow(Schema):
-    """The documents with one value of an attribute (empty: without one): occurrences, size, occurrences per million."""
+    """The documents with one value of an attribute (empty: without one): occurrences, size, occurrences per million
+    tokens and their 95 % interval.
+    """
 
     value: str
     count: int
     tokens: int
     per_million: float
+    low: float
+    high: float
 
 
 class DistributionPage(Schema):

@@ -63,7 +63,7 @@ async def distribution_json(data: DistributionData, response: Response) -> Json:
     responses={**PROBLEMS, 200: {"content": {"text/csv": {}}, "description": "The rows."}},
 )  # fmt: skip
 async def distribution_csv(data: DistributionData) -> Response:
-    """A row for each value: count, tokens of its documents, count per million tokens."""
+    """A row for each value: count, tokens of its documents, count per million tokens and its 95 % interval."""
     return csv_file(queries.distribution_csv(data), f"{'-'.join(data['words'])}-by-{data['attribute']}")
 
 
@@ -82,17 +82,21 @@ def columns(data: Json) -> Json | None:
     """Where the columns of a chart are, in percent of its width and height; None unless the values are numbers."""
     rows = [(number_of(row["value"]), row) for row in data["rows"]]
     numbered = [(number, row) for number, row in rows if number is not None]
-    highest = max((row["per_million"] for _, row in numbered), default=0)
-    if len(numbered) < 2 or not highest:
+    if len(numbered) < 2 or not any(row["count"] for _, row in numbered):
         return None
+    highest = max(numbered, key=lambda item: item[1]["per_million"])[1]
+    top = min(max(row["high"] for _, row in numbered), 2 * highest["per_million"])
     first, last = numbered[0][0], numbered[-1][0]
     step = min(after - before for (before, _), (after, _) in pairwise(numbered))
     whole = last - first + step
     return {
         "columns": [
-            {"x": 100 * (number - first) / whole, "height": 100 * row["per_million"] / highest, "row": row}
+            {
+                "x": 100 * (number - first) / whole, "row": row,
+                **{name: 100 - 100 * min(row[name] / top, 1) for name in ("per_million", "low", "high")},
+            }
             for number, row in numbered
         ],
         "width": 100 * step / whole, "first": numbered[0][1]["value"], "last": numbered[-1][1]["value"],
-        "highest": max(numbered, key=lambda item: item[1]["per_million"])[1],
+        "highest": highest,
     }  # fmt: skip
