@@ -81,7 +81,7 @@ def test_the_page_in_a_browser(visit):
         assert box["width"] > 300 and box["x"] + box["width"] <= width
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         heights = [rect.bounding_box()["height"] for rect in chart.locator("rect").all()]
-        assert 80 <= max(heights) <= 160
+        assert 70 <= max(heights) <= 160
         page.locator("select[name=by]").select_option("genre")
         page.locator("main").get_by_role("button", name="Show").click()
         page.wait_for_url("**by=genre**")
