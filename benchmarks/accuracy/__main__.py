@@ -151,7 +151,7 @@ def ablation() -> dict[str, list[dict]]:
 def cost() -> list[dict]:
     """`bagpack evaluate` with both presets on the same pairs, counting included."""
     tasks = (
-        ("Padó, one verb left out", SHARED / "sets" / "pado2007" / "all.tsv", ["--split", "group:verb"]),
+        ("Padó, leave-one-verb-out", SHARED / "sets" / "pado2007" / "all.tsv", ["--split", "group:verb"]),
         ("the 850 pairs that ship, 17 labels, 10 folds", RELATIONS, []),
     )
     lines = []

@@ -75,7 +75,7 @@ def _engine_counts(engine: str, pairs: Sequence[Pair], progress: Progress | None
 
 
 def with_engine_counts(matrix: BlockMatrix, engine: str, progress: Progress | None = None) -> BlockMatrix:
-    """The matrix whose pair statistics (how often the words meet, in which order) are counted by an engine."""
+    """The matrix whose pair statistics (number of co-occurrences in each order) are counted by an engine."""
     from bagpack.engines.base import parse_address
 
     pairs = list(dict.fromkeys(matrix.pairs))
