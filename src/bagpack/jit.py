@@ -1,15 +1,19 @@
 """Numba kernels that are compiled, and numba that is imported, when one of them is called for the first time.
 
 Importing numba takes longer than most commands need for their work, so a module with kernels must not import it.
-`kernel` stands for `numba.njit(cache=True, nogil=True)`. The compiled code is cached next to the source or in the
-user's cache directory; where neither can be written, it is compiled again by every process.
+`kernel` is `numba.njit(cache=True, nogil=True)`. The compiled code is cached next to the source or in the user's cache
+directory; where neither can be written, it is compiled again by every process. What a function does not need is not
+compiled: a `kernel` allocates nothing (`allocating_kernel` does), and a `subroutine` is called by kernels only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 COMPILING = "compiling the kernels for the first run here; this takes some seconds ..."
 
@@ -46,8 +50,25 @@ class Lazy:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """A function over arrays that numba compiles when it is first called."""
+    """A function over arrays that numba compiles when it is first called. It makes no arrays."""
+    return Lazy(function, partial(_compile, _nrt=False))
+
+
+def allocating_kernel(function: Callable[..., Any]) -> Any:
+    """A kernel that makes arrays itself, which takes longer to compile."""
     return Lazy(function, _compile)
+
+
+def subroutine(function: Callable[..., Any]) -> Any:
+    """A part of kernels, which Python does not call; it makes no arrays."""
+    return Lazy(function, partial(_compile, _nrt=False, no_cpython_wrapper=True))
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written: one compiled kernel serves memory maps, bytes and arrays."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
@@ -63,12 +84,12 @@ def on_compile(notice: Callable[[], None]) -> None:
     _notices[:] = [notice]
 
 
-def _compile(function: Callable[..., Any]) -> Any:
+def _compile(function: Callable[..., Any], **more: bool) -> Any:
     import numba
 
     if _notices:
         _listen()
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}  # C does not call them
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **more}  # C does not call them
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no directory that a cache could be written to

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from bagpack.basis.terms import Basis, split_term
 from bagpack.contexts.kernels.terms import MOST_TERMS, PACK_BITS, VOIDS, fill_slots
 from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.errors import UsageError
+from bagpack.jit import read_only
 
 NO_TAGS: NDArray[np.uint8] = np.empty(0, np.uint8)
 MATRIX_CELLS = 1 << 24  # of all first and second words of bigrams; beyond that, a hash table is smaller

@@ -32,8 +32,9 @@ from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.store.strings import Strings
 from bagpack.errors import UsageError
+from bagpack.jit import read_only
 from bagpack.parallel import Arrays, Shared, gather, share, worker_count
 
 I32 = NDArray[np.int32]

@@ -13,12 +13,13 @@ from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.characters import is_ideographic
 from bagpack.corpus.text.tagsets import CODES, split_tag
 from bagpack.corpus.text.tokenizer import split_word
 from bagpack.errors import UsageError
+from bagpack.jit import read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]

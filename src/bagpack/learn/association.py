@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy import sparse
 
-from bagpack.jit import kernel
+from bagpack.jit import kernel, read_only
 from bagpack.learn.weighting import STEPS, Step, with_values
 from bagpack.vectors.blocks import Block
 
@@ -43,11 +43,13 @@ def _unit_rows(indptr: Ints, data: Floats, out: Floats) -> None:
 
 
 @kernel
-def _expected(indptr: Ints, indices: Ints, data: Matrix, share: Floats, segment: Ints, out: Floats) -> None:
+def _expected(
+    indptr: Ints, indices: Ints, data: Matrix, share: Floats, segment: Ints, totals: Floats, out: Floats
+) -> None:
     """(All counts of the row in the column's segment) × (the column's share)."""
-    totals = np.zeros(segment.max() + 1 if len(segment) else 1)
     for i in range(len(indptr) - 1):
-        totals[:] = 0.0
+        for s in range(len(totals)):
+            totals[s] = 0.0
         for p in range(indptr[i], indptr[i + 1]):
             totals[segment[indices[p]]] += abs(data[p])
         for p in range(indptr[i], indptr[i + 1]):
@@ -57,7 +59,7 @@ def _expected(indptr: Ints, indices: Ints, data: Matrix, share: Floats, segment:
 def unit_length(rows: Csr) -> Csr:
     """Each row divided by its Euclidean length; all-zero rows are unchanged."""
     out = np.empty(len(rows.data))
-    _unit_rows(rows.indptr, rows.data.astype(np.float64, copy=False), out)
+    _unit_rows(read_only(rows.indptr), read_only(rows.data.astype(np.float64, copy=False)), out)
     return with_values(rows, out)
 
 
@@ -159,7 +161,10 @@ class Association(Step):
         """Expected count at each stored value's place."""
         out = np.empty(len(rows.data))
         segments = self.segment_.astype(np.int64)
-        _expected(rows.indptr, rows.indices, rows.data, self.share_, segments, out)
+        _expected(
+            read_only(rows.indptr), read_only(rows.indices), read_only(rows.data), self.share_, segments,
+            np.empty(segments.max(initial=0) + 1), out,
+        )  # fmt: skip
         return out
 
 
@@ -211,7 +216,9 @@ class LogPpmi(Association):
         expected = self.expected(rows)
         np.log1p(expected, out=expected)  # numpy's is several times faster than a compiled loop's
         out = np.empty(len(rows.data))
-        _log_ppmi_rows(rows.indptr, rows.data, expected, np.log1p(np.arange(LOOKED_UP)), out)
+        _log_ppmi_rows(
+            read_only(rows.indptr), read_only(rows.data), expected, np.log1p(np.arange(LOOKED_UP)), out
+        )
         return with_values(rows, out)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.jit import kernel
+from bagpack.jit import allocating_kernel, kernel, subroutine
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Index, Ints
@@ -32,7 +32,7 @@ class Arrays(NamedTuple):
     first: Ints
 
 
-@kernel
+@subroutine
 def dot_row(arrays: Arrays, row: int, weights: Floats) -> float:
     """Product of one stored row with the weights of its block."""
     total = 0.0
@@ -41,14 +41,14 @@ def dot_row(arrays: Arrays, row: int, weights: Floats) -> float:
     return total
 
 
-@kernel
+@subroutine
 def add_row(arrays: Arrays, row: int, step: float, weights: Floats) -> None:
     """Add step · row to the weights."""
     for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
         weights[arrays.indices[q]] += step * arrays.data[q]
 
 
-@kernel
+@subroutine
 def spread_row(arrays: Arrays, before: int, row: int, dense: Floats) -> None:
     """Write a row into an array that holds the row ``before`` (−1: nothing) and zeros; −1 for ``row`` only clears."""
     if before >= 0:
@@ -59,7 +59,7 @@ def spread_row(arrays: Arrays, before: int, row: int, dense: Floats) -> None:
             dense[arrays.indices[q]] = arrays.data[q]
 
 
-@kernel
+@subroutine
 def dot_product(arrays: Arrays, row: int, dense: Floats, weights: Floats) -> float:
     """Σ row · dense · weights over the columns."""
     total = 0.0
@@ -69,7 +69,7 @@ def dot_product(arrays: Arrays, row: int, dense: Floats, weights: Floats) -> flo
     return total
 
 
-@kernel
+@subroutine
 def add_product(arrays: Arrays, row: int, dense: Floats, step: float, weights: Floats) -> None:
     """Add step · row · dense to the weights."""
     for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
@@ -114,7 +114,7 @@ def product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out
     spread_row(arrays, spread, np.int64(-1), dense)
 
 
-@kernel
+@allocating_kernel
 def product_dots(
     arrays: Arrays, block: int, order: Index, dense: Floats, unit: bool, weights: Floats, out: Floats
 ) -> None:

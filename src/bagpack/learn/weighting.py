@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from bagpack.errors import UsageError
-from bagpack.jit import kernel
+from bagpack.jit import allocating_kernel
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bagpack.learn.types import Csr, Floats, Ints, Matrix, Tags
 
 
-@kernel
+@allocating_kernel
 def _column_sums(
     indptr: Ints, indices: Ints, data: Matrix, weight: Floats, n_columns: int
 ) -> tuple[Floats, Floats]:
@@ -45,7 +45,7 @@ def _column_sums(
     return filled, total
 
 
-@kernel
+@allocating_kernel
 def _column_squares(indptr: Ints, indices: Ints, data: Matrix, weight: Floats, mean: Floats) -> Floats:
     """Per column, Σ weight·(value − mean)² over the entries that are not zero."""
     squares = np.zeros(len(mean))
@@ -61,7 +61,7 @@ def _column_squares(indptr: Ints, indices: Ints, data: Matrix, weight: Floats, m
     return squares
 
 
-@kernel
+@allocating_kernel
 def _scale_entries(indices: Ints, data: Matrix, low: Floats, width: Floats, zero: Floats) -> Floats:
     """Each stored value's image in [0, 1], less the image of zero."""
     out = np.empty(len(data))

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.contexts.count import Csr
-from bagpack.corpus.store.strings import read_only
-from bagpack.jit import kernel
+from bagpack.jit import kernel, read_only
 from bagpack.vectors.tables import canonical
 
 I64 = NDArray[np.int64]

@@ -12,13 +12,13 @@ import numpy as np
 from bagpack.contexts.kernels.cooccurrences import lower_bound
 from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.jit import kernel
+from bagpack.jit import allocating_kernel, kernel, subroutine
 
 AHEAD = 8  # occurrences whose tokens are prefetched
 SOON = 3  # occurrences the vocabulary numbers of whose tokens are prefetched
 
 
-@kernel
+@subroutine
 def add_partner(sums, other, b, touched, count):  # type: ignore[no-untyped-def]
     """Count one more; returns how many partners there are."""
     if sums[b] == 0 and other[b] == 0:
@@ -122,7 +122,7 @@ def count_partners(  # type: ignore[no-untyped-def]
     return clock
 
 
-@kernel
+@allocating_kernel
 def merge_partners(  # type: ignore[no-untyped-def]
     cursors, sizes, partners, n_after, n_before, after, before, touched, least, out, out_after, out_before, out_sizes
 ):  # fmt: skip

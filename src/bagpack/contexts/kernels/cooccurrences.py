@@ -7,7 +7,7 @@ import numpy as np
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.contexts.kernels.windows import same_sentence
-from bagpack.jit import kernel
+from bagpack.jit import kernel, subroutine
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
 PENDING = 1024  # co-occurrences that wait for their tokens to come into the cache
@@ -28,7 +28,7 @@ def block_bits(tokens, marks, reach):  # type: ignore[no-untyped-def]
     return bits
 
 
-@kernel
+@subroutine
 def mark_reach(positions, low, high, reach, bits, blocks, base):  # type: ignore[no-untyped-def]
     """Mark every block that holds a token within `reach` of an occurrence by base + its number, the last one's."""
     shift = np.uint64(bits)
@@ -40,7 +40,7 @@ def mark_reach(positions, low, high, reach, bits, blocks, base):  # type: ignore
         mark = np.uint32(mark + ONE)
 
 
-@kernel
+@subroutine
 def near_marks(few, start, stop, many, low, marks, reach, bits, blocks, base, near):  # type: ignore[no-untyped-def]
     """List which of few[start:stop] may be within `reach` of one of `many`, which were marked; returns how many.
 
@@ -74,7 +74,7 @@ def near_marks(few, start, stop, many, low, marks, reach, bits, blocks, base, ne
     return np.int64(count)
 
 
-@kernel
+@subroutine
 def search_all(few, start, stop, many, low, high, near):  # type: ignore[no-untyped-def]
     """List few[start:stop] with the first of `many` that is not before each; returns how many.
 
@@ -95,14 +95,14 @@ def search_all(few, start, stop, many, low, high, near):  # type: ignore[no-unty
     return count
 
 
-@kernel
+@subroutine
 def fetch(positions, low, high):  # type: ignore[no-untyped-def]
     """Prefetch the first positions; the processor's own prefetcher continues."""
     for i in range(low, min(high, low + FETCHED), POSITIONS_PER_LINE):
         prefetch(positions, i)
 
 
-@kernel
+@subroutine
 def settle(  # type: ignore[no-untyped-def]
     tokens, waiting, count, rooms, starts, seconds, orders, at, counts, found
 ):
@@ -120,7 +120,7 @@ def settle(  # type: ignore[no-untyped-def]
     return at
 
 
-@kernel
+@subroutine
 def lower_bound(positions, low, high, wanted):  # type: ignore[no-untyped-def]
     """First index in low..high whose position is at least `wanted`."""
     while low < high:
@@ -132,7 +132,7 @@ def lower_bound(positions, low, high, wanted):  # type: ignore[no-untyped-def]
     return low
 
 
-@kernel
+@subroutine
 def neighbours(  # type: ignore[no-untyped-def]
     few, i, few_low, few_high, few_length, many, at, many_low, many_high, many_length, between
 ):
@@ -161,7 +161,7 @@ def neighbours(  # type: ignore[no-untyped-def]
     return before, after
 
 
-@kernel
+@subroutine
 def find_repetitions(  # type: ignore[no-untyped-def]
     tokens, positions, low, begin, end, length, between, room, starts, seconds, orders, at, found
 ):

@@ -18,7 +18,7 @@ from bagpack.contexts.kernels.terms import (
 )
 from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.jit import kernel
+from bagpack.jit import kernel, subroutine
 
 AHEAD = 8  # co-occurrences whose tokens are fetched
 SOON = 3  # co-occurrences the facts of whose tokens are fetched
@@ -26,7 +26,7 @@ WORD_BITS = np.uint64(6)
 WORD_MASK = np.uint64(63)
 
 
-@kernel
+@subroutine
 def add_segment(tokens, tags, start, end, offset, ids, entries, bigrams, clocks, clock, tick, columns, at):  # type: ignore[no-untyped-def]
     """Append the columns offset + cell of the terms in tokens start..end-1; returns the end and the clock.
 

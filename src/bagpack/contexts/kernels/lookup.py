@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.kernels.intrinsics import prefetch
-from bagpack.corpus.store.strings import FEW, Strings, compare, read_only
-from bagpack.jit import kernel
+from bagpack.corpus.store.strings import FEW, Strings, compare
+from bagpack.jit import kernel, read_only, subroutine
 
 I64 = NDArray[np.int64]
 STEP = 16
@@ -20,7 +20,7 @@ FETCHED = 512
 LAST = np.uint64(np.iinfo(np.uint64).max)
 
 
-@kernel
+@subroutine
 def first_bytes(blob, start, end):  # type: ignore[no-untyped-def]
     """Up to eight bytes as a big-endian number, which compares as they do."""
     value = np.uint64(0)
@@ -38,7 +38,7 @@ def sample_keys(blob, offsets, step, out):  # type: ignore[no-untyped-def]
         out[i] = first_bytes(blob, np.int64(offsets[i * step]), np.int64(offsets[i * step + 1]))
 
 
-@kernel
+@subroutine
 def first_not_below(sample, wanted):  # type: ignore[no-untyped-def]
     """Index of the first number that is not below `wanted`.
 

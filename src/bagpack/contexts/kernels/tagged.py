@@ -12,10 +12,10 @@ import numpy as np
 from bagpack.contexts.kernels.terms import FIRST_SHIFT, PACK_MASK, SECOND_SHIFT, VOID, bigram_cell
 from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.jit import kernel
+from bagpack.jit import kernel, subroutine
 
 
-@kernel
+@subroutine
 def list_readings(tokens, tags, start, end, offset, ids, entries, bigrams, clocks, clock, tick, columns, at):  # type: ignore[no-untyped-def]
     """Append the columns offset + cell of the terms in tokens start..end-1; returns the end and the clock.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bagpack.jit import kernel
+from bagpack.jit import kernel, subroutine
 
 VOIDS = 8  # cells before the first term's; see `words`
 PACK_BITS = 21
@@ -22,13 +22,13 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 HIGH = np.uint64(32)
 
 
-@kernel
+@subroutine
 def slot_of(key, mask):  # type: ignore[no-untyped-def]
     """Where the search for a bigram starts in a hash table."""
     return ((key * MIX) >> HIGH) & mask
 
 
-@kernel
+@subroutine
 def bigram_cell(bigrams, first, second):  # type: ignore[no-untyped-def]
     """Cell of a bigram, 0 if it is not a term: from a matrix (first, second), or from a hash table where that is large.
 

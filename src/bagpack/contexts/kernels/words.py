@@ -19,7 +19,7 @@ from bagpack.contexts.kernels.terms import (
 )
 from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.jit import kernel
+from bagpack.jit import kernel, subroutine
 
 AHEAD = 8  # occurrences whose tokens are fetched; far enough for the memory to answer, near enough to be kept
 SOON = 3  # occurrences the facts of whose tokens are fetched
@@ -27,19 +27,19 @@ NARROW = 4  # tokens on a side that are counted without a loop
 SENTENCE_BIT = np.uint32(31)
 
 
-@kernel
+@subroutine
 def beyond(reach, distance):  # type: ignore[no-untyped-def]
     """The bit that opens a sentence, if the distance is out of reach: a window ends there as well."""
     return SENTENCE_START if reach < distance else np.uint32(0)
 
 
-@kernel
+@subroutine
 def word_of(ids, token, outside):  # type: ignore[no-untyped-def]
     """Number of a token's basis word; 0 if `outside` has the bit that opens a sentence."""
     return np.uint64(ids[token & TYPE_MASK]) & (np.uint64(outside >> SENTENCE_BIT) - ONE)
 
 
-@kernel
+@subroutine
 def add_four(row, bigrams, once, e0, e1, e2, e3):  # type: ignore[no-untyped-def]
     """Add four tokens' terms to half a row; with `once`, equal terms once.
 
@@ -73,7 +73,7 @@ def add_four(row, bigrams, once, e0, e1, e2, e3):  # type: ignore[no-untyped-def
         row[b2] -= again5
 
 
-@kernel
+@subroutine
 def add_tokens(tokens, start, stop, row, ids, entries, bigrams, clocks, clock, tick):  # type: ignore[no-untyped-def]
     """Add the terms of tokens start..stop-1 to half a row; returns the clock.
 
@@ -107,8 +107,9 @@ def count_words(  # type: ignore[no-untyped-def]
     half = sums.shape[1] // 2
     narrow = before <= NARROW and after <= NARROW
     once = tick == 0
-    b1, b2, b3, b4 = beyond(before, 1), beyond(before, 2), beyond(before, 3), beyond(before, 4)
-    a1, a2, a3, a4 = beyond(after, 1), beyond(after, 2), beyond(after, 3), beyond(after, 4)
+    one, two, three, four = np.int64(1), np.int64(2), np.int64(3), np.int64(4)  # literals: a version for each
+    b1, b2, b3, b4 = beyond(before, one), beyond(before, two), beyond(before, three), beyond(before, four)
+    a1, a2, a3, a4 = beyond(after, one), beyond(after, two), beyond(after, three), beyond(after, four)
     for t in range(lows.size):
         positions = extra if is_extra[t] else postings
         pre, post = sums[t, :half], sums[t, half:]

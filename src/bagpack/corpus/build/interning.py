@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.readers.base import TokenBatch
-from bagpack.corpus.store.strings import Strings, read_only
-from bagpack.jit import kernel
+from bagpack.corpus.store.strings import Strings
+from bagpack.jit import kernel, read_only, subroutine
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
@@ -25,7 +25,7 @@ FULL = -1
 ONE = np.uint64(1)
 
 
-@kernel
+@subroutine
 def mix(hash_value: np.uint64) -> np.uint64:
     """Spread FNV's entropy to the low bits that pick the slot."""
     hash_value ^= hash_value >> np.uint64(32)
@@ -33,7 +33,7 @@ def mix(hash_value: np.uint64) -> np.uint64:
     return hash_value ^ (hash_value >> np.uint64(29))
 
 
-@kernel
+@subroutine
 def intern_two(  # type: ignore[no-untyped-def]
     buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used
 ):
@@ -135,7 +135,7 @@ def hash_tokens(buffer, starts, stops, lemma_starts, lemma_stops, out):  # type:
         out[i] = mix(h)
 
 
-@kernel
+@subroutine
 def _same_bytes(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
     """Whether buffer[start:end] is at `at` in the blob."""
     i, stop, k = np.uint64(start), np.uint64(end), np.uint64(at)

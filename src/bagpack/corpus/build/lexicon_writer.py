@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.store import format
 from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings, compare, merge_sorted, read_only
+from bagpack.corpus.store.strings import Strings, compare, merge_sorted
 from bagpack.files import disk_errors
-from bagpack.jit import kernel
+from bagpack.jit import kernel, read_only
 
 Counted = tuple[Strings, NDArray[np.int64]]
 
@@ -75,12 +75,14 @@ def pick_keys(blob, offsets, counts, forms, form_offsets, keys, key_offsets):  #
     """Split sorted FORM TAB KEY; of each form, keep the key with the highest count. Returns the number of forms."""
     n = 0
     highest = np.int64(-1)
+    form, form_end = np.int64(0), np.int64(0)  # the form of the line before
     for i in range(offsets.size - 1):
         start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
         tab = start
         while blob[tab] != TAB:
             tab += 1
-        again = n > 0 and compare(forms, form_offsets[n - 1], form_offsets[n], blob, start, tab) == 0
+        again = n > 0 and compare(blob, form, form_end, blob, start, tab) == 0
+        form, form_end = start, tab
         if again and counts[i] <= highest:
             continue
         if not again:

@@ -20,10 +20,10 @@ from bagpack.corpus.store import format
 from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.manifest import FACTS
-from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import sync_directory, write_json
-from bagpack.jit import kernel
+from bagpack.jit import kernel, read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.text.tagsets import CODES, tagset
 from bagpack.errors import UsageError, missing_extra
-from bagpack.jit import kernel
+from bagpack.jit import allocating_kernel
 
 PACKAGE, WEIGHTS = "textblob_aptagger", "trontagger-0.1.0.pickle"
 STARTS, ENDS = ("-START2-", "-START-"), ("-END-", "-END2-")  # of a sentence, outwards from its words
@@ -58,7 +58,7 @@ def normalise(word: str) -> str:
     return "!DIGITS" if word[0].isdigit() else word.lower()
 
 
-@kernel
+@allocating_kernel
 def tag_tokens(  # type: ignore[no-untyped-def]
     tokens, word, suffix, lower_suffix, prefix, fixed, w0, w1, w2, w3, w4, s0, s1, s3, p0, before, known, pairs, edges,
     out,

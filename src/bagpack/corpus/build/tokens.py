@@ -14,11 +14,11 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, Sentence, TextBatch, TokenBatch
 from bagpack.corpus.readers.io import line_number
 from bagpack.corpus.store.format import GLUED, SENTENCE_START
-from bagpack.corpus.store.strings import read_only
 from bagpack.corpus.text.lemmas import TextAnnotator, get_annotator
 from bagpack.corpus.text.sentences import join_paragraphs
 from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, tokenize_into
 from bagpack.errors import InputError
+from bagpack.jit import read_only
 
 TEXT_BATCH = 1 << 20  # characters that are tokenised together
 

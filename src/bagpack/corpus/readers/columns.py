@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.store.format import GLUED, SENTENCE_START
 from bagpack.corpus.store.strings import Strings
-from bagpack.jit import kernel
+from bagpack.jit import allocating_kernel, kernel, subroutine
 
 # Why a kernel stopped.
 DONE, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(6)
@@ -69,7 +69,7 @@ def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int6
     return strings.blob, strings.offsets, np.array(list(names.values()), np.int64)
 
 
-@kernel
+@subroutine
 def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
     """Whether so many bytes from `at` on are those of `other` from `start` on."""
     for k in range(length):  # noqa: SIM110 (numba compiles no generators)
@@ -78,7 +78,7 @@ def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel
+@subroutine
 def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ignore[no-untyped-def]
     """Kind of the known tag that opens this line, else TAG_UNKNOWN."""
     at = start + 1
@@ -98,7 +98,7 @@ def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ig
     return TAG_UNKNOWN
 
 
-@kernel
+@subroutine
 def _push_token(  # type: ignore[no-untyped-def]
     start1, end1, start2, end2, start3, end3, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags,
     state, max_sentence,
@@ -125,7 +125,7 @@ def _push_token(  # type: ignore[no-untyped-def]
     return state[SENTENCE_LENGTH] > max_sentence
 
 
-@kernel
+@subroutine
 def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
     """Note that a document begins with this line."""
     events[state[EVENTS], 0] = state[TOKENS]
@@ -234,7 +234,7 @@ def _number(buffer, start, end):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel
+@subroutine
 def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
     """Whether MISC holds SpaceAfter=No."""
     for i in range(start, end - NO_SPACE_AFTER.size + 1):
@@ -243,7 +243,7 @@ def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel
+@allocating_kernel
 def read_conllu(  # type: ignore[no-untyped-def]
     buffer, tag_column, skip_bad, max_sentence, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags,
     events, state,
@@ -338,7 +338,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
     return DONE
 
 
-@kernel
+@subroutine
 def _range_is_plain(buffer, line, last, written):  # type: ignore[no-untyped-def]
     """1 if the forms of the words up to id `last`, starting at `line`, are as long together as `written`."""
     total = 0

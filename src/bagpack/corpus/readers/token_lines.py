@@ -11,9 +11,9 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.base import DocumentStart, Slice, TokenBatch
 from bagpack.corpus.readers.io import blocks, place_at, without_mark
-from bagpack.corpus.store.strings import read_only
 from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError
+from bagpack.jit import read_only
 
 SHOWN_BYTES = 60  # of a bad line
 

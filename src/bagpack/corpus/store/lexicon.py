@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.store import format
-from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.store.strings import Strings
 from bagpack.files import map_array
+from bagpack.jit import read_only
 
 
 class Lexicon:

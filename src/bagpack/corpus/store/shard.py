@@ -16,9 +16,10 @@ from bagpack.corpus.store import format
 from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, TYPE_MASK
 from bagpack.corpus.store.manifest import read_facts
-from bagpack.corpus.store.strings import Strings, read_only
+from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import map_array
+from bagpack.jit import read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]

@@ -9,12 +9,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.jit import kernel
+from bagpack.jit import kernel, read_only, subroutine
 
 U8 = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -23,14 +22,7 @@ PREFIX = 7  # bytes that are compared at once when strings are sorted
 FEW = 32  # queries that are searched without a kernel, which would take longer to load
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view, which numba sees as the type that a memory map has."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
-@kernel
+@subroutine
 def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untyped-def]
     """Negative, zero or positive, as bytes compare."""
     length1 = end1 - start1
@@ -54,7 +46,7 @@ def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyp
         out_offsets[i + 1] = at
 
 
-@kernel
+@subroutine
 def _lower_bound(blob, offsets, query, start, end):  # type: ignore[no-untyped-def]
     """Index of the first string that is not below one query."""
     low = 0

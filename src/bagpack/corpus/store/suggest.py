@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import fold
-from bagpack.jit import kernel
+from bagpack.jit import allocating_kernel
 
 BEGINNING = 4  # characters that words with the same beginning share
 SHORT = 6  # bytes; within two edits of a shorter word there are too many words
@@ -26,7 +26,7 @@ class KnownWord:
     count: int
 
 
-@kernel
+@allocating_kernel
 def slips(blob, offsets, word, most, out):  # type: ignore[no-untyped-def]
     """Edit distance (with transpositions) of each string to a word, in bytes; most + 1 means more than `most`."""
     size = word.size

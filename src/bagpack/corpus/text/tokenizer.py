@@ -53,7 +53,7 @@ from bagpack.corpus.text.word_ends import (
     undivided_stop,
     url_stop,
 )
-from bagpack.jit import kernel
+from bagpack.jit import kernel, read_only, subroutine
 
 NO_SPACE_BEFORE = 1
 """Flag: no white space is before the token."""
@@ -128,13 +128,11 @@ def tokenize_into(
     if min(len(starts), len(stops), len(flags)) < len(data):
         raise ValueError(f"the output arrays must hold {len(data)} tokens, one per byte of text")
     style = _STYLES[language(lang).style]
-    data = data.view()
-    data.flags.writeable = False  # one compiled kernel serves bytes, memory maps and arrays
-    sentence_ends = np.asarray(sentence_ends, dtype=np.int64).view()
-    sentence_ends.flags.writeable = False
-    return int(
-        _tokenize(data, sentence_ends, character_classes(), abbreviations(lang), style, starts, stops, flags)
+    ends = read_only(np.asarray(sentence_ends, dtype=np.int64))
+    found = _tokenize(
+        read_only(data), ends, character_classes(), abbreviations(lang), style, starts, stops, flags
     )
+    return int(found)
 
 
 @kernel
@@ -191,7 +189,7 @@ def _tokenize(
     return count
 
 
-@kernel
+@subroutine
 def _word(
     data: NDArray[np.uint8],
     start: int,
@@ -264,7 +262,7 @@ def _word(
     return i, divisible
 
 
-@kernel
+@subroutine
 def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int, piece: int) -> bool:
     """Whether the character at i may stand inside a word, between the classes ``before`` and ``after``."""
     byte = data[i]
@@ -280,14 +278,14 @@ def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int,
     return bool(byte == _AND and before == UPPER and after == UPPER)
 
 
-@kernel
+@subroutine
 def _is_www(data: NDArray[np.uint8], start: int, stop: int) -> bool:
     if stop - start != 3:
         return False
     return bool(lower(data[start]) == lower(data[start + 1]) == lower(data[start + 2]) == 0x77)
 
 
-@kernel
+@subroutine
 def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8]) -> bool:
     """Whether no word follows in the sentence."""
     while i < stop:
@@ -298,7 +296,7 @@ def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[
     return True
 
 
-@kernel
+@subroutine
 def _symbol(
     data: NDArray[np.uint8], start: int, i: int, stop: int, classes: NDArray[np.uint8], style: int
 ) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.text.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
 from bagpack.corpus.text.languages import language
-from bagpack.jit import kernel
+from bagpack.jit import subroutine
 
 
 def packed(words: str) -> NDArray[np.int64]:
@@ -43,7 +43,7 @@ _MAY_END_URL = byte_set("/#&=%+~$_-")
 _ALPHANUMERIC = byte_set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
-@kernel
+@subroutine
 def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.int64]) -> bool:
     """Whether the bytes, lower-cased, are one of the packed words."""
     if stop - start > 7 or stop == start:
@@ -61,13 +61,13 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
     return bool(low < len(words) and words[low] == packed)
 
 
-@kernel
+@subroutine
 def clitic_letters(data: NDArray[np.uint8], start: int, stop: int) -> bool:
     """Whether the bytes are what follows the apostrophe of an English clitic, n't aside."""
     return bool(is_listed(data, start, stop, _CLITICS))
 
 
-@kernel
+@subroutine
 def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the English clitic that ends a word begins; ``stop`` if there is none."""
     for letters in range(1, 3):
@@ -82,7 +82,7 @@ def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     return stop
 
 
-@kernel
+@subroutine
 def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the pronoun behind a French verb begins (vas|-tu, demanda|-t-elle); ``stop`` if there is none."""
     for letters in range(1, 6):
@@ -98,7 +98,7 @@ def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     return stop
 
 
-@kernel
+@subroutine
 def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, width: int, stop: int) -> int:
     """Whether a French word goes on behind its apostrophe: where it does at least (c'est-à-dire), else -1."""
     after = apostrophe_at + width
@@ -112,7 +112,7 @@ def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, widt
     return -1
 
 
-@kernel
+@subroutine
 def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np.uint8]) -> int:
     """Return where an address ends whose scheme or ``www.`` ends at start: less final punctuation."""
     i = start
@@ -132,7 +132,7 @@ def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np
     return i
 
 
-@kernel
+@subroutine
 def domain_stop(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the domain name at start ends; start if there is none with a period in it."""
     i = start
