@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import threading
 import time
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 GRACE = 1.5  # seconds for cleaning up, after which the process ends in any case
-POLL = 0.25  # seconds between two looks at whether the parent process is there
+POLL = 0.25  # seconds between two looks at whether the parent process is there, where it cannot be waited for
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 
 _received: list[int] = []
@@ -66,12 +68,18 @@ def end_with(parent: int) -> None:
         return
     _watched.append(parent)
 
-    def watch() -> None:
-        while os.getppid() == parent:  # on Windows this stays so, and the worker finishes its task first
-            time.sleep(POLL)
-        os._exit(1)
+    threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
 
-    threading.Thread(target=watch, daemon=True).start()
+
+def _exit_after(parent: int) -> None:
+    """End this process as soon as its parent has ended."""
+    with suppress(AttributeError, OSError):  # only Linux has it
+        ended = os.pidfd_open(parent)
+        if os.getppid() == parent:  # else it has ended, and the number may be another process's
+            select.select([ended], [], [])
+    while os.getppid() == parent:  # on Windows this stays so, and the worker finishes its task first
+        time.sleep(POLL)
+    os._exit(1)
 
 
 def as_worker(parent: int, function: Any, arguments: Any, options: Any) -> Any:
