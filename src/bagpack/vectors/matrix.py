@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from bagpack.basis import Basis
@@ -27,14 +27,15 @@ from bagpack.parallel import Progress
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.growing import empty_tables, grown_tables
+from bagpack.vectors.lazy_csr import LazyCsr
 from bagpack.vectors.rows import I64, Bools, PairRows
 from bagpack.vectors.rows import Pair as Pair
-from bagpack.vectors.tables import CountTables, OutsideCounts, PairTable, WordTable, canonical
+from bagpack.vectors.tables import CountTables, OutsideCounts, PairTable, WordTable
 
 ALL = CONDITIONS["v1v2v12"]
 
 
-class BlockMatrix(PairRows, sparse.csr_array):
+class BlockMatrix(PairRows, LazyCsr):
     """Pair vectors in named blocks; a sparse array that scikit-learn takes as it is.
 
     It is a ``scipy.sparse.csr_array`` of pairs × features whose arrays are put together when something asks for them.
@@ -54,10 +55,6 @@ class BlockMatrix(PairRows, sparse.csr_array):
 
     _names: tuple[str, ...]
     _weighted: Mapping[str, Block] | None
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """An ordinary sparse array: scipy calls the class of an operand to make the results of its operations."""
-        return sparse.csr_array(*args, **kwargs) if args or kwargs else super().__new__(cls)
 
     @classmethod
     def make(
@@ -84,12 +81,7 @@ class BlockMatrix(PairRows, sparse.csr_array):
         width = (
             sum(self.blocks[name].width for name in names) if weighted else _width(names, len(tables.basis))
         )
-        # Whatever scipy keeps beside the three arrays.
-        template = vars(sparse.csr_array((len(rows), width), dtype=np.int32))
-        self.__dict__.update(
-            {key: value for key, value in template.items() if key not in ("data", "indices", "indptr")}
-        )
-        canonical(self)
+        self._set_shape(len(rows), width)
         return self
 
     # Making -----------------------------------------------------------------------------------------------------
@@ -178,8 +170,7 @@ class BlockMatrix(PairRows, sparse.csr_array):
 
     # As a sparse array ------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _csr(self) -> Csr:
+    def _assemble(self) -> Csr:
         if self._weighted is not None:
             expanded = [self.blocks[name].expanded() for name in self._names]
             csr = expanded[0].copy() if len(expanded) == 1 else sparse.hstack(expanded, format="csr")
@@ -193,24 +184,7 @@ class BlockMatrix(PairRows, sparse.csr_array):
                 "v12": lambda: Part(self.couples.rows, *self._couple_rows),
             }
             csr = assemble([parts[name]() for name in self._names])
-        for array in (csr.data, csr.indices, csr.indptr):
-            array.flags.writeable = False  # changes would not reach the blocks
         return csr
-
-    @property
-    def data(self) -> NDArray[Any]:  # type: ignore[override]
-        """Values of the non-zero entries."""
-        return self._csr.data
-
-    @property
-    def indices(self) -> NDArray[Any]:  # type: ignore[override]
-        """Column of each entry."""
-        return self._csr.indices
-
-    @property
-    def indptr(self) -> NDArray[Any]:  # type: ignore[override]
-        """Where each row's entries start."""
-        return self._csr.indptr
 
     @property  # type: ignore[misc]
     def dtype(self) -> Any:
@@ -218,25 +192,6 @@ class BlockMatrix(PairRows, sparse.csr_array):
         if self._weighted is None:
             return np.result_type(self.words.rows.dtype, self.couples.rows.dtype)
         return np.result_type(*(self.blocks[name].rows.dtype for name in self._names))
-
-    def tocsr(self, copy: bool = False) -> sparse.csr_array[Any]:
-        """The matrix itself, of which scikit-learn then selects rows; with ``copy`` an ordinary array."""
-        return self.copy() if copy else self
-
-    def __getitem__(self, key: Any) -> Any:
-        """Rows as a `BlockMatrix`; anything else as scipy has it."""
-        rows = key
-        if isinstance(key, tuple):
-            rest = [part for part in key[1:] if part is not Ellipsis and not _is_everything(part)]
-            rows = key[0] if not rest and len(key) else None
-        if (
-            rows is None
-            or rows is Ellipsis
-            or np.ndim(rows) > 1
-            or (np.ndim(rows) == 0 and not isinstance(rows, slice))
-        ):
-            return super().__getitem__(key)
-        return self.select(rows)
 
     def select(self, rows: ArrayLike | slice) -> BlockMatrix:
         """Some of the rows (numbers, a mask or a slice), in the given order; the tables are shared."""
@@ -391,10 +346,6 @@ def _restore(
 
 def _width(names: Sequence[str], terms: int) -> int:
     return sum({"v1": 2, "v2": 2, "v12": 6}[name] for name in names) * terms
-
-
-def _is_everything(part: Any) -> bool:
-    return isinstance(part, slice) and part == slice(None)
 
 
 def _sorted(rows: Csr) -> Csr:
