@@ -81,8 +81,7 @@ def damages(path: Path) -> list[str]:
     if kind == BASIS:
         from bagpack.basis import Basis
 
-        # A table that people may edit carries no checksum; what can be checked is that the terms are in rank order.
-        return [f"{path} {problem}" for problem in Basis.open(path).rank_problems()]
+        return [f"{path} {problem}" for problem in Basis.problems(path)]
     if kind == MODEL:
         from bagpack.learn.model_io import verify_model
 

@@ -143,6 +143,19 @@ def test_info_and_verify_know_a_basis(cli, store, write, tmp_path):
     assert facts["most_frequent_unigrams"][term] == int(count)
     assert "unigrams" in cli("info", basis).out
     assert cli("verify", basis).code == 0
+    saved = tmp_path / "saved.tsv"
+    assert (done := cli("basis", store, "-b", 12, "--out", saved)).code == 0
+    assert done.out == ""
+    assert saved.read_bytes().startswith(basis.read_bytes())
+    assert cli("verify", saved).code == 0
+    assert json.loads(cli("info", saved, "--json").out)["basis_hash"] == facts["basis_hash"]
+    data = saved.read_bytes()
+    for at in range(12, data.index(b"# blake2b"), 11):  # one flipped bit anywhere behind the header
+        saved.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        assert cli("verify", saved).code == 1, at
+    saved.write_bytes(data.replace(b"\tthe\t", b"\tthx\t"))
+    assert "does not match the checksum in its last line" in cli("verify", saved).err
+    assert "is no basis that BagPack made" in cli("basis", store, "--out", write("notes.txt", "mine")).err
     by_hand = write("mine.tsv", "# my own\nunigram\tonly\nbigram\tof the\n")
     assert json.loads(cli("info", by_hand, "--json").out)["most_frequent_unigrams"] == {"only": 0}
     assert "is not a basis line" in cli("verify", write("bad.tsv", "unigram\tonly\nunigrm\tx\n")).err

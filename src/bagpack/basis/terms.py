@@ -22,6 +22,9 @@ from bagpack.files import digest, write_text
 
 DEFAULT_B = 1500
 HEADER = "kind\tterm\tcount"
+CHECKSUM = (
+    "# blake2b "  # begins the last line of a saved basis; the rest is the checksum of all lines before it
+)
 BARE_HEADER = "kind\tterm"  # of a basis without counts
 TAGGED = "# terms may have parts of speech: saw/NOUN, ADJ"
 WORDS = ("all", "content", "function")
@@ -133,8 +136,9 @@ class Basis:
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the TSV."""
-        write_text(Path(path), self.to_tsv())
+        """Write the TSV, and its checksum in a comment at the end, which `bagpack verify` checks."""
+        text = self.to_tsv()
+        write_text(Path(path), f"{text}{CHECKSUM}{digest(text.encode())}\n")
 
     @classmethod
     def open(cls, path: str | Path) -> Basis:
@@ -207,6 +211,18 @@ class Basis:
         """Tokens of its unigrams, tags excluded: all tokens of the corpus but those of rare words."""
         counted = zip(self.unigrams, self.unigram_counts, strict=True) if self.unigram_counts else ()
         return sum(count for word, count in counted if not self.tagged or split_term(word)[0])
+
+    @classmethod
+    def problems(cls, path: str | Path) -> list[str]:
+        """What is wrong with the content of a file: its checksum, if it has one, or the order of its terms."""
+        basis = cls.open(path)
+        text, mark, checksum = Path(path).read_bytes().rpartition(CHECKSUM.encode())
+        if mark and checksum.strip().decode("ascii", "replace") != digest(text):
+            return [
+                f"does not match the checksum in its last line: it is damaged, or was edited; if you edited it, remove "
+                f"the line that begins with {CHECKSUM.strip()!r}"
+            ]
+        return basis.rank_problems()
 
     def rank_problems(self) -> list[str]:
         """What is wrong with the order of the terms: by falling count, equal counts in code-point order."""

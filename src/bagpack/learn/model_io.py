@@ -30,7 +30,7 @@ from bagpack.artefacts import (
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
-from bagpack.files import read_json
+from bagpack.files import read_json, write_bytes
 from bagpack.learn.association import Joining
 from bagpack.learn.block_weighting import BlockWeighting
 from bagpack.learn.calibration import Calibration, Threshold
@@ -104,7 +104,7 @@ def save_model(
         "manifest": dict(manifest if manifest is not None else model.manifest),
     }
     with new_directory(path, is_ours=is_model, what="model", overwrite=overwrite) as work:
-        model.basis.save(work / "basis.tsv")
+        write_bytes(work / "basis.tsv", model.basis.to_tsv().encode())
         _save(work / "intercept.npy", model.intercept)
         trained = np.empty(0, np.uint64) if model.trained is None else model.trained
         _save(work / "trained.npy", trained)

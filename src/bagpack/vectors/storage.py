@@ -28,7 +28,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import digest, disk_errors, map_array, read_json, write_array
+from bagpack.files import digest, disk_errors, map_array, read_json, write_array, write_bytes
 from bagpack.vectors.tables import CountTables, PairTable, WordTable, canonical
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _write(matrix: BlockMatrix, directory: Path) -> None:
         arrays |= {f"{name}.blob": strings.blob, f"{name}.offsets": strings.offsets}
     for name, declared in ARRAYS.items():
         write_array(directory / name, arrays[name], declared.dtype)
-    tables.basis.save(directory / "basis.tsv")
+    write_bytes(directory / "basis.tsv", tables.basis.to_tsv().encode())
     write_sealed(
         directory / "manifest.json",
         {
