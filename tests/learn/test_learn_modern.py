@@ -13,7 +13,7 @@ from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
 from bagpack.learn.association import LogCounts, LogPpmi, Ppmi, Trust, UnitLength
-from bagpack.learn.features import pair_statistics
+from bagpack.learn.features import pair_statistics, statistics_of
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.presets import get_preset, modern
 from bagpack.learn.synthetic import make_counts
@@ -119,6 +119,8 @@ def test_statistics_are_zero_for_what_was_never_seen(counts_and_labels):
     wanted = [np.log1p(plus) / 5, np.log1p(minus) / 5, 1 / 5, pmi / 15, np.log((plus + 1) / (minus + 1)) / 5]
     assert plus + minus > 0 and pmi > 0
     assert values[row] == pytest.approx(wanted)
+    rare = statistics_of(np.array([[tokens, tokens, 1, 0]]), counts.basis, counts.settings)
+    assert rare[0, 3] == 0  # seen less often than by chance: not negative
 
 
 def test_blocks_count_with_their_factors(counts_and_labels):
