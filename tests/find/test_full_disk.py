@@ -1,0 +1,164 @@
+"""A full disk and files that may not be written: one sentence, and nothing is lost."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from bagpack.errors import BagpackError
+from bagpack.find.answers import AnswerFile
+
+from .conftest import GIVEN, HELD_OUT
+
+TABLE = "w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN)
+NOBODY = 65534
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A file system of 64 KiB, and how to fill and to empty it."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip(f"needs the right to mount a file system: {mounted.stderr.strip()}")
+    yield Disk(place)
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+class Disk:
+    def __init__(self, place):
+        self.place, self.filler = place, place / "filler"
+
+    def fill(self):
+        with open(self.filler, "ab", buffering=0) as file:
+            while True:
+                try:
+                    file.write(bytes(512))
+                except OSError:
+                    return
+
+    def free(self):
+        self.filler.unlink()
+
+    def remount(self, how):
+        subprocess.run(["mount", "-o", f"remount,{how}", self.place], check=True)
+
+    @property
+    def files(self):
+        return {path.name: path.read_bytes() for path in self.place.iterdir() if path != self.filler}
+
+
+def one_sentence(done, *words):
+    assert done.code == 1 and done.err.strip().count("\n") == 0, done.err
+    assert all(word in done.err for word in words), done.err
+
+
+@pytest.mark.parametrize("name", ["found.tsv", "found.csv", "found.xlsx", "found.ttl", "found.graphml"])
+def test_pairs_found_that_do_not_fit(cli, store, examples, disk, name):
+    out = disk.place / name
+    out.write_text("rank\tw1\tw2\n")
+    disk.fill()
+    before = disk.files
+    done = cli("find", store, examples, "--out", out, "--overwrite", "--top", 200, "--quiet", "--jobs", 1)
+    one_sentence(done, "the disk is full", str(out))
+    assert disk.files == before
+    disk.free()
+    assert cli("find", store, examples, "--out", out, "--overwrite", "--top", 5, "--quiet").code == 0
+    assert set(disk.files) == {name} and disk.files != before
+
+
+def test_a_page_that_does_not_fit(cli, store, examples, disk):
+    disk.fill()
+    page = disk.place / "found.html"
+    one_sentence(cli("find", store, examples, "--html", page, "--quiet"), "the disk is full", str(page))
+    assert disk.files == {}
+
+
+@pytest.mark.parametrize("name", ["thesaurus.tsv", "thesaurus.xlsx", "thesaurus.ttl", "thesaurus.graphml"])
+def test_a_thesaurus_that_does_not_fit(cli, write, disk, name):
+    out = disk.place / name
+    out.write_text("mine")
+    disk.fill()
+    done = cli("export", write("pairs.tsv", TABLE), "--out", out, "--overwrite")
+    one_sentence(done, "the disk is full", str(out))
+    assert disk.files == {name: b"mine"}
+
+
+def test_answers_on_a_full_disk(disk):
+    path = disk.place / "parts.tsv"
+    path.write_text(TABLE)
+    disk.fill()
+    with pytest.raises(BagpackError, match="the disk is full"):
+        AnswerFile(path)  # the columns annotator and time are missing
+    assert disk.files == {"parts.tsv": TABLE.encode()}
+    disk.free()
+    file = AnswerFile(path, annotator="Ann")
+    file.add(HELD_OUT[0], "part")
+    disk.fill()
+    answers = 0
+    with pytest.raises(BagpackError, match="the disk is full"):
+        for number in range(1000):  # the last block of the file takes some
+            file.add((f"left{number}", "right"), "no")
+            answers += 1
+    rows = path.read_text().splitlines()
+    assert len(rows) == 1 + len(GIVEN) + 1 + answers and rows[-1].count("\t") == rows[0].count("\t")
+    disk.free()
+    file.add(HELD_OUT[1], "part")  # it goes on where it was
+    file.close()
+    assert AnswerFile(path).label_of(HELD_OUT[1]) == "part"
+
+
+def test_teaching_on_a_file_system_that_is_read_only(cli, store, disk):
+    path = disk.place / "parts.tsv"
+    path.write_text(TABLE)
+    disk.remount("ro")
+    one_sentence(
+        cli("teach", store, path, "--no-browser"),
+        "cannot be written (Read-only file system)",
+        "teach a copy of it",
+    )
+    disk.remount("rw")
+    assert disk.files == {"parts.tsv": TABLE.encode()}
+
+
+@pytest.mark.parametrize(("folder", "file"), [(0o755, 0o444), (0o555, 0o666)])
+def test_examples_that_the_user_may_not_change(folder, file):
+    """A file without the right to write, and a folder in which a file with more columns could not replace it."""
+    with tempfile.TemporaryDirectory() as place:  # not tmp_path, into which other users cannot look
+        path = Path(place) / "parts.tsv"
+        path.write_text(TABLE)
+        path.chmod(file)
+        os.chmod(place, folder)
+        said = as_nobody(lambda: AnswerFile(path))
+        os.chmod(place, 0o755)
+        assert said.startswith(f"{path} cannot be written") and "ermission denied" in said and "; " in said
+        assert path.read_text() == TABLE and os.listdir(place) == ["parts.tsv"]
+
+
+def as_nobody(call):
+    """What an error says of a call in a child process without the rights of root."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.getuid() == 0:
+                os.setuid(NOBODY)
+            call()
+            said = "no error"
+        except BaseException as error:
+            said = str(error) if isinstance(error, BagpackError) else repr(error)
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as out:
+        said = out.read()
+    os.waitpid(child, 0)
+    return said
