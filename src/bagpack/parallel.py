@@ -82,6 +82,17 @@ def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
         raise WorkerError(told) from error
 
 
+@contextmanager
+def on_threads() -> Iterator[None]:
+    """Within, workers of this machine are threads: for seconds of work in kernels, which need no interpreter lock."""
+    if not on_one_machine():
+        yield
+        return
+    _, n_jobs = joblib.parallel.get_active_backend()
+    with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
+        yield
+
+
 def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
     """Results of `delayed` calls that all look at the same objects in memory."""
     return list(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks))

@@ -1,5 +1,6 @@
 """Pairs found equal brute force: the same candidates, the model's own scores, and the cheap ranking's best."""
 
+import threading
 from dataclasses import replace
 from itertools import combinations
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from bagpack.contexts import candidates as candidates_module
+from bagpack.contexts import count as count_module
 from bagpack.errors import InputError, UsageError
 from bagpack.find import CandidateOptions, collect_pool, find_pairs, iter_pairs, rank_pool
 from bagpack.find.examples import Examples
@@ -79,6 +81,19 @@ def test_any_number_of_workers_gives_the_same(everything, source, trained, monke
     few = [find_pairs(source, trained.model, "part", scored=60, n_jobs=n, top=40) for n in (1, 2)]
     assert few[0] == few[1]
     assert few[0].scored == 60 < few[0].candidates
+
+
+def test_a_fixed_word_is_looked_for_in_threads(source, trained, monkeypatch):
+    """Worker processes would take longer to start than the work; the numbers are the same."""
+    monkeypatch.setattr("bagpack.contexts.count.CHUNK_WORDS", 3)
+    alone = find_pairs(source, trained.model, "part", w2="partb03", never_meeting=5)
+    pids = set()
+    take = count_module._words_task
+    monkeypatch.setattr(
+        count_module, "_words_task", lambda *task: (pids.add(threading.get_ident()), take(*task))[1]
+    )
+    assert find_pairs(source, trained.model, "part", w2="partb03", never_meeting=5, n_jobs=2) == alone
+    assert len(pids) > 1
 
 
 def test_the_cheap_ranking_is_the_decision_without_what_only_pairs_contexts_tell(everything, source, trained):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,8 +28,9 @@ from bagpack.learn.design import ProductBlock, RowBlock
 from bagpack.learn.features import statistics_of
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
+from bagpack.learn.weighting import Step
 from bagpack.names import STATISTICS
-from bagpack.parallel import Progress, counter
+from bagpack.parallel import Progress, counter, on_threads
 from bagpack.sources import as_source
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
@@ -162,10 +164,11 @@ def collect_pool(
     options = options or CandidateOptions()
     source = as_source(corpus)
     search = _Search(source, model, label, options, n_jobs, progress)
-    best = search.best()
-    matrix = search.count(best)
-    if options.never_meeting:
-        matrix = search.add_never_meeting(matrix, best)
+    with on_threads() if options.one_direction else nullcontext():
+        best = search.best()
+        matrix = search.count(best)
+        if options.never_meeting:
+            matrix = search.add_never_meeting(matrix, best)
     unknown = () if options.vocabulary is None else options.vocabulary.unknown
     return Pool(source, matrix, not options.one_direction, search.candidates, unknown)
 
@@ -359,9 +362,11 @@ def word_scores(model: LinearModel, tables: CountTables, label: Label) -> tuple[
     """What each word of the table adds to the label's decision as the first word, and as the second."""
     output, sign = model.output_of(label)
     found = {name: np.zeros(tables.words.rows.shape[0]) for name in ("v1", "v2")}
+    memory: list[tuple[Step, Block, Block]] = []  # v1 and v2 have the same rows
     for weighting, weights in zip(model.weightings, model.weights, strict=True):
         if weighting.name in found:
-            block = weighting.apply(Block(weighting.name, tables.words.rows, frequencies=tables.frequencies))
+            block = Block(weighting.name, tables.words.rows, frequencies=tables.frequencies)
+            block = weighting.apply(block, memory)
             found[weighting.name] = sign * (block.rows @ weights[:, output])
     return found["v1"], found["v2"]
 
