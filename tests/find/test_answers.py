@@ -127,6 +127,19 @@ def test_a_file_that_was_edited_is_read_again(tmp_path):
     assert file.label_of(("roof", "house")) == "part"
 
 
+def test_columns_with_other_names(tmp_path):
+    path = tmp_path / "examples.tsv"
+    path.write_text("whole\tpiece\tkind\ntree\tleaf\tpart\n")
+    with pytest.raises(InputError, match="has no columns w1 and w2"):
+        AnswerFile(path)
+    file = AnswerFile(path, columns={"w1": "piece", "w2": "whole", "label": "kind"})
+    file.add(("wheel", "car"), "no")
+    assert path.read_text().splitlines()[0].split("\t") == ["whole", "piece", "kind", "annotator", "time"]
+    assert path.read_text().splitlines()[-1].startswith("car\twheel\tno\t")
+    assert file.examples.positives == (("leaf", "tree"),) and file.label == "part"
+    file.close()
+
+
 def test_one_process_at_a_time(tmp_path):
     path = tmp_path / "examples.tsv"
     path.write_text("w1\tw2\tlabel\nleaf\ttree\tpart\n")

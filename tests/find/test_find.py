@@ -14,7 +14,7 @@ from bagpack.find import CandidateOptions, collect_pool, find_pairs, iter_pairs,
 from bagpack.find.examples import Examples
 from bagpack.find.ranking import KnownPairs
 from bagpack.find.training import train_on_examples
-from bagpack.find.vocabulary import listed_vocabulary
+from bagpack.find.vocabulary import corpus_vocabulary, listed_vocabulary
 from bagpack.names import PRODUCT
 
 from ..contexts import oracle
@@ -174,7 +174,7 @@ def test_known_pairs_are_left_out_or_marked_in_either_order(source, trained):
         listed = {frozenset((row.w1, row.w2)): row.known for row in marked}
         assert all(listed.get(frozenset(pair), True) for pair in (best, *GIVEN))
         assert 8 <= sum(listed.values()) < len(listed) / 4
-    assert any("known pairs left out" in note for note in plain.notes)
+    assert any("known pairs excluded" in note for note in plain.notes)
 
 
 def test_training_pairs_are_known_in_either_order(source, trained):
@@ -208,10 +208,36 @@ def test_pairs_that_never_meet_are_added_on_request(source, trained):
     assert len(apart) == 10 and {row.w2 for row in apart} == {"partb03"}
 
 
-def test_the_iterator_gives_all_above_a_probability(everything, source, trained):
+def test_pairs_that_never_meet_have_the_best_words(everything, source, trained):
+    """Of all pairs that never co-occur, those are added whose two words add most to the decision."""
+    model = trained.model
+    words = replace(
+        model,
+        weights=tuple(
+            weights if name in ("v1", "v2") else weights * 0
+            for name, weights in zip(model.block_names, model.weights, strict=True)
+        ),
+    )
+    found = find_pairs(source, model, "part", w2="partb03", never_meeting=12, sentences=False, top=1000)
+    added = {row.w1 for row in found if not row.together}
+    met = {word for pair in brute_force(1, 1) if "partb03" in pair for word in pair}
+    listed = [str(target) for target in corpus_vocabulary(source, min_count=5).targets]
+    apart = [word for word in listed if word not in met]
+    label = model.classes.index("part")
+    scores = words.label_scores([(word, "partb03") for word in apart])[:, label]
+    assert added == {apart[k] for k in np.argsort(-scores)[:12].tolist()}
+
+
+def test_the_iterator_gives_all_above_a_probability(everything, source, trained, monkeypatch):
     expected = {(row.w1, row.w2, row.score) for row in everything if row.probability >= 0.3 and not row.known}
     found = list(iter_pairs(source, trained.model, "part", min_probability=0.3))
     assert {(row.w1, row.w2, row.score) for row in found} == expected and len(found) == len(expected) > 5
+    # In many parts, by two workers: the same rows in the same order.
+    monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
+    monkeypatch.setattr(candidates_module, "POSTINGS_PER_TASK", 100)
+    monkeypatch.setattr("bagpack.find.ranking.SCORED", 70)
+    parts = list(iter_pairs(source, trained.model, "part", min_probability=0.3, n_jobs=2))
+    assert {(row.w1, row.w2, row.score) for row in parts} == expected and len(parts) == len(expected)
 
 
 def test_a_pool_is_ranked_again_by_another_model(source, trained):

@@ -121,6 +121,12 @@ def test_a_vocabulary_that_the_corpus_lacks(cli, store, examples, write):
     assert empty.code == 1 and "has no terms" in empty.err
 
 
+def test_nothing_co_occurs_often_enough(cli, store, examples):
+    done = cli("find", store, examples, "--min-together", 10_000)
+    assert done.code == 0 and done.out.strip() == "no pair was found"
+    assert "lower --min-count and --min-together" in done.err
+
+
 def test_what_is_read_is_never_written_over(cli, store, examples):
     before = examples.read_bytes()
     done = cli("find", store, examples, "--out", examples, "--overwrite")

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from scale_cluster import INDEX, PARTS, VECTORS, Cluster, artefacts, without_times
+from scale_cluster import FIND, INDEX, PARTS, VECTORS, Cluster, artefacts, without_times
 
 WORDS = 1500
 
@@ -84,6 +84,7 @@ def journey(go):
         go(*VECTORS, *how)
         found = go("evaluate", "z.bp", "relations.tsv", "-b", "60", "--folds", "3", "--json", *how)
         (here / "result.json").write_text(json.dumps(without_times(json.loads(found))))
+        (here / "found.json").write_text(go(*FIND, *how))
         return artefacts(here)
 
     return run

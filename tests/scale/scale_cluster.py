@@ -12,6 +12,7 @@ from contextlib import suppress
 PARTS = 8
 INDEX = ("index", "texts", "--out", "z.bp", "--quiet")
 VECTORS = ("vectors", "z.bp", "pairs.tsv", "--out", "m.bpm", "-b", "60", "--limit", "40", "--quiet")
+FIND = ("find", "z.bp", "relations.tsv", "--label", "a", "-b", "60", "--scored", "400", "--json")
 
 
 def artefacts(here):

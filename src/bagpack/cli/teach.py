@@ -19,7 +19,7 @@ from bagpack.cli.option_groups import (
     SearchOptions,
     SubcorpusOptions,
 )
-from bagpack.cli.options import Store
+from bagpack.cli.options import Columns, Store, parse_columns
 from bagpack.cli.progress import work_progress
 from bagpack.cli.serve import check_free, import_server, show_address
 from bagpack.cli.words import check_words
@@ -49,6 +49,7 @@ def teach(
             "--questions", metavar="STRATEGY", help="mix, uncertainty, rank or random.", values=STRATEGIES
         ),
     ] = "mix",
+    columns: Columns = "",
     candidates: Annotated[
         int, advanced("--candidates", help="Number of candidates, the best by the first model.")
     ] = 5_000,
@@ -79,7 +80,9 @@ def teach(
     check_free(host, port)
     store = subcorpus.store(store)
     source = open_source(store)
-    file = AnswerFile(examples, search.label, _user() if annotator is None else annotator)
+    file = AnswerFile(
+        examples, search.label, _user() if annotator is None else annotator, parse_columns(columns)
+    )
     try:
         vocabulary = None if search.among is None else read_vocabulary(source, search.among)
         options = CandidateOptions(

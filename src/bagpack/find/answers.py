@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
@@ -21,7 +21,7 @@ from bagpack.locks import try_lock
 from bagpack.sheets import table_text
 from bagpack.tasks.columns import LABELS, RELATIONS, plain
 from bagpack.tasks.pairs import find_pair_columns
-from bagpack.tasks.table import SEPARATOR_LINE, Table, read_table
+from bagpack.tasks.table import SEPARATOR_LINE, Table, mapped_columns, read_table
 from bagpack.tasks.textfile import read_text_file
 
 ANNOTATOR, TIME = "annotator", "time"
@@ -48,12 +48,17 @@ class AnswerFile:
         The relation that is taught, if the file has several labels.
     annotator
         Written into the column of that name.
+    columns
+        The file's own names of w1, w2 and label.
     """
 
-    def __init__(self, path: str | Path, label: str | None = None, annotator: str = "") -> None:
+    def __init__(
+        self, path: str | Path, label: str | None = None, annotator: str = "",
+        columns: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
         self.path = Path(os.path.realpath(path))  # a link stays one
         self.annotator = clean_label(annotator, "--annotator") if annotator else ""
-        self._wanted = label
+        self._wanted, self._columns = label, columns
         _check_kind(self.path)
         self._handle: FileIO | None = None
         self._answers: list[Answer] = []
@@ -159,14 +164,17 @@ class AnswerFile:
         """Lock the file, read it, and add the columns that it lacks."""
         self._open()
         table = read_table(read_text_file(self.path))
-        where = find_pair_columns(table, {})
+        mapped = mapped_columns(table, self._columns)
+        where = find_pair_columns(table, mapped)
         if where.role is not None:
             raise InputError(
                 f"{self.path} has roles of arguments; teaching needs the columns w1, w2 and label"
             )
         names = {plain(name): name for name in reversed(table.header) if name}
-        target = next((names[name] for name in (*LABELS, *RELATIONS) if name in names), None)
-        self.label = read_examples(self.path, self._wanted or _taught(table, target)).label
+        target = mapped.get("label") or next(
+            (names[name] for name in (*LABELS, *RELATIONS) if name in names), None
+        )
+        self.label = read_examples(self.path, self._wanted or _taught(table, target), self._columns).label
         missing = [name for name in (ANNOTATOR, TIME) if name not in table.header]
         if missing or target is None:
             self._widen(table, [*([] if target else ["label"]), *missing])

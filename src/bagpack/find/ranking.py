@@ -15,7 +15,15 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import UsageError
-from bagpack.find.pool import CandidateOptions, Pool, PoolFeatures, collect_pool, label_score, pool_batches
+from bagpack.find.pool import (
+    SCORED,
+    CandidateOptions,
+    Pool,
+    PoolFeatures,
+    collect_pool,
+    label_score,
+    pool_batches,
+)
 from bagpack.find.vocabulary import Vocabulary, listed_vocabulary, read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
@@ -110,7 +118,7 @@ def find_pairs(
     corpus: Corpus | ContextSource | str, model: LinearModel, label: Label = None, *, w1: str | None = None,
     w2: str | None = None, among: Vocabulary | Iterable[str] | str | None = None, known: Iterable[Pair] = (),
     mark_known: bool = False, min_count: int = 5, min_together: int = 2, top: int = TOP,
-    per_word: int | None = PER_WORD, scored: int | None = None, never_meeting: int = 0, sentences: bool = True,
+    per_word: int | None = PER_WORD, scored: int = SCORED, never_meeting: int = 0, sentences: bool = True,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Found:  # fmt: skip
     """Rank new pairs of the whole corpus by the probability that a model gives them.
@@ -171,7 +179,7 @@ def iter_pairs(
     """
     source = as_source(corpus)
     label = label_to_find(model, label)
-    options = _options(source, w1, w2, among, min_count, min_together, None, 0)
+    options = _options(source, w1, w2, among, min_count, min_together, SCORED, 0)
     left_out = KnownPairs(source, known)
     for pool in pool_batches(source, model, label, options, n_jobs=n_jobs, progress=progress):
         scores = PoolScores.of(pool, model, label)
@@ -203,7 +211,7 @@ def label_to_find(model: LinearModel, label: Label) -> Label:
 
 def _options(
     source: ContextSource, w1: str | None, w2: str | None, among: Vocabulary | Iterable[str] | str | None,
-    min_count: int, min_together: int, scored: int | None, never_meeting: int,
+    min_count: int, min_together: int, scored: int, never_meeting: int,
 ) -> CandidateOptions:  # fmt: skip
     vocabulary = None
     if isinstance(among, Vocabulary):
@@ -212,10 +220,7 @@ def _options(
         vocabulary = read_vocabulary(source, among)
     elif among is not None:
         vocabulary = listed_vocabulary(source, among)
-    plain = CandidateOptions()
-    return CandidateOptions(
-        w1, w2, vocabulary, min_count, min_together, plain.scored if scored is None else scored, never_meeting
-    )
+    return CandidateOptions(w1, w2, vocabulary, min_count, min_together, scored, never_meeting)
 
 
 # Ranking --------------------------------------------------------------------------------------------------------
@@ -318,7 +323,7 @@ def rank_pool(
             f"{many(limited, 'pair')} passed over: {per_word} with the same word are listed already (--per-word)"
         )
     if not mark_known and (hidden := int(marked.sum())):
-        notes.append(f"{many(hidden, 'known pair')} left out (--mark-known shows them)")
+        notes.append(f"{many(hidden, 'known pair')} excluded (--mark-known shows them)")
     if pool.unknown:
         shown = ", ".join(pool.unknown[:5]) + (" …" if len(pool.unknown) > 5 else "")
         notes.append(f"{many(len(pool.unknown), 'term')} of the list not in the corpus: {shown}")
@@ -334,6 +339,8 @@ def check_limits(top: int, per_word: int | None) -> None:
 
 
 def _searched(pool: Pool) -> str:
+    if not len(pool):
+        return "there are no candidate pairs: no two words co-occur often enough; lower --min-count and --min-together"
     if pool.candidates <= len(pool):
         return f"{pool.candidates:,} candidate pairs, all scored in full"
     return f"{pool.candidates:,} candidate pairs, the best {len(pool):,} scored in full"

@@ -11,7 +11,7 @@ from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.examples import Pair, read_examples
 from bagpack.find.like import LIKE, make_prototype
-from bagpack.find.pool import CandidateOptions
+from bagpack.find.pool import SCORED, CandidateOptions
 from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import read_vocabulary
@@ -40,7 +40,7 @@ class FindRequest:
     min_count: int = 5
     min_together: int = 2
     never_meeting: int = 0
-    scored: int = 100_000
+    scored: int = SCORED
     negatives: int | None = None
     columns: Mapping[str, str] | None = None
     any_store: bool = False
