@@ -100,7 +100,7 @@ def main() -> None:
         if part not in runs:
             sys.exit(f"BAGPACK_BENCH_FIND={part} is unknown; choose from {', '.join(PARTS)}")
         if part != "speed" and not SETS.exists():
-            print(f"   {part} is left out: there are no data sets at {SETS}", flush=True)
+            print(f"   {part} is skipped: there are no data sets at {SETS}", flush=True)
             continue
         print(f"  {part}", flush=True)
         runs[part]()

@@ -36,7 +36,10 @@ from benchmarks.measure import DATA
 LISTED = 15
 MIN_COUNT, MIN_TOGETHER = 1000, 2
 PENALTY = 1.0  # of the ridge regression; 0.3 to 3 were tried on the development queries
-NEAR, FAR = 10, 15  # negatives of each training query: words that it meets, and hypernyms of other queries
+NEAR, FAR = (
+    10,
+    15,
+)  # negatives of each training query: words that co-occur with it, and hypernyms of other queries
 
 Ranking = Callable[["Query"], list[Target]]
 
@@ -211,7 +214,7 @@ def _projection(train: Sequence[Query], prior: Counter[Target]) -> Ranking | Non
 
     path = Path(os.environ.get("BAGPACK_BENCH_WORD2VEC") or DATA / "word2vec.kv")
     if not path.exists():
-        print(f"   the word2vec projection is left out: there are no vectors at {path}", flush=True)
+        print(f"   the word2vec projection is skipped: there are no vectors at {path}", flush=True)
         return None
     vector = lookup(store(), path)
 

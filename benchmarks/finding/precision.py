@@ -153,7 +153,7 @@ def _word2vec() -> Callable[[str], np.ndarray] | None:
 
     path = Path(os.environ.get("BAGPACK_BENCH_WORD2VEC") or DATA / "word2vec.kv")
     if not path.exists():
-        print(f"   3CosAdd is left out: there are no vectors at {path}", flush=True)
+        print(f"   3CosAdd is skipped: there are no vectors at {path}", flush=True)
         return None
     return lookup(store(), path)
 

@@ -115,7 +115,7 @@ def test_twenty_answers_a_reload_two_tabs_and_a_killed_server(corpus, examples, 
         )
         assert answers(examples)[-1][:3] == [*pair, "kind of"]
 
-        # Two tabs with the same question: the first answer counts, the second is told.
+        # Two tabs with the same question: the first answer counts, the second is reported.
         other = context.new_page()
         trained(base)
         for tab in (page, other):
@@ -191,7 +191,7 @@ def test_what_is_refused(corpus, examples):
         done = web.post("/teach", data={**pair, "answer": "yes"}, headers={"Origin": "http://evil.example"})
         assert done.status_code == 403
         assert examples.read_bytes().startswith(before) and len(answers(examples)) == 0
-        # The file is gone: nothing is written anywhere, and it goes on when the file is back.
+        # Without the file nothing is written; when it is back, answers are taken again.
         moved = examples.with_name("moved")
         examples.rename(moved)
         done = web.post("/teach", data={**pair, "answer": "yes"})

@@ -111,7 +111,7 @@ def test_answers_on_a_full_disk(disk):
     rows = path.read_text().splitlines()
     assert len(rows) == 1 + len(GIVEN) + 1 + answers and rows[-1].count("\t") == rows[0].count("\t")
     disk.free()
-    file.add(HELD_OUT[1], "part")  # it goes on where it was
+    file.add(HELD_OUT[1], "part")
     file.close()
     assert AnswerFile(path).label_of(HELD_OUT[1]) == "part"
 

@@ -1,4 +1,4 @@
-"""Pairs like a single one, and the words that a word meets in groups."""
+"""Pairs like a single one, and the collocates of a word in groups."""
 
 import json
 

@@ -37,7 +37,7 @@ def rank(library: Library, examples: Examples) -> tuple[Ranking, LinearModel]:
 
 
 def lines(library: Library, model: LinearModel, label: str, pair: Pair) -> list[Json]:
-    """The best sentences of a pair, with both words and what speaks for the relation marked."""
+    """The best sentences of a pair, with both words and the strongest terms marked."""
     assert model.counting is not None and model.basis is not None
     terms = list(
         dict.fromkeys(

@@ -38,7 +38,7 @@ class Agreement:
         Share of them with the same label, and Cohen's kappa; kappa is None where chance alone would always agree
         (every pair has the same label in both files).
     table
-        How often each label of the first file meets each label of the second: ``table[i][j]`` for ``labels``.
+        The number of pairs with each label in the first file and each in the second: ``table[i][j]`` for ``labels``.
     only_a, only_b
         The number of pairs that only one file has.
     repeated

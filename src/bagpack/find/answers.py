@@ -30,7 +30,7 @@ LONGEST_LABEL = 100
 
 @dataclass(frozen=True)
 class Answer:
-    """What an annotator said of a pair, and the row that says so in the file."""
+    """The label that an annotator gave to a pair, and its row in the file."""
 
     pair: Pair
     label: str
@@ -205,7 +205,7 @@ class AnswerFile:
             self._size += 1
 
     def _widen(self, table: Table, columns: Sequence[str]) -> None:
-        """Write the file anew with more columns; pairs without a label are examples of the relation."""
+        """Rewrite the file with more columns; pairs without a label are examples of the relation."""
         added = [self.label if name == "label" else "" for name in columns]
         with open(self.path, encoding="utf-8-sig", newline="") as file:
             text = file.read()
@@ -222,14 +222,14 @@ class AnswerFile:
             if table.separator == "\t"
             else csv.reader(lines, delimiter=table.separator)
         )
-        begun = False
+        is_header = True
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
             width = len(table.header)
             cells = [*cells, *[""] * width][:width]
-            rows.append([*cells, *(added if begun else columns)])
-            begun = True
+            rows.append([*cells, *(columns if is_header else added)])
+            is_header = False
         data = (before + table_text(rows, table.separator)).encode("utf-8-sig" if marked else "utf-8")
         with replacing(self.path) as out:
             out.write(data)

@@ -1,4 +1,4 @@
-"""Pairs like a single one, without training: a model whose weights are the pair's own telling patterns.
+"""Pairs like a single one, without training: a model whose weights are the pair's own patterns.
 
 The terms between and around the two words of a pair, and the order of the words, say how its relation is expressed.
 Each v12 feature gets the weight with which it is more frequent with the pair than in the corpus; candidates are ranked
@@ -90,9 +90,9 @@ def _patterns(model: LinearModel, pair: Pair) -> tuple[str, ...]:
     """The v12 features with the largest weights, in words."""
     names, weights = block_features("v12", model.terms), model.weights[-1][:, 0]
     best = np.argsort(-weights, kind="stable")[:SHOWN]
-    said = []
+    patterns = []
     for index in best.tolist():
         if weights[index] > 0:
             words = feature_words(names[index], *pair)
-            said.append(words.pattern if words else names[index])
-    return tuple(said)
+            patterns.append(words.pattern if words else names[index])
+    return tuple(patterns)

@@ -1,6 +1,6 @@
 """Pairs that are not in a relation, drawn from a corpus: co-occurring pairs that are not among the examples.
 
-Some share a word with an example, in its place: they show which of the words that a word meets are in the relation.
+Some share a word with an example, in its place: they show which collocates of a word are in the relation.
 Others are of any two words: they show what most candidates are like. The reverse of each example is one too, unless
 the relation is symmetric. A drawn pair may be in the relation after all; among thousands of pairs that co-occur, few
 are.

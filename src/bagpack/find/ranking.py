@@ -54,7 +54,7 @@ class FoundPair:
     known
         Whether it is an example or a pair of the list of known ones.
     sentence, document
-        The sentence that speaks most for the relation, and where it is from; empty if the pair never co-occurs.
+        The sentence with the highest score, and its document; empty if the pair never co-occurs.
     """
 
     rank: int
@@ -133,7 +133,7 @@ def find_pairs(
         The words and multi-word terms that pairs are made of, or a file with one on each line. None takes the 20,000
         most frequent words of the corpus without its function words.
     known
-        Pairs to leave out, in either order, in addition to the model's training pairs; with ``mark_known`` they are
+        Pairs to exclude, in either order, in addition to the model's training pairs; with ``mark_known`` they are
         kept and marked.
     min_count, min_together
         How often a word must occur, and a pair co-occur.
@@ -180,11 +180,11 @@ def iter_pairs(
     source = as_source(corpus)
     label = label_to_find(model, label)
     options = _options(source, w1, w2, among, min_count, min_together, SCORED, 0)
-    left_out = KnownPairs(source, known)
+    excluded = KnownPairs(source, known)
     for pool in pool_batches(source, model, label, options, n_jobs=n_jobs, progress=progress):
         scores = PoolScores.of(pool, model, label)
         sure = scores.score > 0 if scores.probability is None else scores.probability >= min_probability
-        marked = left_out.mark(scores.matrix, model)
+        marked = excluded.mark(scores.matrix, model)
         for index in np.flatnonzero(sure & ~marked).tolist():
             yield scores.row(index, 0, False)
 

@@ -1,4 +1,4 @@
-"""The words that a word meets, grouped by the patterns between them."""
+"""The collocates of a word, grouped by the patterns between the two words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RelationGroup:
 
 @dataclass(frozen=True)
 class Relations:
-    """The words that a word meets more often than chance, in groups; the largest first."""
+    """The collocates of a word in groups, the largest first."""
 
     word: str
     neighbours: int
@@ -88,7 +88,7 @@ def group_relations(
     b: BasisSize = 1500, basis: Basis | None = None, settings: CountSettings | None = None,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Relations:  # fmt: skip
-    """Group the words that a word meets more often than chance by the patterns between them.
+    """Group the words that co-occur with a word more often than chance by the patterns between them.
 
     The v12 vectors of the pairs (PPMI, unit length) are grouped by Ward's method.
     The patterns of a group are the features in which its mean is furthest above the mean of all pairs.
@@ -114,8 +114,8 @@ def group_relations(
     matrix = matrix[np.flatnonzero(matrix.seen >= LEAST)]
     if not len(matrix):
         raise InputError(
-            f"{word!r} meets no word {LEAST} times and more often than chance, so there is nothing to group; give a "
-            f"more frequent word"
+            f"{word!r} co-occurs with no word {LEAST} times and more often than chance, so there is nothing to group; "
+            f"give a more frequent word"
         )
     rows = _weighted(matrix)
     labels = _clusters(rows, groups)
@@ -126,7 +126,7 @@ def group_relations(
 
 
 def _neighbours(source: ContextSource, target: Target, most: int, settings: CountSettings) -> list[str]:
-    """The words that a target meets more often than chance, by G²; none of the commonest words."""
+    """The words that co-occur with a target more often than chance, by G²; none of the commonest words."""
     corpus, vocabulary = corpus_of(source), corpus_vocabulary(source)
     found = find_candidates(
         corpus, vocabulary.targets, w1=target, windows=settings.windows, min_together=LEAST, n_jobs=1
@@ -170,8 +170,8 @@ def _group(
     named: dict[str, str] = {}  # pattern in words: feature
     for index in features[: 10 * NAMES]:
         name = _feature(matrix, index)
-        said = feature_words(name, w1, "X")
-        named.setdefault(said.pattern if said else name, name)
+        words = feature_words(name, w1, "X")
+        named.setdefault(words.pattern if words else name, name)
         if len(named) == NAMES:
             break
     seen = matrix.seen

@@ -1,4 +1,4 @@
-"""The sentences that speak most for a relation.
+"""The best sentences of a pair: those with the highest score for a relation.
 
 Each co-occurrence is weighed as if the pair had been seen there alone: the model's decision value of that one v12
 vector. Among equals the shortest sentence is shown, then the first of the corpus.

@@ -1,4 +1,4 @@
-"""Teaching a model by answers: candidates are collected once, and ranked anew after each answer.
+"""Teaching a model by answers: candidates are collected once, and ranked again after each answer.
 
 The candidates, the negatives that were drawn and the basis stay the same, so that a new answer costs one training of a
 small model and one scoring of the candidates.

@@ -68,7 +68,7 @@ def train_on_examples(
     basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
-    """Train a model that tells the relation of the examples from all other pairs.
+    """Train a model that separates the pairs of a relation from all other pairs.
 
     Parameters
     ----------

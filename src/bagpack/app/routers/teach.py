@@ -83,12 +83,12 @@ async def teach_answer(
 ) -> RedirectResponse:
     """Write an answer to the file of examples; leads to the next question."""
     chosen = strategy_of(session, strategy)
-    told: dict[str, str | None] = {}
+    notice: dict[str, str | None] = {}
     if answer == "undo":
-        told["undone"] = " – ".join(session.undo())
+        notice["undone"] = " – ".join(session.undo())
     elif known := session.answer((w1, w2), answer, label):
-        told["known"] = f"{w1} – {w2} is labelled {known} already"
-    path = with_query("/teach", strategy=chosen, view=view if view != "one" else None, **told)
+        notice["known"] = f"{w1} – {w2} is labelled {known} already"
+    path = with_query("/teach", strategy=chosen, view=view if view != "one" else None, **notice)
     return RedirectResponse(path, 303)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bagpack.contexts.concordance import Context
     from bagpack.find.ranking import Found
 
-ROOM = 110  # characters of a sentence around the two words
+WIDTH = 110  # characters of a sentence around the two words
 
 
 def show_found(found: Found) -> None:
@@ -38,13 +38,13 @@ def show_found(found: Found) -> None:
             hang(out, Text(" " * first.cell_len), sentence_text(line))
 
 
-def sentence_text(line: Context, room: int = ROOM) -> Text:
+def sentence_text(line: Context, width: int = WIDTH) -> Text:
     """A sentence with its two words in bold, cut at both ends where it is long."""
     from rich.text import Text
 
     before, left, key, between, key2, right, after = line.pieces
     inside = len(left + key + between + key2 + right)
-    spare = max(room - inside, 0) // 2
+    spare = max(width - inside, 0) // 2
     text = Text()
     text.append(_end(before, spare), "dim")
     text.append(left)
@@ -57,17 +57,17 @@ def sentence_text(line: Context, room: int = ROOM) -> Text:
     return text if not text.plain[:1].isspace() else text[len(text.plain) - len(text.plain.lstrip()) :]
 
 
-def _end(text: str, room: int) -> str:
+def _end(text: str, width: int) -> str:
     """The last words of a text."""
-    if len(text) <= room:
+    if len(text) <= width:
         return text
-    cut = text[len(text) - room :].partition(" ")[2] if room else ""
+    cut = text[len(text) - width :].partition(" ")[2] if width else ""
     return f"… {cut}" if text.strip() else text
 
 
-def _start(text: str, room: int) -> str:
+def _start(text: str, width: int) -> str:
     """The first words of a text."""
-    if len(text) <= room:
+    if len(text) <= width:
         return text
-    cut = text[:room].rpartition(" ")[0] if room else ""
+    cut = text[:width].rpartition(" ")[0] if width else ""
     return f"{cut} …" if text.strip() else text

@@ -1,4 +1,4 @@
-"""The words that a word meets, in groups."""
+"""The collocates of a word, in groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bagpack.console import hang, many, screen
 if TYPE_CHECKING:
     from bagpack.find.relations import Relations
 
-ROOM = 200  # characters of a sentence
+WIDTH = 200  # characters of a sentence
 
 
 def show_relations(found: Relations, shown: int) -> None:
@@ -32,4 +32,4 @@ def show_relations(found: Relations, shown: int) -> None:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= ROOM else f"{text[:ROOM].rpartition(' ')[0]} …"
+    return text if len(text) <= WIDTH else f"{text[:WIDTH].rpartition(' ')[0]} …"
