@@ -13,20 +13,12 @@ import pytest
 from tests.app.conftest import free_port, served
 from tests.app.test_accessibility import serious
 from tests.conftest import bagpack_command
-from tests.find.conftest import GIVEN, SENTENCES
+from tests.find.conftest import GIVEN, index_sentences
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    from bagpack.corpus.build.index import index_corpus
-
-    folder = tmp_path_factory.mktemp("teach")
-    vertical = ["<text id='all'>"]
-    for words in SENTENCES:
-        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in words), "</s>"]
-    (folder / "made-up.vert").write_text("\n".join([*vertical, "</text>", ""]))
-    index_corpus([str(folder / "made-up.vert")], folder / "made-up.bp", part_bytes=8000)
-    return folder / "made-up.bp"
+    return index_sentences(tmp_path_factory.mktemp("teach"))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.find import train_on_examples
 from bagpack.find.examples import Examples
@@ -43,16 +44,20 @@ def made_up_sentences():
 SENTENCES = made_up_sentences()
 
 
-@pytest.fixture(scope="session")
-def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("find")
+def index_sentences(folder):
+    """A store of them in several shards, without parts of speech, so that no word is excluded as a function word."""
     vertical = ["<text id='all'>"]
     for words in SENTENCES:
-        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in words), "</s>"]
+        vertical += ["<s>", *(f"{word}\t{word}" for word in words), "</s>"]
     source = folder / "made-up.vert"
     source.write_text("\n".join([*vertical, "</text>", ""]))
-    index_corpus([str(source)], folder / "made-up.bp", part_bytes=8000)
+    index_corpus([str(source)], folder / "made-up.bp", TextOptions(columns="word,lemma"), part_bytes=8000)
     return folder / "made-up.bp"
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    return index_sentences(tmp_path_factory.mktemp("find"))
 
 
 @pytest.fixture(scope="session")
