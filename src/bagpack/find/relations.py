@@ -170,8 +170,8 @@ def _group(
     named: dict[str, str] = {}  # pattern in words: feature
     for index in features[: 10 * NAMES]:
         name = _feature(matrix, index)
-        words = feature_words(name, w1, "X")
-        named.setdefault(words.pattern if words else name, name)
+        wording = feature_words(name, w1, "X")
+        named.setdefault(wording.pattern if wording else name, name)
         if len(named) == NAMES:
             break
     seen = matrix.seen
