@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 880, 535
 STAGES = [  # artefact, command that makes it, package
     ("files", "", "text, vertical,\nCoNLL-U, dumps"),
     ("Corpus", "index", "corpus/"),
-    ("Basis", "basis", "basis.py"),
+    ("Basis", "basis", "basis/"),
     ("BlockMatrix", "vectors", "vectors/"),
     ("Model", "train", "learn/"),
     ("answers", "predict", "experiments/"),

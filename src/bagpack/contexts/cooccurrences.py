@@ -222,7 +222,7 @@ class PairSearch:
         ]
 
     def _walk(self, number: int, rooms: I64, found: I64) -> Iterator[Cooccurrences]:
-        """The first rooms[k] co-occurrences of each pair k in a shard, at most AT_ONCE at a time."""
+        """The first `rooms[k]` co-occurrences of each pair k in a shard, at most AT_ONCE at a time."""
         task, shard, places = self.task, self.corpus.shards[number], self.places[number]
         occurring = places.counts
         most = np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), rooms)
