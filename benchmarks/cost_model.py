@@ -72,7 +72,7 @@ class Counted:
 
     words: np.ndarray
     rarer: np.ndarray  # of each pair, how often its rarer word occurs
-    couples: np.ndarray
+    distinct_pairs: np.ndarray
     word_entries: np.ndarray
     pair_entries: np.ndarray
     limit: int
@@ -80,24 +80,26 @@ class Counted:
     @classmethod
     def of(cls, matrix: Any) -> Counted:
         """From a matrix."""
-        words, couples = matrix.words, matrix.couples
+        words, distinct_pairs = matrix.words, matrix.distinct_pairs
         return cls(
-            words.found, words.found[couples.members].min(axis=1), couples.found.sum(axis=1),
-            np.diff(words.rows.indptr), np.diff(couples.rows.indptr), matrix.settings.limit,
+            words.found, words.found[distinct_pairs.members].min(axis=1), distinct_pairs.found.sum(axis=1),
+            np.diff(words.rows.indptr), np.diff(distinct_pairs.rows.indptr), matrix.settings.limit,
         )  # fmt: skip
 
     def work(self, times: float = 1.0, pairs: float | None = None) -> dict[str, float]:
         """Sums that the costs follow, in a corpus so many times as large, for so many pairs like these."""
         more = 1.0 if pairs is None else pairs / self.rarer.size
         windows = np.minimum(times * self.words, self.limit)
-        couples = np.minimum(times * self.couples, self.limit)
+        distinct_pairs = np.minimum(times * self.distinct_pairs, self.limit)
         entries = _entries(np.minimum(self.words, self.limit), self.word_entries, windows, 4 * B)
-        entries += _entries(np.minimum(self.couples, self.limit), self.pair_entries, couples, 12 * B)
+        entries += _entries(
+            np.minimum(self.distinct_pairs, self.limit), self.pair_entries, distinct_pairs, 12 * B
+        )
         return {
             "pair": more * self.rarer.size,
             "window": more * windows.sum(),
             "posting of a rarer word": more * times * self.rarer.sum(),
-            "couple": more * couples.sum(),
+            "couple": more * distinct_pairs.sum(),
             "entry": more * entries,
         }
 

@@ -143,7 +143,7 @@ def _tags(lines: list[dict[str, Any]]) -> None:
     ]
     means = [100 * sum(line[kind]["mean"] for line in lines) / len(lines) for kind in kinds[1:]]
     rows.append(["mean", "", "", *(f"{mean:+.2f}".replace("-", "−") for mean in means)])
-    write_generated("make accuracy (tags)", table(["set", "score", *kinds], rows), PAGE)
+    write_generated("python -m benchmarks.accuracy tags", table(["set", "score", *kinds], rows), PAGE)
 
 
 def _plot(means: dict[str, float]) -> str:

@@ -14,7 +14,7 @@ ENGINE = "engine"
 ENGINE_DOCUMENT = "bagpack-engine.json"
 BASIS = "basis"
 FIRST_TERMS = 10
-HEAD = 1 << 12  # characters of a file that tell whether it is a basis
+HEAD = 1 << 12  # characters that are read to recognise a basis
 
 
 def kind_of(path: Path) -> str:

@@ -76,10 +76,10 @@ def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
     try:
         yield from parallel(tasks)
     except Exception as error:
-        told = _lost(error)
-        if told is None:
+        message = _lost(error)
+        if message is None:
             raise
-        raise WorkerError(told) from error
+        raise WorkerError(message) from error
 
 
 @contextmanager
@@ -211,7 +211,7 @@ def _load(path: str) -> Any:
 
 @contextmanager
 def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = None) -> Iterator[Shared]:
-    """Put something where the workers of so many tasks reach it."""
+    """Put something where the workers of `tasks` tasks can read it."""
     if _stays_here(n_jobs, tasks):
         yield Shared(1, held=value)
         return
@@ -252,18 +252,18 @@ def gather(
 ) -> Iterator[list[Left]]:  # fmt: skip
     """Call `work`, which returns (facts, arrays), on each tuple of arguments; what it left, in the order of the calls.
 
-    Arrays stay on disk until they are taken, so that whoever adds them up holds those of one task beside the sum.
-    `finished` is told the number of each call that is done.
+    Arrays stay on disk until they are taken, so that adding them up holds those of one task and the sum in memory.
+    `finished` gets the number of each call that is done.
     """
     if _stays_here(n_jobs, len(calls)):
-        yield list(_told((_hold(work, call) for call in calls), finished))
+        yield list(_report_finished((_hold(work, call) for call in calls), finished))
         return
     with scratch(near) as place:
         tasks = (delayed(_leave)(str(place / f"{i:06d}"), work, call) for i, call in enumerate(calls))
-        yield list(_told(run(tasks, n_jobs), finished))
+        yield list(_report_finished(run(tasks, n_jobs), finished))
 
 
-def _told(results: Iterable[Left], finished: Callable[[int], None] | None) -> Iterator[Left]:
+def _report_finished(results: Iterable[Left], finished: Callable[[int], None] | None) -> Iterator[Left]:
     for number, result in enumerate(results):
         if finished:
             finished(number)
@@ -277,7 +277,7 @@ def _hold(work: Work, call: tuple[Any, ...]) -> Left:
 
 
 def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
-    """Do one task in a worker. An engine may have it done twice at once, so the file is written beside and renamed."""
+    """Do one task in a worker. A backend may run it twice at once, so it writes its own file and renames it."""
     facts, arrays = work(*call)
     own = f"{path}.{uuid.uuid4().hex}"
     check_reached(os.path.dirname(path))

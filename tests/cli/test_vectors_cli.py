@@ -60,7 +60,7 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
     assert "2 pairs occur more than 2 times; only 2 of each were counted: cat lion (9)" in told
     matrix = BlockMatrix.open(out)
     assert len(matrix) == 4
-    assert len(matrix.couples.members) == 2
+    assert len(matrix.distinct_pairs.members) == 2
     np.testing.assert_array_equal(matrix.block()[[0]].toarray(), matrix.block()[[3]].toarray())
 
 

@@ -88,15 +88,15 @@ def test_a_directory_is_read_without_them(folder, cli):
 
 def test_they_are_counted_and_named(folder, cli):
     built = cli("index", folder, "--out", "s.bp", "--jobs", 1).err
-    first = "8 files were left out: c/a.pdf (a PDF file), c/b.docx (a zip archive), c/deep/page.html (an HTML page), "
+    first = "8 files were skipped: c/a.pdf (a PDF file), c/b.docx (a zip archive), c/deep/page.html (an HTML page), "
     assert first in built
     assert built.endswith("and 3 more (bagpack info s.bp --json names them all)\n")
     assert first in cli("plan", folder).err
     assert "path c/b.docx, reason a zip archive" in cli("info", "s.bp").out
     assert first in cli("engine", "build", "my-index", folder, "--jobs", 1).err
-    assert "left out" not in cli("index", "texts", "--out", "t.bp", "--jobs", 1).err
-    assert "left out" not in cli("info", "t.bp").out
-    assert say_left_out(LEFT_OUT[:1]) == "1 file was left out: c/a.pdf (a PDF file)"
+    assert "skipped" not in cli("index", "texts", "--out", "t.bp", "--jobs", 1).err
+    assert "skipped" not in cli("info", "t.bp").out
+    assert say_left_out(LEFT_OUT[:1]) == "1 file was skipped: c/a.pdf (a PDF file)"
 
 
 def test_a_directory_without_any_text(folder, cli):
@@ -104,7 +104,7 @@ def test_a_directory_without_any_text(folder, cli):
     for command in (("index", "c/deep", "--out", "s.bp"), ("plan", "c/deep")):
         done = cli(*command)
         assert done.code == 1
-        assert "no text was found, 3 files were left out: c/deep/page.html (an HTML page)" in done.err
+        assert "no text was found, 3 files were skipped: c/deep/page.html (an HTML page)" in done.err
         assert done.err.endswith("; convert what should be counted to plain text\n")
 
 
@@ -118,7 +118,7 @@ def test_an_append_adds_to_what_was_left_out(folder, write):
     assert second.left_out == [LeftOut("more/e.txt", "empty")]
     assert second.corpus.left_out == [*LEFT_OUT, *second.left_out]
     write("none/x.txt", "")
-    with pytest.raises(InputError, match="no text was found, 1 file was left out"):
+    with pytest.raises(InputError, match="no text was found, 1 file was skipped"):
         index_corpus(["none"], "s.bp", jobs=1, append=True)
     assert Corpus.open("s.bp").verify() == []
 

@@ -40,7 +40,7 @@ def source(sentences, tmp_path_factory):
     return opened
 
 
-def couples(sentences, w1, w2):
+def cooccurrences(sentences, w1, w2):
     """(sentence, i, j, w1 first) of consecutive targets at most five tokens apart."""
     for sentence in sentences:
         places = [i for i, word in enumerate(sentence) if word in (w1, w2)]
@@ -62,7 +62,7 @@ def g2(k, n, total, whole):
 @pytest.mark.parametrize("pair", [("sun", "moon"), ("moon", "sun"), ("star", "w3"), ("sun", "sun")])
 def test_a_pair_sketch_is_what_plain_counting_gives(source, sentences, pair):
     found = sketch_pair(source, *pair, top=1000)
-    seen = list(couples(sentences, *pair))
+    seen = list(cooccurrences(sentences, *pair))
     plain = Counter(word for sentence in sentences for word in sentence)
     whole = sum(plain.values())
     assert (found.n_w1, found.n_w2) == (plain[pair[0]], plain[pair[1]])

@@ -208,7 +208,9 @@ def test_memory_is_bounded_for_all_workers_together(monkeypatch, data, solver):
     assert folds_at_once(counts, svm, 4) == 4
     tables = counts.tables
     one = (
-        21 * len(counts) ** 2 if solver == "gram" else 40 * (tables.words.rows.nnz + tables.couples.rows.nnz)
+        21 * len(counts) ** 2
+        if solver == "gram"
+        else 40 * (tables.words.rows.nnz + tables.distinct_pairs.rows.nnz)
     )
     monkeypatch.setattr("bagpack.learn.fitting.MEMORY", 2 * one)
     assert folds_at_once(counts, svm, 4) == 2

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from bagpack.report.rendering import show_signed
+from bagpack.report.rendering import path_end, show_signed
 from bagpack.wording import (
     describe_block,
     metric_label,
@@ -77,12 +77,6 @@ def with_query(path: str, **values: Any) -> str:
     """A URL with parameters; those that are None are omitted."""
     kept = {name: value for name, value in values.items() if value is not None}
     return f"{path}?{urlencode(kept)}" if kept else path
-
-
-def path_end(path: str) -> str:
-    """The end of a document's path, which differs between lines: its folder and its name."""
-    parts = path.rstrip("/").split("/")
-    return path if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
 
 def short(value: float) -> str:

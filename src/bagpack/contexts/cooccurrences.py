@@ -178,13 +178,13 @@ class PairSearch:
     def batches(self) -> Iterator[InShards]:
         """The co-occurrences that count; all in one batch, unless a single pair may have too many to be held."""
         drawn = self._draw() if self.task.settings.draws else None
-        rooms = self._rooms()
+        caps = self._caps()
         held: InShards = []
         size = 0
         for number in range(len(self.corpus.shards)):
             parts: list[Cooccurrences] = []
             first = np.zeros(self.task.size, np.int64)  # number of each pair's next one in this shard
-            for part in self._walk(number, rooms, np.zeros_like(self.found) if drawn else self.found):
+            for part in self._walk(number, caps, np.zeros_like(self.found) if drawn else self.found):
                 own = part if drawn is None else part.take([numbers[number] for numbers in drawn], first)
                 first += part.counts
                 if own.starts.size:
@@ -196,10 +196,10 @@ class PairSearch:
             if parts:
                 held.append((number, joined(parts)))
             if drawn is None:
-                rooms -= first
+                caps -= first
         yield held
 
-    def _rooms(self) -> I64:
+    def _caps(self) -> I64:
         settings = self.task.settings
         most = ALL if settings.limit is None or settings.draws else settings.limit
         return np.full(self.task.size, most, np.int64)
@@ -221,11 +221,11 @@ class PairSearch:
             for k, name in enumerate(self.task.names)
         ]
 
-    def _walk(self, number: int, rooms: I64, found: I64) -> Iterator[Cooccurrences]:
-        """The first `rooms[k]` co-occurrences of each pair k in a shard, at most AT_ONCE at a time."""
+    def _walk(self, number: int, caps: I64, found: I64) -> Iterator[Cooccurrences]:
+        """The first `caps[k]` co-occurrences of each pair k in a shard, at most AT_ONCE at a time."""
         task, shard, places = self.task, self.corpus.shards[number], self.places[number]
         occurring = places.counts
-        most = np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), rooms)
+        most = np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), caps)
         size = max(2, min(int(np.minimum(most, AT_ONCE).sum()), AT_ONCE))
         starts, seconds = (np.empty(size, np.uint32) for _ in range(2))
         orders = np.empty(size, np.uint8)
@@ -235,7 +235,7 @@ class PairSearch:
             before = counts.copy()
             pair, done, written, self._mark = find_cooccurrences(
                 shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs,
-                places.lengths, self._longest, task.few, task.many, task.swapped, rooms, self._between, pair, done,
+                places.lengths, self._longest, task.few, task.many, task.swapped, caps, self._between, pair, done,
                 MARKS_PER_SEARCH, self._blocks, self._mark, self._waiting, self._near,
                 starts, seconds, orders, counts, found,
             )  # fmt: skip

@@ -122,8 +122,8 @@ def sum_contexts(
                 tables.ids, tables.entries, tables.bigrams, sums, clocks, clock,
             )  # fmt: skip
             if basis.tagged:
-                room = np.empty(max(windows.before, windows.after) * tables.most_terms + 1, np.int64)
-                clock = count_readings(shard.tokens, tables.tags, *asked, room)
+                space = np.empty(max(windows.before, windows.after) * tables.most_terms + 1, np.int64)
+                clock = count_readings(shard.tokens, tables.tags, *asked, space)
             else:
                 clock = word_kernels.count_words(shard.tokens, *asked)
         used = word_kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])

@@ -147,7 +147,7 @@ def runs_of(sizes: I64, most: int, longest: int) -> Iterator[slice]:
     start = 0
     while start < sizes.size:
         before = int(total[start - 1]) if start else 0
-        room = int(np.searchsorted(total, before + most, side="right"))
-        stop = max(start + 1, min(room, start + longest, sizes.size))
+        fitting = int(np.searchsorted(total, before + most, side="right"))
+        stop = max(start + 1, min(fitting, start + longest, sizes.size))
         yield slice(start, stop)
         start = stop

@@ -101,8 +101,8 @@ def observe(
                 low, high = np.searchsorted(drawn[number], [total - before, total - before + len(part)])
                 chosen = part.take(drawn[number][low:high] - (total - before))
             else:
-                room = len(part) if limit is None else max(0, limit - kept)
-                chosen = part.take(slice(room))
+                left = len(part) if limit is None else max(0, limit - kept)
+                chosen = part.take(slice(left))
             total += len(part)
             kept += len(chosen)
             own.append(chosen)

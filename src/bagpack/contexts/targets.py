@@ -91,7 +91,7 @@ def _tag_of(piece: str, corpus: Corpus) -> str:
 def _resolve_runs(corpus: Corpus, runs: Sequence[Sequence[str]]) -> list[Target | None]:
     """The target of each run of words: their lemmas, if these ever follow one another.
 
-    Failing that, the most frequent lemmas of their forms: living room → live room.
+    Failing that, the most frequent lemmas of their forms: running water → run water.
     """
     key_of = _keys_of(corpus, runs)
     tags = [[_tag_of(piece, corpus) if key_of[piece] is None else "" for piece in run] for run in runs]

@@ -106,10 +106,10 @@ class Browser:
                 self._places.append(find_occurrences(shard, self.targets))
             self.sizes = [int(place.counts[0]) for place in self._places]
         else:
-            self._couples = pair_observations(
+            self._pairs = pair_observations(
                 self.corpus, self.targets[0], self.targets[1], CountSettings(self.windows, limit=None), tick
             )
-            self.sizes = [item.firsts.size for item in self._couples]
+            self.sizes = [item.firsts.size for item in self._pairs]
         self.total = sum(self.sizes)
 
     @cached_property
@@ -120,7 +120,7 @@ class Browser:
         if len(self.words) == 1:
             positions = self._places[shard].positions(self.corpus.shards[shard].postings, 0)
             return Observation(shard, int(positions[index]), -1, 0)
-        item = self._couples[shard]
+        item = self._pairs[shard]
         return Observation(shard, int(item.firsts[index]), int(item.seconds[index]), int(item.orders[index]))
 
     def lines(self, start: int = 0, size: int = 50, sort: str = "corpus", tick: Tick = no_tick) -> Lines:

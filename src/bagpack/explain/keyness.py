@@ -155,8 +155,8 @@ class TermCounter:
         starts = np.concatenate([low for _, low, _ in bounds])
         ends = np.concatenate([high for _, _, high in bounds])
         codes = np.concatenate([np.full(low.size, code, np.int64) for code, low, _ in bounds])
-        room = int((ends - starts).sum())
-        keys, key_codes = np.empty(room, np.int64), np.empty(room, np.int64)
+        space = int((ends - starts).sum())
+        keys, key_codes = np.empty(space, np.int64), np.empty(space, np.int64)
         take_keys(shard.tokens, shard.key_of_type, starts, ends, codes, keys, key_codes)
         number = numbers_of(shard, keys, self.background)
         numbers = number[keys]

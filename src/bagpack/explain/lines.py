@@ -94,7 +94,7 @@ class PairEvidence:
         }
 
     @cached_property
-    def _couples(self) -> list[ShardObservations]:
+    def _distinct_pairs(self) -> list[ShardObservations]:
         return pair_observations(self.pair_corpus, *self.targets, self.settings)
 
     def lines(
@@ -119,7 +119,7 @@ class PairEvidence:
             )  # fmt: skip
         targets: Sequence[Target] = self.targets
         if block == "v12":
-            corpus, observed = self.pair_corpus, self._couples
+            corpus, observed = self.pair_corpus, self._distinct_pairs
         else:
             targets = self.targets[:1] if block == "v1" else self.targets[1:]
             corpus, observed = self.word_corpus, self._words[targets[0]]
@@ -158,7 +158,7 @@ class PairEvidence:
         shown: list[Context] = []
         spans: list[tuple[Span, ...]] = []
         lengths = [len(target.keys) for target in self.targets]
-        for item in self._couples:
+        for item in self._distinct_pairs:
             places = np.flatnonzero(np.isin(item.orders, wanted)).tolist()
             total += len(places)
             for at in places[: None if most is None else most - len(shown)]:

@@ -236,7 +236,7 @@ class _Search:
             yield batch
 
     def best(self) -> Candidates:
-        """The candidates with the highest cheap score, at most as many as are to be scored in full.
+        """The candidates with the highest cheap score, limited to the number that is scored in full.
 
         Equal scores are in the order of the words' numbers, so that the choice does not depend on the batches.
         """

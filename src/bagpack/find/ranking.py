@@ -320,7 +320,7 @@ def rank_pool(
     notes = [_searched(pool)]
     if limited:
         notes.append(
-            f"{many(limited, 'pair')} passed over: {per_word} with the same word are listed already (--per-word)"
+            f"{many(limited, 'pair')} skipped: {per_word} with the same word are listed already (--per-word)"
         )
     if not mark_known and (hidden := int(marked.sum())):
         notes.append(f"{many(hidden, 'known pair')} excluded (--mark-known shows them)")

@@ -61,7 +61,7 @@ def corpus_of(source: ContextSource) -> Corpus:
 def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
     """The most frequent words of a corpus that have a letter, without function words.
 
-    Where the corpus has no parts of speech, its commonest words are taken for function words.
+    Where the corpus has no parts of speech, its commonest words count as function words.
     """
     corpus = corpus_of(source)
     if corpus.tags:

@@ -187,7 +187,7 @@ def folds_at_once(matrix: BlockMatrix, svm: SvmSettings, n_jobs: int | None) -> 
         return n_jobs
     n, tables = len(matrix), matrix.tables
     gram = svm.solver_for(n) == "gram"
-    needed = 21 * n * n if gram else 40 * (tables.words.rows.nnz + tables.couples.rows.nnz)
+    needed = 21 * n * n if gram else 40 * (tables.words.rows.nnz + tables.distinct_pairs.rows.nnz)
     return max(1, min(worker_count(n_jobs), MEMORY // max(needed, 1)))
 
 

@@ -26,6 +26,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "basename": show_name,
+        "path_end": path_end,
         "block_words": describe_block,
         "count": show_count,
         "probability": show_probability,
@@ -44,3 +45,9 @@ def show_signed(value: float) -> str:
 def show_name(path: str) -> str:
     """The last part of a path."""
     return PurePath(path).name or path
+
+
+def path_end(path: str) -> str:
+    """The end of a document's path, which differs between lines: its folder and its name."""
+    parts = path.rstrip("/").split("/")
+    return path if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"

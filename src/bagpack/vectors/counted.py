@@ -38,7 +38,7 @@ def count_remembered(
         known = BlockMatrix.count(source, new, basis, settings, n_jobs, progress)
     elif new:
         known = known.grow(source, new, n_jobs, progress)
-    entries = known.words.rows.nnz + known.couples.rows.nnz
+    entries = known.words.rows.nnz + known.distinct_pairs.rows.nnz
     with _lock:
         if len(known) <= MOST_PAIRS and entries <= MOST_ENTRIES:
             _kept[key] = known

@@ -58,22 +58,24 @@ def grown_tables(
     name_targets = np.concatenate([tables.name_targets, new_targets])
     new_rows = np.fromiter((names[word] for word in added), np.int64, len(added)).reshape(-1, 2)
 
-    couples = _new_couples(tables.couples, all_targets, name_targets[new_rows])
-    asked = [(all_targets[one], all_targets[two]) for one, two in couples.tolist()]
+    distinct_pairs = _new_distinct_pairs(tables.distinct_pairs, all_targets, name_targets[new_rows])
+    asked = [(all_targets[one], all_targets[two]) for one, two in distinct_pairs.tolist()]
     counted = source.count_pairs(
         asked, tables.basis, tables.settings, n_jobs, counter(progress, "pairs", len(asked))
     )
     table = PairTable(
-        np.concatenate([tables.couples.members, couples]),
-        _stack(tables.couples.rows, counted.rows),
-        np.concatenate([tables.couples.found, counted.found]),
-        np.concatenate([tables.couples.taken, counted.taken]),
+        np.concatenate([tables.distinct_pairs.members, distinct_pairs]),
+        _stack(tables.distinct_pairs.rows, counted.rows),
+        np.concatenate([tables.distinct_pairs.found, counted.found]),
+        np.concatenate([tables.distinct_pairs.taken, counted.taken]),
     )
-    grown = replace(tables, names=Strings.of(names), name_targets=name_targets, words=words, couples=table)
+    grown = replace(
+        tables, names=Strings.of(names), name_targets=name_targets, words=words, distinct_pairs=table
+    )
     return grown, new_rows
 
 
-def _new_couples(table: PairTable, targets: Sequence[Target], asked: I64) -> I64:
+def _new_distinct_pairs(table: PairTable, targets: Sequence[Target], asked: I64) -> I64:
     """Pairs of known targets that the table does not have, each once, the smaller target first, sorted."""
     known = asked[(asked >= 0).all(axis=1)]
     codes = np.unique(pair_codes(known[:, 0], known[:, 1]))

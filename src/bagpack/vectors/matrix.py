@@ -59,7 +59,7 @@ class BlockMatrix(PairRows, LazyCsr):
     @classmethod
     def make(
         cls, tables: CountTables, rows: I64, names: tuple[str, ...] = ALL, *,
-        couples: tuple[I64, Bools] | None = None, weighted: Mapping[str, Block] | None = None,
+        pair_rows: tuple[I64, Bools] | None = None, weighted: Mapping[str, Block] | None = None,
     ) -> BlockMatrix:  # fmt: skip
         """A matrix of these rows.
 
@@ -67,7 +67,7 @@ class BlockMatrix(PairRows, LazyCsr):
         ----------
         names
             The blocks that make up the columns.
-        couples
+        pair_rows
             Each pair's row of the pair table and whether it is swapped there, where that is not to be looked up.
         weighted
             Blocks of features instead of counts, by name.
@@ -76,7 +76,7 @@ class BlockMatrix(PairRows, LazyCsr):
         self.tables = tables
         self.rows = rows
         self._names = names
-        self._couples = couples
+        self._pair_rows = pair_rows
         self._weighted = weighted
         width = (
             sum(self.blocks[name].width for name in names) if weighted else _width(names, len(tables.basis))
@@ -149,7 +149,7 @@ class BlockMatrix(PairRows, LazyCsr):
             PairTable(rows, _sorted(pairs), seen, seen), Basis(tuple(terms), (), tuple(frequencies)),
             CountSettings(), "", "",
         )  # fmt: skip
-        return cls.make(tables, rows, couples=(np.arange(n), np.zeros(n, np.bool_)))
+        return cls.make(tables, rows, pair_rows=(np.arange(n), np.zeros(n, np.bool_)))
 
     def grow(
         self, source: ContextSource, pairs: Iterable[Pair], n_jobs: int | None = None,
@@ -181,7 +181,7 @@ class BlockMatrix(PairRows, LazyCsr):
             parts = {
                 "v1": lambda: Part(self.words.rows, first),
                 "v2": lambda: Part(self.words.rows, second),
-                "v12": lambda: Part(self.couples.rows, *self._couple_rows),
+                "v12": lambda: Part(self.distinct_pairs.rows, *self._distinct_rows),
             }
             csr = assemble([parts[name]() for name in self._names])
         return csr
@@ -190,7 +190,7 @@ class BlockMatrix(PairRows, LazyCsr):
     def dtype(self) -> Any:
         """Type of the entries; known without putting them together."""
         if self._weighted is None:
-            return np.result_type(self.words.rows.dtype, self.couples.rows.dtype)
+            return np.result_type(self.words.rows.dtype, self.distinct_pairs.rows.dtype)
         return np.result_type(*(self.blocks[name].rows.dtype for name in self._names))
 
     def select(self, rows: ArrayLike | slice) -> BlockMatrix:
@@ -199,17 +199,19 @@ class BlockMatrix(PairRows, LazyCsr):
             rows = np.asarray(rows)
             if rows.dtype != np.bool_:
                 rows = rows.astype(np.intp)
-        couples = None if self._couples is None else (self._couples[0][rows], self._couples[1][rows])
+        pair_rows = None if self._pair_rows is None else (self._pair_rows[0][rows], self._pair_rows[1][rows])
         weighted = None
         if self._weighted is not None:
             weighted = {name: block.take(rows) for name, block in self._weighted.items()}
-        return BlockMatrix.make(self.tables, self.rows[rows], self._names, couples=couples, weighted=weighted)
+        return BlockMatrix.make(
+            self.tables, self.rows[rows], self._names, pair_rows=pair_rows, weighted=weighted
+        )
 
     def with_outside_counts(self, outside: OutsideCounts) -> BlockMatrix:
         """The same rows, whose pair statistics (`bagpack.learn.features`) are those of another corpus."""
         tables = replace(self.tables, outside=outside)
         return BlockMatrix.make(
-            tables, self.rows, self._names, couples=self._couples, weighted=self._weighted
+            tables, self.rows, self._names, pair_rows=self._pair_rows, weighted=self._weighted
         )
 
     def equals(self, other: object) -> bool:
@@ -229,7 +231,7 @@ class BlockMatrix(PairRows, LazyCsr):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.tables, self.rows, self._names, self._couples, self._weighted)
+        return _restore, (self.tables, self.rows, self._names, self._pair_rows, self._weighted)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BlockMatrix:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
@@ -273,7 +275,7 @@ class BlockMatrix(PairRows, LazyCsr):
     def with_blocks(self, blocks: Mapping[str, Block]) -> BlockMatrix:
         """The same pairs with other values: what a weighting step returns."""
         return BlockMatrix.make(
-            self.tables, self.rows, tuple(blocks), couples=self._couples, weighted=dict(blocks)
+            self.tables, self.rows, tuple(blocks), pair_rows=self._pair_rows, weighted=dict(blocks)
         )
 
     def block(self, condition: str = "v1v2v12") -> BlockMatrix:
@@ -288,7 +290,7 @@ class BlockMatrix(PairRows, LazyCsr):
         if names == self._names:
             return self
         weighted = None if self._weighted is None else {name: self._weighted[name] for name in names}
-        return BlockMatrix.make(self.tables, self.rows, names, couples=self._couples, weighted=weighted)
+        return BlockMatrix.make(self.tables, self.rows, names, pair_rows=self._pair_rows, weighted=weighted)
 
     # Rows -------------------------------------------------------------------------------------------------------
 
@@ -330,18 +332,18 @@ def concatenated(first: BlockMatrix, second: BlockMatrix) -> BlockMatrix:
         raise UsageError(
             "the two matrices were not counted together; count all pairs at once and select rows: X[:100], X[100:]"
         )
-    couples = None
-    if first._couples is not None and second._couples is not None:
-        one, two = first._couples, second._couples
-        couples = np.concatenate([one[0], two[0]]), np.concatenate([one[1], two[1]])
+    pair_rows = None
+    if first._pair_rows is not None and second._pair_rows is not None:
+        one, two = first._pair_rows, second._pair_rows
+        pair_rows = np.concatenate([one[0], two[0]]), np.concatenate([one[1], two[1]])
     rows = np.concatenate([first.rows, second.rows])
-    return BlockMatrix.make(first.tables, rows, first.block_names, couples=couples)
+    return BlockMatrix.make(first.tables, rows, first.block_names, pair_rows=pair_rows)
 
 
 def _restore(
-    tables: CountTables, rows: I64, names: tuple[str, ...], couples: Any, weighted: Any
+    tables: CountTables, rows: I64, names: tuple[str, ...], pair_rows: Any, weighted: Any
 ) -> BlockMatrix:
-    return BlockMatrix.make(tables, rows, names, couples=couples, weighted=weighted)
+    return BlockMatrix.make(tables, rows, names, pair_rows=pair_rows, weighted=weighted)
 
 
 def _width(names: Sequence[str], terms: int) -> int:

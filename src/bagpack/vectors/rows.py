@@ -28,7 +28,7 @@ class PairRows:
 
     tables: CountTables
     rows: I64
-    _couples: tuple[I64, Bools] | None
+    _pair_rows: tuple[I64, Bools] | None
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -41,9 +41,9 @@ class PairRows:
         return self.tables.words
 
     @property
-    def couples(self) -> PairTable:
+    def distinct_pairs(self) -> PairTable:
         """Counts of the distinct pairs."""
-        return self.tables.couples
+        return self.tables.distinct_pairs
 
     @property
     def basis(self) -> Basis:
@@ -100,12 +100,12 @@ class PairRows:
         return targets[self.rows[:, 0]], targets[self.rows[:, 1]]
 
     @cached_property
-    def _couple_rows(self) -> tuple[I64, Bools]:
+    def _distinct_rows(self) -> tuple[I64, Bools]:
         """Row of the pair table for each pair (-1: a word is unknown), and whether it is swapped there."""
-        if self._couples is not None:
-            return self._couples
+        if self._pair_rows is not None:
+            return self._pair_rows
         first, second = self._word_rows
-        codes, order = self.couples.by_code
+        codes, order = self.distinct_pairs.by_code
         known = (first >= 0) & (second >= 0)
         rows, swapped = np.full(len(self), -1, np.int64), np.zeros(len(self), np.bool_)
         if known.any():
@@ -116,7 +116,7 @@ class PairRows:
                     f"the matrix {self.place or ''} lists a pair that it has no counts of; count the pairs again"
                 )
             rows[known] = order[at]
-            swapped[known] = self.couples.members[order[at], 0] != first[known]
+            swapped[known] = self.distinct_pairs.members[order[at], 0] != first[known]
         return rows, swapped
 
     def holds(self, pair: Pair) -> bool:
@@ -133,16 +133,16 @@ class PairRows:
     @property
     def counted(self) -> I64:
         """How many of the pair's observations were counted: `seen`, unless a cap applied."""
-        taken = self.couples.taken
-        return self._both_orders(self._couple_column(taken, 0), self._couple_column(taken, 1))
+        taken = self.distinct_pairs.taken
+        return self._both_orders(self._distinct_column(taken, 0), self._distinct_column(taken, 1))
 
     def _both_orders(self, plus: I64, minus: I64) -> I64:
         """Observations: one of a word with itself is of both orders."""
         first, second = self._word_rows
         return np.where((first == second) & (first >= 0), plus, plus + minus)
 
-    def _couple_column(self, table: I64, order: int) -> I64:
-        row, swapped = self._couple_rows
+    def _distinct_column(self, table: I64, order: int) -> I64:
+        row, swapped = self._distinct_rows
         if not table.shape[0]:
             return np.zeros(len(self), np.int64)
         values = table[np.maximum(row, 0), np.where(swapped, 1 - order, order)]
@@ -151,12 +151,12 @@ class PairRows:
     @property
     def n_plus(self) -> I64:
         """Observations with w1 first, in the corpus."""
-        return self._couple_column(self.couples.found, 0)
+        return self._distinct_column(self.distinct_pairs.found, 0)
 
     @property
     def n_minus(self) -> I64:
         """Observations with w2 first, in the corpus."""
-        return self._couple_column(self.couples.found, 1)
+        return self._distinct_column(self.distinct_pairs.found, 1)
 
     def _word_column(self, which: int) -> I64:
         rows = self._word_rows[which]
@@ -200,10 +200,10 @@ class PairRows:
     @property
     def capped_pairs(self) -> dict[str, int]:
         """Pairs that are seen together more often than the limit, with how often."""
-        one, two = self.couples.members.T
-        found = self.couples.found
+        one, two = self.distinct_pairs.members.T
+        found = self.distinct_pairs.found
         totals = np.where(one == two, found[:, 0], found.sum(axis=1))
-        over = self._over_limit(self._couple_rows[0], totals)
+        over = self._over_limit(self._distinct_rows[0], totals)
         targets = self.words.targets
         return {f"{targets[one[i]]} {targets[two[i]]}": int(totals[i]) for i in over}
 
@@ -234,7 +234,7 @@ class PairRows:
     @cached_property
     def pair_counts(self) -> Csr:
         """Pairs × 6T counts of the two words together."""
-        return assemble([Part(self.couples.rows, *self._couple_rows)])
+        return assemble([Part(self.distinct_pairs.rows, *self._distinct_rows)])
 
     def zero_rows(self, names: Sequence[str] = CONDITIONS["v1v2v12"]) -> Bools:
         """Per pair, whether its vector over the blocks ``names`` is all zero; other names are ignored."""
@@ -245,7 +245,7 @@ class PairRows:
         if "v2" in names:
             zero &= lengths[self.w2] == 0
         if "v12" in names:
-            rows = self._couple_rows[0]
-            entries = np.diff(self.couples.rows.indptr)
+            rows = self._distinct_rows[0]
+            entries = np.diff(self.distinct_pairs.rows.indptr)
             zero &= (rows < 0) | (entries[np.maximum(rows, 0)] == 0) if entries.size else True
         return zero

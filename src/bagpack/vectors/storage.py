@@ -122,10 +122,10 @@ def _write(matrix: BlockMatrix, directory: Path) -> None:
     arrays: dict[str, NDArray[Any]] = {
         **_csr_arrays("words", tables.words.rows),
         "words.found": tables.words.found,
-        **_csr_arrays("pairs", tables.couples.rows),
-        "pairs.found": tables.couples.found,
-        "pairs.taken": tables.couples.taken,
-        "pairs.targets": tables.couples.members,
+        **_csr_arrays("pairs", tables.distinct_pairs.rows),
+        "pairs.found": tables.distinct_pairs.found,
+        "pairs.taken": tables.distinct_pairs.taken,
+        "pairs.targets": tables.distinct_pairs.members,
         "names.target": tables.name_targets,
         "rows": matrix.rows,
     }
@@ -141,7 +141,7 @@ def _write(matrix: BlockMatrix, directory: Path) -> None:
             "format_version": FORMAT_VERSION,
             "pairs": len(matrix),
             "words": len(tables.words.keys),
-            "distinct_pairs": len(tables.couples.members),
+            "distinct_pairs": len(tables.distinct_pairs.members),
             "terms": len(tables.basis),
             "unigrams": len(tables.basis.unigrams),
             "basis_hash": tables.basis.hash,

@@ -96,7 +96,7 @@ class CountTables:
     names: Strings
     name_targets: I64
     words: WordTable
-    couples: PairTable
+    distinct_pairs: PairTable
     basis: Basis
     settings: CountSettings
     source_path: str

@@ -1,8 +1,8 @@
 """Kernels that count the partners of words: every vocabulary word that co-occurs with them.
 
 A co-occurrence of (A, B) is two consecutive targets of the pair, so B is the nearest B on that side of A, and no other
-A is between. From an occurrence of A, a walk in either direction ends at the next A, and each B counts only where it is
-met first. Targets that start at one token are in the order of their lengths.
+A is between. From an occurrence of A, a walk in either direction ends at the next A, and each B counts only where it
+occurs first. Targets that start at one token are in the order of their lengths.
 """
 
 from __future__ import annotations

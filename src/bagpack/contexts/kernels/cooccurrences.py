@@ -104,16 +104,16 @@ def fetch(positions, low, high):  # type: ignore[no-untyped-def]
 
 @subroutine
 def settle(  # type: ignore[no-untyped-def]
-    tokens, waiting, count, rooms, starts, seconds, orders, at, counts, found
+    tokens, waiting, count, caps, starts, seconds, orders, at, counts, found
 ):
-    """Of the pending co-occurrences, keep those within one sentence while their pair has room; returns the end."""
+    """Keep pending co-occurrences that are within one sentence, up to the cap of their pair; returns the end."""
     for n in range(count):
         first, second, order, k = waiting[n, 0], waiting[n, 1], waiting[n, 2], waiting[n, 3]
         if not same_sentence(tokens, first, second):
             continue
         found[k, PLUS] += order != MINUS
         found[k, MINUS] += order != PLUS
-        if counts[k] < rooms[k]:
+        if counts[k] < caps[k]:
             starts[at], seconds[at], orders[at] = first, second, order
             counts[k] += 1
             at += 1
@@ -163,11 +163,11 @@ def neighbours(  # type: ignore[no-untyped-def]
 
 @subroutine
 def find_repetitions(  # type: ignore[no-untyped-def]
-    tokens, positions, low, begin, end, length, between, room, starts, seconds, orders, at, found
+    tokens, positions, low, begin, end, length, between, most, starts, seconds, orders, at, found
 ):
     """Co-occurrences of a word with itself, whose second occurrence is begin..end-1; returns the end of the output.
 
-    Consecutive occurrences, each counted in both orders in `found`; at most `room` are written.
+    Consecutive occurrences, each counted in both orders in `found`; at most `most` are written.
     """
     first = at
     for i in range(max(begin, low + 1), end):
@@ -176,7 +176,7 @@ def find_repetitions(  # type: ignore[no-untyped-def]
         if 0 <= p - q - length <= between and same_sentence(tokens, q, p):
             found[PLUS] += 1
             found[MINUS] += 1
-            if at - first < room:
+            if at - first < most:
                 starts[at], seconds[at], orders[at] = q, p, BOTH
                 at += 1
     return at
@@ -184,7 +184,7 @@ def find_repetitions(  # type: ignore[no-untyped-def]
 
 @kernel
 def find_cooccurrences(  # type: ignore[no-untyped-def]
-    tokens, postings, extra, is_extra, lows, highs, lengths, longest, ones, twos, swapped, rooms, between, first, done,
+    tokens, postings, extra, is_extra, lows, highs, lengths, longest, ones, twos, swapped, caps, between, first, done,
     marks_per_search, blocks, base, waiting, near, starts, seconds, orders, counts, found,
 ):  # fmt: skip
     """Co-occurrences of the pairs (ones[k], twos[k]), k = first.., one pair after the other, counts[k] of pair k.
@@ -195,10 +195,10 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
     Marks are numbers from `base` on that were never used before, so nothing has to be cleared. PLUS means that ones[k]
     comes first, or twos[k] if swapped[k].
 
-    At most rooms[k] co-occurrences of a pair are written, but all are counted in found[k]. Stops before a pair whose
+    At most caps[k] co-occurrences of a pair are written, but all are counted in found[k]. Stops before a pair whose
     co-occurrences may not fit into the output; a pair that does not fit into all of it is walked in parts. Returns the
     first pair that is not finished and how many occurrences of its rarer word are (pass them as `first` and `done`),
-    the number of co-occurrences written, and the next base. `waiting` and `near` are room to work in.
+    the number of co-occurrences written, and the next base. `waiting` and `near` are work space.
     """
     written = pending = np.int64(0)
     reach = between + longest
@@ -220,17 +220,17 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         many_low, many_high = lows[b], highs[b]
         if begin == end or many_low == many_high:
             continue
-        if a == b or starts.size - written - pending < min(2 * (end - begin), rooms[k] - counts[k]):
-            written = settle(tokens, waiting, pending, rooms, starts, seconds, orders, written, counts, found)
+        if a == b or starts.size - written - pending < min(2 * (end - begin), caps[k] - counts[k]):
+            written = settle(tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found)
             pending = np.int64(0)
-            if starts.size - written < min(2 * (end - begin), rooms[k] - counts[k]):
+            if starts.size - written < min(2 * (end - begin), caps[k] - counts[k]):
                 if written > 0:
                     stop, stop_done = k, begin - low
                     break
                 end = begin + starts.size // 2
         if a == b:
             own = find_repetitions(
-                tokens, few, low, begin, end, lengths[a], between, rooms[k] - counts[k],
+                tokens, few, low, begin, end, lengths[a], between, caps[k] - counts[k],
                 starts, seconds, orders, written, found[k],
             )  # fmt: skip
             counts[k] += own - written
@@ -269,7 +269,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
                     count = search_all(few, from_i, to_i, many, many_low, many_high, near)
                 if pending + 2 * count > PENDING:
                     written = settle(
-                        tokens, waiting, pending, rooms, starts, seconds, orders, written, counts, found
+                        tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
                     )
                     pending = np.int64(0)
                 for n in range(count):
@@ -291,5 +291,5 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         if end < high:
             stop, stop_done = k, end - low
             break
-    written = settle(tokens, waiting, pending, rooms, starts, seconds, orders, written, counts, found)
+    written = settle(tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found)
     return stop, stop_done, written, base + marks

@@ -42,7 +42,7 @@ def sample_keys(blob, offsets, step, out):  # type: ignore[no-untyped-def]
 def first_not_below(sample, wanted):  # type: ignore[no-untyped-def]
     """Index of the first number that is not below `wanted`.
 
-    No branch depends on the comparison, so that the processor goes on to the next word meanwhile.
+    No branch depends on the comparison, so that the processor can start the next search early.
     """
     low, size = 0, sample.size
     while size > 0:

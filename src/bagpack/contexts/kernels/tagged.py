@@ -44,7 +44,7 @@ def count_readings(  # type: ignore[no-untyped-def]
     tokens, tags, postings, extra, is_extra, lows, highs, lengths, before, after, tick, ids, entries, bigrams, sums,
     clocks, clock, columns,
 ):  # fmt: skip
-    """Add the single contexts of target t to row sums[t]; returns the clock. `columns` has room for one segment.
+    """Add the single contexts of target t to row sums[t]; returns the clock. `columns` has space for one segment.
 
     Target t's occurrences are (extra if is_extra[t] else postings)[lows[t]:highs[t]].
     """

@@ -159,7 +159,7 @@ def count_words(  # type: ignore[no-untyped-def]
 
 @kernel
 def emit_rows(sums, rows, columns, values, lengths):  # type: ignore[no-untyped-def]
-    """Move the first rows of sums to the output, void cells left out, and clear them.
+    """Move the first rows of sums to the output, without void cells, and clear them.
 
     Returns the entries in all; lengths[t] are those of row t.
     """

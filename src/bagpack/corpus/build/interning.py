@@ -2,7 +2,7 @@
 
 A hash table over byte spans: open addressing, 64-bit FNV-1a hashes, every hit verified against the stored
 bytes, so two strings never share an id. All arrays live in numpy; the kernels only read and fill them, and
-report back when one is full, so that Python can grow it and let the kernel go on where it stopped.
+report back when one is full, so that Python can grow it and call the kernel again from where it stopped.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class InternTable:
         return self.slots, self.hashes, self.offsets, self.blob, self.used
 
     def grow(self, longest: int) -> None:
-        """Make room for at least one more string of `longest` bytes, doubling what is short."""
+        """Allow for at least one more string of `longest` bytes, doubling what is short."""
         count = len(self)
         if count + 1 >= self.hashes.size:
             self.hashes = np.concatenate([self.hashes, np.zeros_like(self.hashes)])

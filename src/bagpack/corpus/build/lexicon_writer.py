@@ -27,7 +27,7 @@ TAB = 9
 
 
 def _new(size: int, dtype: type, place: Path) -> NDArray[Any]:
-    """An array to be written: in memory if it is small, else in a file that is gone when the array is."""
+    """An array to be written: in memory if it is small, else in a file that is deleted with the array."""
     if size * np.dtype(dtype).itemsize <= SMALL:
         return np.empty(size, dtype)
     with disk_errors(place), tempfile.TemporaryFile(dir=place) as file:
@@ -104,7 +104,7 @@ def most_frequent_keys(
 ) -> tuple[Strings, NDArray[np.int64]]:
     """From sorted FORM TAB KEY with counts: each form once, with the index of its most frequent key.
 
-    A form that is a key itself is left out, since a target is looked up among the keys first. Equal counts: the
+    A form that is a key itself is omitted, since a target is looked up among the keys first. Equal counts: the
     key that comes first in code-point order.
     """
     forms, best = (_new(pairs.blob.size, np.uint8, place) for _ in range(2))

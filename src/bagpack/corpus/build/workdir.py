@@ -155,16 +155,16 @@ def spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
         return names, {}
     kept = work / SPOOLED
     if not kept.exists():
-        beside = work / f"{SPOOLED}.new"
+        partial = work / f"{SPOOLED}.new"
         try:
-            with disk_errors(beside), open(beside, "wb") as handle:
+            with disk_errors(partial), open(partial, "wb") as handle:
                 shutil.copyfileobj(sys.stdin.buffer, handle, 1 << 20)
         except BaseException:
-            beside.unlink(missing_ok=True)  # half of it is of no use
+            partial.unlink(missing_ok=True)  # half of it is of no use
             raise
-        if beside.stat().st_size == 0:
+        if partial.stat().st_size == 0:
             raise InputError("standard input is empty; pipe some text into the command")
-        os.replace(beside, kept)
+        os.replace(partial, kept)
     return [str(kept) if name == "-" else name for name in names], {str(kept): SPOOLED}
 
 

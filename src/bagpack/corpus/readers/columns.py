@@ -71,7 +71,7 @@ def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int6
 
 @subroutine
 def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
-    """Whether so many bytes from `at` on are those of `other` from `start` on."""
+    """Whether `length` bytes from `at` equal those of `other` from `start`."""
     for k in range(length):  # noqa: SIM110 (numba compiles no generators)
         if buffer[at + k] != other[start + k]:
             return False

@@ -71,4 +71,4 @@ def say_left_out(files: Sequence[LeftOut], all_in: str = "") -> str:
     shown = [f"{file.path} ({file.reason})" for file in files[:SHOWN]]
     more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
     where = f" ({all_in} names them all)" if more and all_in else ""
-    return f"{count} left out: {', '.join(shown)}{more}{where}"
+    return f"{count} skipped: {', '.join(shown)}{more}{where}"

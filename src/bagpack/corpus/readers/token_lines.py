@@ -41,7 +41,7 @@ class TokenLines:
         self.settings = settings
         self.document = document  # from the text of its first line
         self.header = header  # where that text ends, if it goes beyond the line
-        self.columns = columns  # what they were taken for
+        self.columns = columns  # their meaning: word, lemma, tag
         self.entities = entities
         self.state = col.new_state()
 

@@ -58,7 +58,7 @@ def _class_of(category: str) -> int:
 
 
 def byte_set(characters: str) -> NDArray[np.bool_]:
-    """Return a table that tells for each byte whether it is one of these ASCII characters."""
+    """Return a table of whether each byte is one of these ASCII characters."""
     table = np.zeros(256, dtype=np.bool_)
     table[list(characters.encode("ascii"))] = True
     return table

@@ -11,7 +11,7 @@ The rules, close to those of the Penn Treebank and of TreeTagger:
   between (``U.S.``, ``Ph.D.``), when it is a single letter and not the last word of its sentence
   (``J. Smith``), or when it is on the language's list of abbreviations (``Mr.``, ``etc.``).
 - English clitics are split off: ``'s 'm 'd 're 've 'll 'em n't`` (``lion|'s``, ``do|n't``, ``I|'d|'ve``),
-  at most two, with either apostrophe; ``cannot`` stays. Standing alone they are one token.
+  at most two, with either apostrophe; ``cannot`` stays. On their own they are one token.
 - French, Italian, Catalan and Occitan elisions are split off: ``l'|eau``, ``dell'|acqua``; in French not from
   ``aujourd'hui``, ``quelqu'un`` or ``c'est-à-dire``, but pronouns behind a verb are: ``vas|-tu``, ``dit|-elle``,
   ``demanda|-t-elle``.
@@ -106,7 +106,7 @@ def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], 
 
 
 def split_word(word: str, lang: str) -> list[str]:
-    """The tokens that a word is cut into where it stands in a text.
+    """The tokens that a word is split into within a text.
 
     >>> split_word("lion's", "en")
     ['lion', "'s"]

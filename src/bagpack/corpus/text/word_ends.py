@@ -100,7 +100,7 @@ def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
 
 @subroutine
 def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, width: int, stop: int) -> int:
-    """Whether a French word goes on behind its apostrophe: where it does at least (c'est-à-dire), else -1."""
+    """The least end of a French word that continues after its apostrophe (c'est-à-dire), or -1."""
     after = apostrophe_at + width
     if is_listed(data, start, apostrophe_at, _UNDIVIDED):
         return after

@@ -14,8 +14,8 @@ def show_plan(facts: dict[str, Any], free: int | None) -> None:
         f"files    {facts['files']:,} ({show_size(facts['input_bytes'])}), {', '.join(facts['formats'])}"
     )
     out.print(f"tokens   about {facts['tokens']:,}")
-    room = "" if free is None else f"; {show_size(free)} are free there"
-    out.print(f"disk     about {show_size(facts['disk_bytes'])}{room}")
+    space = "" if free is None else f"; {show_size(free)} are free there"
+    out.print(f"disk     about {show_size(facts['disk_bytes'])}{space}")
     out.print(f"memory   at most {show_size(facts['memory_bytes'])} for {many(facts['workers'], 'worker')}")
     out.print(f"time     about {show_time(facts['seconds'])} to index")
     out.print(
