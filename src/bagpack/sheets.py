@@ -19,7 +19,10 @@ from bagpack.errors import UsageError, missing_extra
 from bagpack.files import check_file, replacing
 
 Cell = str | float | int | bool | None
-UNWRITABLE = (".xls", ".ods", ".xlsm", ".numbers", ".gz", ".bz2", ".xz", ".zst", ".zip")
+UNWRITABLE = (
+    ".xls", ".ods", ".xlsm", ".numbers", ".doc", ".docx", ".odt", ".pdf", ".rtf", ".html", ".htm", ".json", ".jsonl",
+    ".parquet", ".png", ".svg", ".gz", ".bz2", ".xz", ".zst", ".zip",
+)  # fmt: skip
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a sheet of .xlsx
 _FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # one of them alone is harmless
 _MARK = "Written by BagPack"  # in the properties of our workbooks

@@ -53,7 +53,7 @@ def test_what_is_guarded_is_read_back():
     assert table_text([["a", None]], ";") == "a;\n"
 
 
-@pytest.mark.parametrize("name", ["t.xls", "t.ods", "t.csv.gz"])
+@pytest.mark.parametrize("name", ["t.xls", "t.ods", "t.csv.gz", "t.doc", "t.json"])
 def test_what_cannot_be_written_is_reported(tmp_path, name):
     with pytest.raises(UsageError, match=r"cannot be written as \.\w+; name it \.tsv, \.csv or \.xlsx"):
         check_table(tmp_path / name, "predictions")
