@@ -54,7 +54,7 @@ def evaluate(
     ] = None,
     by: Annotated[
         str | None,
-        common("--by", metavar="ATTRIBUTE", help="Evaluate on the documents of each value: genre, …"),
+        advanced("--by", metavar="ATTRIBUTE", help="Evaluate on the documents of each value: genre, …"),
     ] = None,
     condition: Condition = "all",
     split: Split = "random",

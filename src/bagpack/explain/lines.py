@@ -94,7 +94,7 @@ class PairEvidence:
         }
 
     @cached_property
-    def _distinct_pairs(self) -> list[ShardObservations]:
+    def _pairs(self) -> list[ShardObservations]:
         return pair_observations(self.pair_corpus, *self.targets, self.settings)
 
     def lines(
@@ -119,7 +119,7 @@ class PairEvidence:
             )  # fmt: skip
         targets: Sequence[Target] = self.targets
         if block == "v12":
-            corpus, observed = self.pair_corpus, self._distinct_pairs
+            corpus, observed = self.pair_corpus, self._pairs
         else:
             targets = self.targets[:1] if block == "v1" else self.targets[1:]
             corpus, observed = self.word_corpus, self._words[targets[0]]
@@ -158,7 +158,7 @@ class PairEvidence:
         shown: list[Context] = []
         spans: list[tuple[Span, ...]] = []
         lengths = [len(target.keys) for target in self.targets]
-        for item in self._distinct_pairs:
+        for item in self._pairs:
             places = np.flatnonzero(np.isin(item.orders, wanted)).tolist()
             total += len(places)
             for at in places[: None if most is None else most - len(shown)]:
@@ -212,7 +212,7 @@ def term_words(shard: Shard, term: str, tagged: bool = False) -> tuple[I64, I64]
     words = [term] if shard.keys.find([term])[0] >= 0 else term.split(" ", 1)
     split = [split_term(word) if tagged else (word, "") for word in words]
     keys = shard.keys.find([word for word, _ in split])
-    if any(word and key < 0 for (word, _), key in zip(split, keys.tolist(), strict=True)):
+    if any(key < 0 and (word or not tag) for (word, tag), key in zip(split, keys.tolist(), strict=True)):
         return None
     return keys, np.array([CODES[tag] if tag else ANY for _, tag in split], np.int64)
 
