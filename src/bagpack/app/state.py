@@ -35,6 +35,7 @@ KEPT_BROWSERS = 8
 KEPT_DATASETS = 8
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed in a lane of its own
 EXPLANATION = TypeAdapter(Explanation)
+FEW_STEPS = 5  # a chart with fewer bars says little, so that a smaller step is offered first
 STEPS = (1, 10, 100, 1_000, 10_000)
 MOST_STEPS, MOST_VALUES = 100, 100  # of an attribute, so that its page can be read
 LARGE = 300_000  # co-occurrences; a concordance of more is not kept open
@@ -58,6 +59,18 @@ class Cache:
             while len(self._items) > self._size:
                 self._items.popitem(last=False)
         return made
+
+
+def chart_steps(spread: float) -> list[int]:
+    """Two steps to count numbers by, for example years: the one that gives a readable number of bars first.
+
+    >>> chart_steps(119)
+    [10, 100]
+    >>> chart_steps(60)
+    [10, 1]
+    """
+    steps = [step for step in STEPS if 2 <= spread / step + 1 <= MOST_STEPS][:2]
+    return sorted(steps, key=lambda step: (spread / step + 1 < FEW_STEPS, -step))
 
 
 @dataclass(frozen=True)
@@ -160,8 +173,7 @@ class Library:
             known = [number for number in found if number is not None]
             if len(values) > 1 and len(known) == len(found):
                 spread = max(known) - min(known)
-                steps = [step for step in STEPS if 2 <= spread / step + 1 <= MOST_STEPS]
-                numbers += [f"{name}:{step}" if step > 1 else name for step in steps[:2][::-1]]
+                numbers += [f"{name}:{step}" if step > 1 else name for step in chart_steps(spread)]
             elif 1 < len(values) <= MOST_VALUES:
                 texts.append(name)
         return [*numbers, *texts]
