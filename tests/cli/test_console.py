@@ -172,9 +172,8 @@ def commands():
 
     from bagpack.cli import app
 
-    root = typer.main.get_command(app)
-    engine = root.commands.pop("engine")
-    return {**root.commands, "engine build": engine.commands["build"]}
+    found = dict(typer.main.get_command(app).commands)
+    return {**found, "engine build": found.pop("engine").commands["build"]}
 
 
 def test_the_help_of_every_command_fits_a_screen(cli, monkeypatch):

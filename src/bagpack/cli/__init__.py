@@ -1,6 +1,6 @@
 """The `bagpack` command: one module per command, each a few lines over public functions.
 
-Nothing heavy is imported until a command runs, so that `bagpack --help` answers at once.
+A command's module is imported when that command is asked for, and nothing heavy until it runs.
 """
 
 from __future__ import annotations
@@ -8,41 +8,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import typer
 
 from bagpack.cli import command
-from bagpack.cli.agree import agree
-from bagpack.cli.basis import basis
-from bagpack.cli.check import check
-from bagpack.cli.compare import compare
-from bagpack.cli.contexts import contexts
-from bagpack.cli.demo import demo
-from bagpack.cli.engine_build import build
-from bagpack.cli.evaluate import evaluate
-from bagpack.cli.explain import explain
-from bagpack.cli.export import export
-from bagpack.cli.fetch import fetch
-from bagpack.cli.find import find
-from bagpack.cli.forms import forms
-from bagpack.cli.index import index
-from bagpack.cli.info import info
-from bagpack.cli.plan import plan
-from bagpack.cli.predict import predict
-from bagpack.cli.queries import queries
-from bagpack.cli.relations import relations
-from bagpack.cli.reproduce import reproduce
-from bagpack.cli.serve import serve
-from bagpack.cli.similar import similar
-from bagpack.cli.sketch import sketch
-from bagpack.cli.solve import solve
-from bagpack.cli.teach import teach
-from bagpack.cli.train import train
 from bagpack.cli.usage import wrong_usage
-from bagpack.cli.vectors import vectors
-from bagpack.cli.verify import verify
 from bagpack.console import clean
 from bagpack.errors import BagpackError
 
@@ -51,6 +22,17 @@ KEPT = {
     "fetch": "answers are kept: run the same command to continue",
     "demo": "finished steps are kept: run the same command to continue",
 }
+
+COMMANDS = {
+    command.FIRST: ("demo",),
+    command.CORPUS: ("index", "plan", "info", "verify"),
+    command.COUNTING: ("contexts", "basis", "vectors", "check"),
+    command.LEARNING: ("evaluate", "solve", "train", "predict", "reproduce"),
+    command.REASONS: (
+        "find", "relations", "teach", "agree", "export", "explain", "similar", "sketch", "compare", "serve",
+    ),
+    command.ENGINES: ("forms", "queries", "fetch", "engine"),
+}  # fmt: skip
 
 
 class ReaderGoneError(Exception):
@@ -65,6 +47,10 @@ class InterruptedWork(BagpackError):  # noqa: N818
 
 class Commands(command.Group):
     """The commands; an interrupted one says what is kept."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = command.LazyCommands("bagpack.cli", COMMANDS)  # type: ignore[assignment]
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was named."""
@@ -106,30 +92,6 @@ def options(
     ),
 ) -> None:
     """Options before the command."""
-
-
-command.add(app, command.FIRST, demo, bare=True)
-COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    command.CORPUS: (index, plan, info, verify),
-    command.COUNTING: (contexts, basis, vectors, check),
-    command.LEARNING: (evaluate, solve, train, predict, reproduce),
-    command.REASONS: (find, relations, teach, agree, export, explain, similar, sketch, compare, serve),
-    command.ENGINES: (forms, queries, fetch),
-}
-for panel, functions in COMMANDS.items():
-    for function in functions:
-        command.add(app, panel, function)
-
-engine = typer.Typer(cls=command.Group, help="Search indices that BagPack fills.", no_args_is_help=True)
-command.add(engine, "Commands", build)
-
-
-@engine.callback()
-def _engine() -> None:
-    """Keep `build` a command of its own name, although it is the only one."""
-
-
-app.add_typer(engine, name="engine", rich_help_panel=command.ENGINES)
 
 
 def main() -> None:

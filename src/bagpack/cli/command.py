@@ -7,10 +7,11 @@ dataclass. So an option that several commands share is declared once, in :mod:`b
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
@@ -55,6 +56,36 @@ def add(
 ) -> None:
     """Add a command to a group of `--help`; without arguments it shows its help, unless `bare` has a meaning."""
     app.command(name, cls=Command, rich_help_panel=panel, no_args_is_help=not bare)(expanded(function))
+
+
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name; the module `PACKAGE.NAME`, whose function `NAME` is the command, is imported at first use."""
+
+    def __init__(self, package: str, panels: Mapping[str, Sequence[str]]) -> None:
+        self._package = package
+        self._panels = {name: panel for panel, names in panels.items() for name in names}
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._make(name, self._panels[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._panels)
+
+    def __len__(self) -> int:
+        return len(self._panels)
+
+    def _make(self, name: str, panel: str) -> Any:
+        own = getattr(import_module(f"{self._package}.{name}"), name)
+        if isinstance(own, typer.Typer):
+            made = typer.main.get_command(own)
+            made.rich_help_panel = panel  # type: ignore[attr-defined]
+            return made
+        app = typer.Typer(add_completion=False)
+        add(app, panel, own, bare=panel == FIRST)
+        return typer.main.get_command(app)
 
 
 def expanded(function: Callable[..., None]) -> Callable[..., None]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bagpack import console
+from bagpack.cli import command
 from bagpack.cli.index import print_skipped
 from bagpack.cli.option_groups import OutputOptions, ReadingOptions
 from bagpack.cli.options import Jobs, Overwrite
@@ -54,3 +55,18 @@ def build(
         counts = f"{console.many(summary.sentences, 'sentence')}, {console.many(summary.tokens, 'token')}"
         console.print_about(shown, f"{counts} in {console.show_time(seconds)}")
         print_skipped(summary.problems, summary.left_out)
+
+
+engine = typer.Typer(
+    name="engine",
+    cls=command.Group,
+    help="Search indices that BagPack fills.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+command.add(engine, "Commands", build)
+
+
+@engine.callback()
+def _engine() -> None:
+    """Keep `build` a command of its own name, although it is the only one."""
