@@ -11,15 +11,30 @@ STEPS = ("fsync", "replace", "unlink", "rmdir", "mkdir")
 
 def killed_at(step, work):
     """Run `work` in a child that is killed before its `step`th change of the disk; returns whether it was."""
+    return _run_until(step, work)[0]
+
+
+def moments_of(work, every=13):
+    """Steps at which to kill `work`: the first five, the last twelve, and some between, also one after the end.
+
+    Most changes write one of many files; what is new is created at the beginning and gets its name at the end.
+    """
+    changes = _run_until(0, work)[1]
+    return sorted({*range(1, 6), *range(6, changes, every), *range(max(6, changes - 10), changes + 2)})
+
+
+def _run_until(step, work):
+    """Whether a child that runs `work` was killed before its `step`th change, and how many changes it made if not."""
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        left = step
+        changes = 0
 
         def counted(call):
             def step_or_die(*arguments, **more):
-                nonlocal left
-                left -= 1
-                if left == 0:
+                nonlocal changes
+                changes += 1
+                if changes == step:
                     os.kill(os.getpid(), signal.SIGKILL)
                 return call(*arguments, **more)
 
@@ -31,9 +46,13 @@ def killed_at(step, work):
         code = 1
         try:
             work()
+            os.write(writing, b"%d" % changes)
             code = 0
         finally:
             os._exit(code)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        changes = int(pipe.read() or 0)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
+    return os.WIFSIGNALED(status), changes

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bagpack.corpus.build import worker
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.readers import jsonl
+from bagpack.corpus.readers import io, jsonl
 from bagpack.corpus.readers.columns import read_conllu  # noqa: F401 (compiled before time is taken)
 from bagpack.corpus.readers.io import zstd
 from bagpack.corpus.readers.sniff import check_text
@@ -185,11 +186,30 @@ def test_a_wiki_page_without_an_end(piece, tmp_path):
     assert peak < 600
 
 
+@pytest.mark.slow
 def test_json_lines_of_many_small_documents(tmp_path):
     bomb = pack("zst", b'{"text":""}\n' * (1 << 16), 24, tmp_path / "a.jsonl.zst")
     found, peak = index_apart(bomb, tmp_path / "s")
     assert "no sentence was found" in found
     assert peak < 600
+
+
+def test_a_shard_is_closed_when_it_has_enough_documents(tmp_path, write, monkeypatch):
+    held = []
+
+    class Watched(worker.ShardBuilder):
+        def add(self, batch):
+            super().add(batch)
+            held.append(len(self.documents))
+
+    monkeypatch.setattr(worker, "ShardBuilder", Watched)
+    monkeypatch.setattr(worker, "SHARD_DOCUMENTS", 1000)
+    monkeypatch.setattr(worker, "TEXT_BATCH", 1 << 12)
+    monkeypatch.setattr(io, "BLOCK", 1 << 12)
+    source = write("a.jsonl", '{"text":""}\n' * 10_000 + '{"text":"Lions sleep."}\n')
+    assert index_corpus([str(source)], tmp_path / "s", jobs=1).corpus.tokens == 3
+    batch = (1 << 12) // len('{"text":""}\n') + 1
+    assert 1000 <= max(held) <= 1000 + 2 * batch
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])

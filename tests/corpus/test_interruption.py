@@ -8,7 +8,7 @@ import time
 import pytest
 from corpus_oracle import files_of
 from test_building import conllu, jsonl, prose, vertical
-from tests.kills import killed_at
+from tests.kills import killed_at, moments_of
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.workdir import at_work, owned
@@ -36,29 +36,20 @@ def dying(step, *args, **options):
     return killed_at(step, lambda: index_corpus(*args, **options))
 
 
-def until_survived(steps):
-    """Numbers of steps to die at: each of the first, then every third."""
-    step = 1
-    while True:
-        yield step
-        step += 1 if step < steps else 3
-
-
 def test_a_build(sources, tmp_path):
     expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
     out = tmp_path / "s"
-    deaths = 0
-    for step in until_survived(10):
-        if not dying(step, sources, out, **BUILD):
-            break
-        deaths += 1
+    moments = moments_of(lambda: index_corpus(sources, tmp_path / "counted", **BUILD))
+    subprocess.run(["rm", "-r", tmp_path / "counted"], check=True)
+    for step in moments:
+        assert dying(step, sources, out, **BUILD) == (step != moments[-1])
         assert not out.exists() or files_of(out) == expected
         if not out.exists():
             index_corpus(sources, out, resume=True, **BUILD)
         assert files_of(out) == expected
         assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "whole"]
         subprocess.run(["rm", "-r", out], check=True)
-    assert deaths > 20
+    assert moments[-1] > 200
 
 
 def test_dying_again_and_again_while_resuming(sources, tmp_path):
@@ -73,17 +64,20 @@ def test_dying_again_and_again_while_resuming(sources, tmp_path):
 def test_an_overwrite(sources, tmp_path):
     expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
     out = tmp_path / "s"
-    old = files_of(index_corpus(sources[:1], out, **BUILD).corpus.path)
-    for step in until_survived(1):
-        if not dying(step, sources, out, overwrite=True, **BUILD):
-            break
+    old = files_of(index_corpus(sources[:1], tmp_path / "old", **BUILD).corpus.path)
+    subprocess.run(["cp", "-r", tmp_path / "old", out], check=True)
+    moments = moments_of(lambda: index_corpus(sources, out, overwrite=True, **BUILD))
+    subprocess.run(["rm", "-r", out], check=True)
+    for step in moments:
+        subprocess.run(["cp", "-r", tmp_path / "old", out], check=True)
+        assert dying(step, sources, out, overwrite=True, **BUILD) == (step != moments[-1])
         if out.exists():
             assert files_of(out) in (old, expected)
         index_corpus(sources, out, overwrite=True, resume=True, **BUILD)
         assert files_of(out) == expected
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "whole"]
-        index_corpus(sources[:1], out, overwrite=True, **BUILD)
-    assert step > 100
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["old", "s", "whole"]
+        subprocess.run(["rm", "-r", out], check=True)
+    assert moments[-1] > 200
 
 
 def test_an_append(sources, tmp_path):
@@ -91,7 +85,10 @@ def test_an_append(sources, tmp_path):
     subprocess.run(["cp", "-r", tmp_path / "base", tmp_path / "whole"], check=True)
     expected = files_of(index_corpus(sources[2:], tmp_path / "whole", append=True, **BUILD).corpus.path)
     out = tmp_path / "s"
-    for step in until_survived(1):
+    subprocess.run(["cp", "-r", tmp_path / "base", out], check=True)
+    moments = moments_of(lambda: index_corpus(sources[2:], out, append=True, **BUILD))
+    subprocess.run(["rm", "-r", out], check=True)
+    for step in moments:
         subprocess.run(["cp", "-r", tmp_path / "base", out], check=True)
         died = dying(step, sources[2:], out, append=True, **BUILD)
         assert Corpus.open(out).verify() == []  # old or new, but whole at every moment
@@ -100,10 +97,9 @@ def test_an_append(sources, tmp_path):
         elif died and Corpus.open(out).documents == Corpus.open(tmp_path / "base").documents:
             index_corpus(sources[2:], out, append=True, **BUILD)
         assert files_of(out) == expected
+        assert died == (step != moments[-1])
         subprocess.run(["rm", "-r", out], check=True)
-        if not died:
-            break
-    assert step > 100
+    assert moments[-1] > 100
 
 
 def test_an_append_behind_one_that_died_while_it_cleaned_up(sources, tmp_path):
@@ -176,7 +172,7 @@ def test_a_real_process_with_workers(sources, tmp_path):
     expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
     moments = random.Random(11)
     killed = 0
-    for attempt in range(3):
+    for attempt in range(2):
         out = tmp_path / f"s{attempt}"
         work = tmp_path / f"s{attempt}.partial"
         command = [sys.executable, "-c", SCRIPT, out]

@@ -8,6 +8,7 @@ import sys
 import pytest
 from corpus_oracle import files_of, words
 from test_interruption import dying
+from tests.kills import moments_of
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.workdir import owned
@@ -87,14 +88,16 @@ def test_a_directory_of_the_user_where_we_would_work(lions, tmp_path, write):
 def test_an_append_killed_anywhere_and_repeated_as_it_was(lions, cats, tmp_path):
     """Whoever repeats the command, with --resume or without, has the text once."""
     index_corpus([lions], tmp_path / "base", **BUILD)
-    for repeated in ({}, {"resume": True}):
-        step = 0
-        died = True
-        while died:
-            step += 1
+    killed = tmp_path / "killed"
+    subprocess.run(["cp", "-r", tmp_path / "base", killed], check=True)
+    moments = moments_of(lambda: index_corpus([cats], killed, append=True, **BUILD), every=3)
+    subprocess.run(["rm", "-r", killed], check=True)
+    for step in moments:
+        subprocess.run(["cp", "-r", tmp_path / "base", killed], check=True)
+        assert dying(step, [cats], killed, append=True, **BUILD) == (step != moments[-1])
+        for repeated in ({}, {"resume": True}):
             out = tmp_path / "s"
-            subprocess.run(["cp", "-r", tmp_path / "base", out], check=True)
-            died = dying(step, [cats], out, append=True, **BUILD)
+            subprocess.run(["cp", "-r", killed, out], check=True)
             try:
                 index_corpus([cats], out, append=True, **BUILD, **repeated)
             except StoreError as error:
@@ -113,7 +116,8 @@ def test_an_append_killed_anywhere_and_repeated_as_it_was(lions, cats, tmp_path)
             )
             assert len(list((out / "shards").iterdir())) == 2
             subprocess.run(["rm", "-r", out], check=True)
-        assert step > 20
+        subprocess.run(["rm", "-r", killed], check=True)
+    assert moments[-1] > 20
 
 
 def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path):
