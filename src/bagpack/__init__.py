@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bagpack._version import __version__ as __version__
+from bagpack.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bagpack.basis import Basis as Basis
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bagpack.vectors import BlockMatrix as BlockMatrix
     from bagpack.vectors import PairVectorizer as PairVectorizer
 
-_HOMES = {
+_MODULES = {
     "Basis": "bagpack.basis",
     "Corpus": "bagpack.contexts.concordance",
     "BlockMatrix": "bagpack.vectors",
@@ -35,11 +35,5 @@ _HOMES = {
     "index_corpus": "bagpack.corpus.build.index",
     "load": "bagpack.learn.model_io",
 }
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (strings, from the table above)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: `import bagpack` alone costs nothing."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'bagpack' has no attribute {name!r}")
+__all__ = ["__version__", *_MODULES]  # noqa: PLE0604 (strings, from the table above)
+__getattr__ = lazy_names(__name__, _MODULES)

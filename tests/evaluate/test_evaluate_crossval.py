@@ -13,7 +13,7 @@ from bagpack.learn import Preset, encode_targets, fit_counts, fitting
 from bagpack.learn.fitting import SvmSettings
 from bagpack.learn.presets import get_preset
 from bagpack.learn.synthetic import make_counts
-from bagpack.learn.weighting import TfidfWeighter
+from bagpack.learn.transformers import TfidfWeighter
 from bagpack.parallel import share
 from bagpack.vectors.matrix import BlockMatrix
 from tests.learn.learn_oracle import without_counts

@@ -1,12 +1,23 @@
 """`bagpack find` as users run it: tables, pages, JSON, and what it says about bad input."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from bagpack.find.ranking import COLUMNS
 
 from .conftest import GIVEN, HELD_OUT, PARTS
+
+LOADED = """
+import sys
+from bagpack.cli import main
+sys.argv = ["bagpack", *sys.argv[1:]]
+main()
+heavy = {"sklearn", "pandas", "pyarrow", "scipy.stats", "scipy.optimize"}  # a model is applied without them
+print("loaded:", *sorted(heavy & set(sys.modules)))
+"""
 
 
 def test_on_the_screen(cli, store, examples, monkeypatch):
@@ -72,6 +83,21 @@ def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
     for pair, row in zip(pairs, listed, strict=True):
         assert float(row[header.index("part")]) == pytest.approx(pair["score"], abs=1e-5)
         assert int(row[header.index("together")]) == pair["together"]
+    command = [
+        sys.executable,
+        "-c",
+        LOADED,
+        "find",
+        store,
+        "--model",
+        model,
+        "--label",
+        "part",
+        "--w2",
+        "partb03",
+    ]
+    quick = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert "partb03" in quick.stdout and quick.stdout.splitlines()[-1] == "loaded:"
 
 
 def test_a_page_escapes_and_lists_everything(cli, store, examples, tmp_path):

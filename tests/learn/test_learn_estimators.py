@@ -21,8 +21,8 @@ from bagpack import PairVectorizer
 from bagpack.contexts.source import CorpusSource
 from bagpack.errors import InputError, UsageError
 from bagpack.learn import RatingRegressor, RelationClassifier, encode_targets
-from bagpack.learn.association import LogPpmi, UnitLength
 from bagpack.learn.synthetic import make_counts
+from bagpack.learn.transformers import LogPpmi, UnitLength
 from bagpack.vectors.counted import forget
 
 # What scikit-learn's checks expect and the estimators do not do, with the reason.

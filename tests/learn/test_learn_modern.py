@@ -12,11 +12,11 @@ from bagpack.artefacts import seal_of
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
-from bagpack.learn.association import LogCounts, LogPpmi, Ppmi, Trust, UnitLength
 from bagpack.learn.features import pair_statistics, statistics_of
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.presets import get_preset, modern
 from bagpack.learn.synthetic import make_counts
+from bagpack.learn.transformers import LogCounts, LogPpmi, Ppmi, Trust, UnitLength
 from bagpack.names import DIFFERENCE, PRODUCT, STATISTICS
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix

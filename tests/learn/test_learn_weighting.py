@@ -9,9 +9,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bagpack.errors import UsageError
 from bagpack.learn import RelationClassifier, TfidfWeighter, TwoSigmaScaler, get_preset
-from bagpack.learn.association import LogPpmi, UnitLength
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.synthetic import make_counts
+from bagpack.learn.transformers import LogPpmi, UnitLength
 from bagpack.vectors.matrix import BlockMatrix
 
 counts_matrices = arrays(

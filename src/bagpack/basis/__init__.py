@@ -1,6 +1,22 @@
 """The basis: the terms that span the vectors of words and pairs."""
 
-from bagpack.basis.choose import choose_basis as choose_basis
-from bagpack.basis.terms import Basis as Basis
-from bagpack.basis.terms import BasisChoice as BasisChoice
-from bagpack.basis.terms import BasisSize as BasisSize
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bagpack.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from bagpack.basis.choose import choose_basis as choose_basis
+    from bagpack.basis.terms import Basis as Basis
+    from bagpack.basis.terms import BasisChoice as BasisChoice
+    from bagpack.basis.terms import BasisSize as BasisSize
+
+_MODULES = {
+    "Basis": "bagpack.basis.terms",
+    "BasisChoice": "bagpack.basis.terms",
+    "BasisSize": "bagpack.basis.terms",
+    "choose_basis": "bagpack.basis.choose",
+}
+__all__ = sorted(_MODULES)  # noqa: PLE0605
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bagpack.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bagpack.corpus.build.index import index_corpus as index_corpus
@@ -18,10 +19,4 @@ _MODULES = {
     "index_corpus": "bagpack.corpus.build.index",
 }
 __all__ = sorted(_MODULES)  # noqa: PLE0605
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
-    if name in _MODULES:
-        return getattr(importlib.import_module(_MODULES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -1,35 +1,46 @@
-"""Splits, scores with intervals, baselines, and the paper's protocols, over pair counts."""
+"""Splits, scores with intervals, baselines, and the paper's protocols, over pair counts. Names load on first use."""
 
-from bagpack.evaluate.answering import solve_analogies, solve_synonyms
-from bagpack.evaluate.comparison import Score, compare, interval
-from bagpack.evaluate.crossval import cross_validate
-from bagpack.evaluate.questions import QuestionRows, question_rows
-from bagpack.evaluate.relations import relation_rounds
-from bagpack.evaluate.results import Evaluation
-from bagpack.evaluate.splits import (
-    Split,
-    fixed_split,
-    group_splits,
-    lexical_splits,
-    make_splits,
-    random_splits,
-)
+from __future__ import annotations
 
-__all__ = [
-    "Evaluation",
-    "QuestionRows",
-    "Score",
-    "Split",
-    "compare",
-    "cross_validate",
-    "fixed_split",
-    "group_splits",
-    "interval",
-    "lexical_splits",
-    "make_splits",
-    "question_rows",
-    "random_splits",
-    "relation_rounds",
-    "solve_analogies",
-    "solve_synonyms",
-]
+from typing import TYPE_CHECKING
+
+from bagpack.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from bagpack.evaluate.answering import solve_analogies as solve_analogies
+    from bagpack.evaluate.answering import solve_synonyms as solve_synonyms
+    from bagpack.evaluate.comparison import Score as Score
+    from bagpack.evaluate.comparison import compare as compare
+    from bagpack.evaluate.comparison import interval as interval
+    from bagpack.evaluate.crossval import cross_validate as cross_validate
+    from bagpack.evaluate.questions import QuestionRows as QuestionRows
+    from bagpack.evaluate.questions import question_rows as question_rows
+    from bagpack.evaluate.relations import relation_rounds as relation_rounds
+    from bagpack.evaluate.results import Evaluation as Evaluation
+    from bagpack.evaluate.splits import Split as Split
+    from bagpack.evaluate.splits import fixed_split as fixed_split
+    from bagpack.evaluate.splits import group_splits as group_splits
+    from bagpack.evaluate.splits import lexical_splits as lexical_splits
+    from bagpack.evaluate.splits import make_splits as make_splits
+    from bagpack.evaluate.splits import random_splits as random_splits
+
+_MODULES = {
+    "Evaluation": "bagpack.evaluate.results",
+    "QuestionRows": "bagpack.evaluate.questions",
+    "Score": "bagpack.evaluate.comparison",
+    "Split": "bagpack.evaluate.splits",
+    "compare": "bagpack.evaluate.comparison",
+    "cross_validate": "bagpack.evaluate.crossval",
+    "fixed_split": "bagpack.evaluate.splits",
+    "group_splits": "bagpack.evaluate.splits",
+    "interval": "bagpack.evaluate.comparison",
+    "lexical_splits": "bagpack.evaluate.splits",
+    "make_splits": "bagpack.evaluate.splits",
+    "question_rows": "bagpack.evaluate.questions",
+    "random_splits": "bagpack.evaluate.splits",
+    "relation_rounds": "bagpack.evaluate.relations",
+    "solve_analogies": "bagpack.evaluate.answering",
+    "solve_synonyms": "bagpack.evaluate.answering",
+}
+__all__ = sorted(_MODULES)  # noqa: PLE0605
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -5,8 +5,9 @@ The names below load on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from bagpack.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bagpack.find.examples import Examples as Examples
@@ -29,31 +30,26 @@ if TYPE_CHECKING:
     from bagpack.find.vocabulary import corpus_vocabulary as corpus_vocabulary
     from bagpack.find.vocabulary import read_vocabulary as read_vocabulary
 
-_HOMES = {
-    "Examples": "examples",
-    "read_examples": "examples",
-    "make_prototype": "like",
-    "CandidateOptions": "pool",
-    "Pool": "pool",
-    "collect_pool": "pool",
-    "next_questions": "questions",
-    "Found": "ranking",
-    "FoundPair": "ranking",
-    "find_pairs": "ranking",
-    "iter_pairs": "ranking",
-    "rank_pool": "ranking",
-    "group_relations": "relations",
-    "best_lines": "sentences",
-    "Trained": "training",
-    "train_on_examples": "training",
-    "Vocabulary": "vocabulary",
-    "corpus_vocabulary": "vocabulary",
-    "read_vocabulary": "vocabulary",
+_MODULES = {
+    "Examples": "bagpack.find.examples",
+    "read_examples": "bagpack.find.examples",
+    "make_prototype": "bagpack.find.like",
+    "CandidateOptions": "bagpack.find.pool",
+    "Pool": "bagpack.find.pool",
+    "collect_pool": "bagpack.find.pool",
+    "next_questions": "bagpack.find.questions",
+    "Found": "bagpack.find.ranking",
+    "FoundPair": "bagpack.find.ranking",
+    "find_pairs": "bagpack.find.ranking",
+    "iter_pairs": "bagpack.find.ranking",
+    "rank_pool": "bagpack.find.ranking",
+    "group_relations": "bagpack.find.relations",
+    "best_lines": "bagpack.find.sentences",
+    "Trained": "bagpack.find.training",
+    "train_on_examples": "bagpack.find.training",
+    "Vocabulary": "bagpack.find.vocabulary",
+    "corpus_vocabulary": "bagpack.find.vocabulary",
+    "read_vocabulary": "bagpack.find.vocabulary",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__all__ = sorted(_MODULES)  # noqa: PLE0605
+__getattr__ = lazy_names(__name__, _MODULES)

@@ -10,10 +10,8 @@ from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.examples import Pair, read_examples
-from bagpack.find.like import LIKE, make_prototype
 from bagpack.find.pool import SCORED, CandidateOptions
 from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
-from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
@@ -90,7 +88,7 @@ def _model(
     store: str | Path, request: FindRequest, n_jobs: int | None, progress: Progress | None
 ) -> tuple[LinearModel, Label, ContextSource, list[str], list[Pair]]:
     if request.model is not None:
-        from bagpack.learn import load_model
+        from bagpack.learn.model_io import load_model
 
         model = load_model(request.model)
         source = model.open_source(store, request.any_store)
@@ -103,6 +101,8 @@ def _model(
     if progress and basis is None:
         progress("basis", 0, 0)
     if request.like is not None:
+        from bagpack.find.like import LIKE, make_prototype
+
         prototype = make_prototype(
             source,
             request.like,
@@ -113,6 +113,8 @@ def _model(
             progress=progress,
         )
         return prototype.model, LIKE, source, prototype.notes, [request.like]
+    from bagpack.find.training import train_on_examples
+
     trained = train_on_examples(
         source, examples, negatives=request.negatives, seed=request.seed, preset=request.preset, b=request.b,
         basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,

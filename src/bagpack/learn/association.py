@@ -112,6 +112,11 @@ class Trust(_Rowwise):
     def __init__(self, k: float = 1.0) -> None:
         self.k = k
 
+    @property
+    def settings(self) -> dict[str, float]:
+        """K."""
+        return {"k": self.k}
+
     def _apply(self, rows: Csr) -> Csr:
         return rows
 

@@ -61,7 +61,7 @@ def same_step(one: Step, two: Step) -> bool:
     """Whether two fitted steps do the same to every row."""
     return (
         type(one) is type(two)
-        and one.get_params() == two.get_params()
+        and one.settings == two.settings
         and all(np.array_equal(getattr(one, name), getattr(two, name)) for name in one.learned)
     )
 

@@ -23,7 +23,8 @@ from bagpack.learn.model import Contributions, LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.vectors.matrix import BlockMatrix, concatenated
-from bagpack.vectors.vectorizer import PairVectorizer, as_pairs
+from bagpack.vectors.pairs import as_pairs
+from bagpack.vectors.vectorizer import PairVectorizer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -26,7 +26,7 @@ from bagpack.sources import find_store, not_found, open_source
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.counted import count_remembered
 from bagpack.vectors.matrix import BlockMatrix, Pair
-from bagpack.vectors.vectorizer import as_pairs
+from bagpack.vectors.pairs import as_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -247,7 +247,7 @@ def _read_block(
 
 
 def _step_entry(step: Step) -> str | dict[str, Any]:
-    settings = step.get_params()
+    settings = step.settings
     return {"name": step.step_name, **settings} if settings else step.step_name
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
 from bagpack.learn.association import Difference, LogPpmi, Product, Trust, UnitLength
-from bagpack.learn.weighting import Step, TfidfWeighter, TwoSigmaScaler
+from bagpack.learn.weighting import Step, Tfidf, TwoSigma
 from bagpack.names import CONDITIONS, DIFFERENCE, PRODUCT, STATISTICS
 
 # Gram matrices add up, so a block counts with the square of its factor.
@@ -16,7 +16,7 @@ STATISTICS_FACTOR = 0.9
 
 def paper_steps(block: str) -> list[Step]:
     """TF-IDF, then scaling."""
-    return [TfidfWeighter(), TwoSigmaScaler()]
+    return [Tfidf(), TwoSigma()]
 
 
 def no_steps(block: str) -> list[Step]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from bagpack.errors import InputError
 
@@ -63,6 +62,8 @@ def _column(y: Answers) -> Answers:
     if isinstance(y, np.ndarray) and y.dtype.kind == "c":
         raise InputError("Complex data not supported: y holds complex numbers")
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; y[:, 0] is used",
             DataConversionWarning,

@@ -1,29 +1,24 @@
-"""Weighting steps as scikit-learn transformers: TF-IDF, two-sigma scaling, and what all steps share.
+"""Weighting steps: TF-IDF, two-sigma scaling, and what all steps share.
 
-A step maps a `BlockMatrix` to itself, each block over its distinct rows: a word that occurs in 30 pairs counts 30 times
-in df, μ and σ, exactly as if its row had been written out 30 times. Other matrices are one block, whose rows can be
-given a ``sample_weight``.
+A step maps a block of counts to a block of features over the distinct rows: a word that occurs in 30 pairs counts 30
+times in df, μ and σ, exactly as if its row had been written out 30 times. In `transformers`, each step is a
+scikit-learn transformer.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from bagpack.errors import UsageError
 from bagpack.jit import allocating_kernel
 from bagpack.vectors.blocks import Block
-from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from bagpack.learn.types import Csr, Floats, Ints, Matrix, Tags
+    from bagpack.learn.types import Csr, Floats, Ints, Matrix
+    from bagpack.vectors.matrix import BlockMatrix
 
 
 @allocating_kernel
@@ -74,8 +69,8 @@ def _scale_entries(indices: Ints, data: Matrix, low: Floats, width: Floats, zero
     return out
 
 
-class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """A transformer of blocks; what it learned is in the arrays that ``learned`` names.
+class Step:
+    """A weighting of blocks; what it learned is in the arrays that ``learned`` names.
 
     Subclasses implement ``_fit`` and ``_apply`` on the rows of one block, or `fit_block` and `on` where they need more
     of it than its rows.
@@ -85,6 +80,11 @@ class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     learned: ClassVar[tuple[str, ...]]
     rowwise: ClassVar[bool] = True  # whether the result depends on the rows of a block alone
 
+    @property
+    def settings(self) -> dict[str, float]:
+        """Its parameters."""
+        return {}
+
     def learns_from(self, matrix: BlockMatrix) -> bool:
         """Whether what it does to a row depends on which other rows it was fitted on."""
         return True
@@ -92,52 +92,6 @@ class Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def image_of_zero(self) -> Floats | None:
         """What an all-zero row would become if the result were not shifted; None: zero stays zero."""
         return None
-
-    # As a scikit-learn transformer ------------------------------------------------------------------------------
-
-    def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from the rows of X."""
-        if isinstance(X, BlockMatrix):
-            if sample_weight is not None:
-                raise UsageError("the rows of a BlockMatrix count once each; sample_weight is not supported")
-            self.parts_ = {name: clone(self) for name in X.blocks}
-            for name, step in self.parts_.items():
-                step.fit_block(X.blocks[name].compact())
-            self.n_features_in_ = X.shape[1]
-            return self
-        self.parts_ = {}
-        X = self._validated(X, reset=True)
-        self._fit(sparse.csr_array(X), _check_sample_weight(sample_weight, X, dtype=np.float64))
-        return self
-
-    def transform(self, X: Matrix) -> Matrix:
-        """The weighted X: a `BlockMatrix` for a `BlockMatrix`, sparse for sparse, dense for dense."""
-        check_is_fitted(self, "n_features_in_")
-        if isinstance(X, BlockMatrix):
-            if not self.parts_ or tuple(self.parts_) != X.block_names or X.shape[1] != self.n_features_in_:
-                raise UsageError(
-                    f"{type(self).__name__} was fitted on {self.n_features_in_} columns"
-                    f"{' of ' + ', '.join(self.parts_) if self.parts_ else ''}, and X has {X.shape[1]} of "
-                    f"{', '.join(X.block_names)}"
-                )
-            return X.with_blocks({name: self.parts_[name].on(block) for name, block in X.blocks.items()})
-        if self.parts_:
-            raise UsageError(f"{type(self).__name__} was fitted on a BlockMatrix and needs one")
-        X = self._validated(X, reset=False)
-        rows = self._apply(sparse.csr_array(X))
-        return rows.toarray() if isinstance(X, np.ndarray) else rows
-
-    def _validated(self, X: Matrix, *, reset: bool) -> Matrix:
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32, np.int64, np.int32]
-        )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    # On blocks --------------------------------------------------------------------------------------------------
 
     def fit_block(self, block: Block, weight: Floats | None = None) -> None:
         """Learn from a block, each pair counting ``weight`` times."""
@@ -160,7 +114,7 @@ def with_values(rows: Csr, values: Floats) -> sparse.csr_array[Any]:
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
-class TfidfWeighter(Step):
+class Tfidf(Step):
     """Raw count × ln(N / df), no length norm.
 
     N is the number of rows and df the number of rows where the feature is not zero; df = 0 gives 0. This is
@@ -181,7 +135,7 @@ class TfidfWeighter(Step):
         return with_values(rows, rows.data * self.idf_[rows.indices])
 
 
-class TwoSigmaScaler(Step):
+class TwoSigma(Step):
     """Each feature's [μ−2σ, μ+2σ] goes to [0, 1], values outside are clipped; σ = 0 gives 0.
 
     σ is the population's, zeros included. The result is shifted by each column's image of zero, ``zero_``, so
@@ -215,4 +169,4 @@ class TwoSigmaScaler(Step):
         return with_values(rows, _scale_entries(rows.indices, rows.data, self.low_, self.width_, self.zero_))
 
 
-STEPS: dict[str, type[Step]] = {step.step_name: step for step in (TfidfWeighter, TwoSigmaScaler)}
+STEPS: dict[str, type[Step]] = {step.step_name: step for step in (Tfidf, TwoSigma)}

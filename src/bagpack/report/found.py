@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack import wording
 from bagpack._version import __version__
-from bagpack.report.pairs import show_probability
 from bagpack.report.rendering import environment
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def render_found(found: Found, store: str | Path) -> str:
             "rank": row.rank,
             "w1": row.w1,
             "w2": row.w2,
-            "sure": show_probability(row.probability) or f"{row.score:+.2f}",
+            "sure": wording.show_probability(row.probability) or f"{row.score:+.2f}",
             "known": row.known,
             "together": wording.say_times(row.together) if row.together else "never",
             "pieces": None if line is None else line.pieces,

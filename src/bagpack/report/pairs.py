@@ -31,7 +31,7 @@ def show_pair(row: Prediction) -> dict[str, Any]:
         **_common(row),
         "label": label or "no label",
         "predicted": predicted or "no label",
-        "sure": show_probability(row["probability"]),
+        "sure": wording.show_probability(row["probability"]),
     }
 
 
@@ -44,7 +44,7 @@ def _common(row: Prediction) -> dict[str, Any]:
         "together": _seen(together),
         "count": "unknown word" if together is None else wording.show_count(together),
         "abstained": row["abstained"],
-        "of_label": show_probability(row["label_probability"]),
+        "of_label": wording.show_probability(row["label_probability"]),
         "sentences": row.get("sentences", []),
     }
 
@@ -53,18 +53,6 @@ def _seen(together: int | None) -> str:
     if together is None:
         return "unknown word"
     return f"seen together {wording.say_times(together)}" if together else "never seen together"
-
-
-def show_probability(value: float | None) -> str:
-    """A probability in whole percent, and no false certainty.
-
-    >>> show_probability(0.9995), show_probability(0.503), show_probability(0.0004)
-    ('>\xa099\xa0%', '50\xa0%', '<\xa01\xa0%')
-    """
-    if value is None:
-        return ""
-    text = "> 99 %" if value > 0.995 else "< 1 %" if value < 0.005 else f"{100 * value:.0f} %"
-    return text.replace(" ", "\xa0")
 
 
 def mistakes_part(result: EvaluationResult) -> dict[str, Any] | None:

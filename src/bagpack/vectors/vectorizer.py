@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.errors import InputError
 from bagpack.names import blocks_of, feature_names
 from bagpack.sources import as_source
 from bagpack.vectors.counted import count_remembered
 from bagpack.vectors.matrix import BlockMatrix, Pair
+from bagpack.vectors.pairs import PairInputError, as_pairs
 
 if TYPE_CHECKING:
     from bagpack.corpus.store.corpus import Corpus
@@ -122,35 +122,3 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = True
         return tags
-
-
-class PairInputError(InputError):
-    """What was given is not a list of pairs."""
-
-    exit_code = 2
-
-
-def as_pairs(X: Iterable[Any]) -> list[Pair]:
-    """Pairs of strings from a list of pairs, an array of shape (n, 2), or a data frame of two columns."""
-    if isinstance(X, str):
-        raise PairInputError("pairs are needed, such as [('cat', 'lion')], not one string")
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    if not hasattr(X, "__iter__") or hasattr(X, "tocsr"):
-        raise PairInputError(
-            f"pairs are needed, such as [('cat', 'lion')]; sparse or other data is not supported: {X!r}"
-        )
-    rows = X.tolist() if isinstance(X, np.ndarray) else list(X)
-    pairs: list[Pair] = []
-    if len(rows) == 2 and all(isinstance(word, str) for word in rows):
-        raise PairInputError(f"a list of pairs is needed, and one pair was given: write [{tuple(rows)!r}]")
-    for number, row in enumerate(rows):
-        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
-            raise PairInputError(f"item {number} is not a pair of words: {row!r}; give (w1, w2)")
-        w1, w2 = row
-        if not isinstance(w1, str) or not isinstance(w2, str) or not w1.strip() or not w2.strip():
-            raise PairInputError(
-                f"item {number} is not a pair of words: {row!r}; both must be non-empty strings"
-            )
-        pairs.append((str(w1), str(w2)))
-    return pairs

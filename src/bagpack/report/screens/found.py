@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bagpack.console import hang, screen
-from bagpack.report.pairs import show_probability
-from bagpack.wording import say_times
+from bagpack.wording import say_times, show_probability
 
 if TYPE_CHECKING:
     from rich.text import Text
