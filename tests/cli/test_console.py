@@ -323,7 +323,7 @@ def interrupt(args, ready):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, jobs):
-    source = write("a.txt", "The lion sleeps near the tree of the old mason.\n" * 400_000)
+    source = write("a.txt", "The lion sleeps near the tree of the old mason.\n" * 200_000)
     out = tmp_path / "s.bp"
     args = ("index", source, "--out", out, "-j", jobs)
     code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp.partial/shards/progress/*")))
