@@ -11,12 +11,14 @@ from scipy.stats import chi2_contingency
 
 from bagpack import Corpus
 from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import UsageError
+from bagpack.explain import collocates as collocates_module
 from bagpack.explain import compare_words, sketch_pair, sketch_word
-from bagpack.explain import words as words_module
 from bagpack.explain.keyness import log_dice, log_likelihood
 from bagpack.explain.patterns import TAGGED_ENGLISH, UNTAGGED_ENGLISH
+from bagpack.sources import as_source
 
 SENTENCES = [
     "The/DET old/ADJ family/NOUN doctor/NOUN will/AUX not/PART see/VERB the/DET sick/ADJ child/NOUN ./PUNCT",
@@ -140,8 +142,7 @@ def test_a_random_text_by_plain_counting(tmp_path):
         lines += ["<s>", *(f"{word}\tQ\t{word}" for word in sentence), "</s>"]
     (tmp_path / "r.vert").write_text("\n".join([*lines, "</text>", ""]))
     corpus = index_corpus([str(tmp_path / "r.vert")], tmp_path / "r.bp", part_bytes=3000).corpus
-    source = words_module.as_source(corpus)
-    places = words_module._Places(source, Target(("za",)), words_module.Windows(), lambda: None)
+    places = collocates_module.WordPlaces(as_source(corpus), Target(("za",)), Windows(), lambda: None)
     before, near = Counter(), Counter()
     for sentence in sentences:
         for at in (i for i, word in enumerate(sentence) if word == "za"):
@@ -166,7 +167,7 @@ def test_sorting_and_sampling(corpora, monkeypatch):
         assert scores == sorted(scores, reverse=True)
     with pytest.raises(UsageError, match="choose one of llr, logdice"):
         sketch_word(corpora[0], "doctor", by="t-score")
-    monkeypatch.setattr(words_module, "MOST", 12)
+    monkeypatch.setattr(collocates_module, "MOST", 12)
     some = sketch_word(corpora[0], "doctor")
     assert some.sampled == 12 < some.count == 28
     for item in some["and, or"]:  # scaled to all occurrences

@@ -20,8 +20,8 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.text.numbers import number_of
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.explain.browse import Browser
+from bagpack.explain.collocates import background_of
 from bagpack.explain.explanation import Explanation, explain_matrix
-from bagpack.explain.words import background_of
 from bagpack.find.teaching import Teaching
 from bagpack.learn.model import LinearModel
 from bagpack.tasks import Dataset, PairList, read_pairs

@@ -23,8 +23,8 @@ from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
+from bagpack.explain.collocates import background_of
 from bagpack.explain.keyness import Tick, no_tick
-from bagpack.explain.words import background_of
 from bagpack.names import BLOCKS
 from bagpack.parallel import Progress
 from bagpack.sources import as_source

@@ -17,6 +17,7 @@ from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
+from bagpack.explain.collocates import background_of, occurrences
 from bagpack.explain.keyness import (
     Keyword,
     TermCounter,
@@ -26,7 +27,6 @@ from bagpack.explain.keyness import (
     spread,
 )
 from bagpack.explain.lines import corpora_of, line_dict, pair_observations
-from bagpack.explain.words import background_of, occurrences
 from bagpack.jit import kernel
 from bagpack.names import PAIR_SEGMENTS
 from bagpack.notebook import html_table
