@@ -58,10 +58,10 @@ def pack(kind, piece, times, path):
     """A compressed file of a piece many times over, made without ever holding it: in one frame, or in many streams."""
     with open(path, "wb") as out:
         if kind == "zst":
-            machine = zstd.ZstdCompressor()
+            compressor = zstd.ZstdCompressor()
             for _ in range(times):
-                out.write(machine.compress(piece))
-            out.write(machine.flush())
+                out.write(compressor.compress(piece))
+            out.write(compressor.flush())
         else:
             out.write(COMPRESSORS[kind](piece) * times)
     return path

@@ -53,7 +53,8 @@ DATA = [
     ("src/bagpack/corpus/store/manifest.py", r"^told$"),  # a key of old manifests
     ("docs/tutorials/state-of-the-union.md", r"war"),
 ]
-NAMES = re.compile(r"(?:^|_)(?:tell|told|beside|mend)(?:_|$)")
+# `on_one_machine` is about a computer.
+NAMES = re.compile(r"(?:^|_)(?:tell|told|beside|mend|rooms?)(?:_|$)|^_?machines?$")
 
 
 def prose_of_markdown(text: str) -> Iterator[tuple[int, str]]:

@@ -108,7 +108,7 @@ class _Waiting:
             return self._in_context(annotator, texts, first)
         block = join_paragraphs(texts, self.lang)
         data = read_only(np.frombuffer(block.data, np.uint8))
-        starts, stops, flags = self._room(data.size)
+        starts, stops, flags = self._arrays(data.size)
         count = tokenize_into(data, read_only(block.sentence_ends), self.lang, starts, stops, flags)
         opens = (flags[:count] & OPENS_SENTENCE) != 0
         bits = np.where(opens, SENTENCE_START, np.uint32(0))
@@ -128,7 +128,7 @@ class _Waiting:
         )
         return batch, np.searchsorted(batch.starts, paragraph_starts)
 
-    def _room(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    def _arrays(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
         """Buffers for the tokenizer, reused: touching fresh pages takes as long as tokenising."""
         if self._buffers[0].size < size:
             self._buffers = (

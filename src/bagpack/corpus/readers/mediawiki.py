@@ -224,7 +224,7 @@ def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
     An empty piece marks the end of the slice's own streams, before the next one is uncompressed.
     """
     source = part.source
-    machine = bz2.BZ2Decompressor()
+    decompressor = bz2.BZ2Decompressor()
     plain = 0
     own = True
     begun = False
@@ -232,7 +232,7 @@ def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
     with open(source.path, "rb") as handle:
         handle.seek(part.start)
         while True:
-            if not data and machine.needs_input:
+            if not data and decompressor.needs_input:
                 data = handle.read(BZ2_READ)
                 if not data:
                     if begun:
@@ -241,7 +241,7 @@ def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
                         )
                     return
             try:
-                piece = machine.decompress(data, BLOCK)
+                piece = decompressor.decompress(data, BLOCK)
             except OSError as error:
                 raise InputError(
                     f"{source.name} is damaged in the bz2 streams from byte {part.start:,} on ({error}); fetch it "
@@ -251,11 +251,11 @@ def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
             if piece:
                 yield plain, piece, own
                 plain += len(piece)
-            if machine.eof:
-                data = machine.unused_data or handle.read(BZ2_READ)
+            if decompressor.eof:
+                data = decompressor.unused_data or handle.read(BZ2_READ)
                 if not data.startswith(b"BZh"[: len(data)]):
                     return  # not a stream: padding, which bzip2 ignores too
-                machine = bz2.BZ2Decompressor()
+                decompressor = bz2.BZ2Decompressor()
                 begun = False
                 if own and handle.tell() - len(data) >= part.end:
                     own = False
