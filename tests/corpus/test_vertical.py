@@ -6,7 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
+from bagpack.corpus.readers.columns import WINDOW
 from bagpack.corpus.readers.vertical import column_numbers, guess_columns, read_document
+from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import InputError, UsageError
 
 LION = (
@@ -127,6 +129,23 @@ def test_a_first_word_that_fills_half_the_table_without_a_lemma(tmp_path, write,
     monkeypatch.setattr(InternTable, "grow", grow)
     source = write("a.vert", "<s>\n" + "x" * (InternTable().blob.size // 2) + "\n</s>\n")
     assert build(source, tmp_path / "s", format="vertical", level="form", columns="word").tokens == 1
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 15, 16, 17, 60, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW])
+def test_words_of_any_length_at_any_place(length, tmp_path, write):
+    """Fields are found window by window and compared eight bytes at a time: no length and no place is special."""
+    forms = ["a" * length + end for end in ("", "b", "c", "b")]
+    lines = "".join(f"{form}\tN\t{form[::-1]}\n" for form in forms)
+    source = write("a.vert", "<s>\n" + lines + "</s>\n<s>\n" + lines.removesuffix("\n"))
+    corpus = build(source, tmp_path / "s", max_sentence=10)
+    assert flat(corpus) == [" ".join(f"{form}/{form[::-1]}" for form in forms)] * 2
+    assert corpus.types == 3
+
+
+def test_a_line_without_the_last_column_has_no_tag(tmp_path, write):
+    source = write("a.vert", "<s>\nLions\tlion\tNOUN\nsleep\tsleep\nwell\twell\tADV\n</s>\n")
+    corpus = build(source, tmp_path / "s", columns="word,lemma,tag", tagset="UD")
+    assert [UNIVERSAL[code] for code in corpus.shards[0].tags] == ["NOUN", "X", "ADV"]
 
 
 def test_lines_of_a_part_without_a_token_are_counted_too(tmp_path, write):

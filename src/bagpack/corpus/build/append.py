@@ -137,6 +137,7 @@ def _add_shards(
         problems={name: base["problems"].get(name, 0) + value for name, value in made.problems.items()},
         left_out=[*base.get("left_out", ()), *made.left_out()],
         appended=[*base.get("appended", ()), appended],
+        workers=made.workers,
     )
 
 

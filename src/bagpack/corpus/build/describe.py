@@ -13,6 +13,7 @@ from bagpack.corpus.store.format import FORMAT_VERSION
 from bagpack.corpus.store.manifest import FACTS, KIND, NUMBERS
 from bagpack.corpus.store.shard import Shard
 from bagpack.files import digest
+from bagpack.parallel import delayed, run
 
 
 def shard_entry(shards: Path, name: str) -> dict[str, Any]:
@@ -37,9 +38,15 @@ def make_manifest(
     left_out: Sequence[dict[str, str]] = (),
     appended: Sequence[dict[str, Any]] = (),
     of: dict[str, str] | None = None,
+    workers: int = 1,
 ) -> dict[str, Any]:
-    """Write the lexicon of these shards and describe the store that they make; `of`, what it is a subcorpus of."""
-    checksums = write_lexicon([root / "shards" / entry["name"] for entry in shards], root / lexicon)
+    """Write the lexicon of these shards and describe the store that they make; `of`, what it is a subcorpus of.
+
+    Where `workers` are running, one of them merges the lexicon: it has loaded the kernels, which takes this process
+    longer than the merging.
+    """
+    paths = [root / "shards" / entry["name"] for entry in shards]
+    (checksums,) = run([delayed(write_lexicon)(paths, root / lexicon)], workers)
     counted = {name: sum(entry[name] for entry in shards) for name in ("tokens", "sentences", "documents")}
     identity = "\n".join([*(entry["digest"] for entry in shards), str(sorted(options.to_dict().items()))])
     manifest: dict[str, Any] = {

@@ -171,6 +171,7 @@ def _build(
             sources=made.sources(),
             problems=made.problems,
             left_out=made.left_out(),
+            workers=made.workers,
         )
         write_json(work / MANIFEST, manifest)
         install(work, out, manifest)

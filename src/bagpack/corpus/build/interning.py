@@ -1,102 +1,143 @@
 """Turning byte strings into consecutive ids, at the speed of the parser.
 
-A hash table over byte spans: open addressing, 64-bit FNV-1a hashes, every hit verified against the stored
-bytes, so two strings never share an id. All arrays live in numpy; the kernels only read and fill them, and
-report back when one is full, so that Python can grow it and call the kernel again from where it stopped.
+A hash table over byte spans: open addressing, 64-bit hashes, every hit verified against the stored bytes, so two
+strings never share an id. Bytes are hashed and compared eight at a time. All arrays live in numpy; the kernels only
+read and fill them, and report back when one is full, so that Python can grow it and call the kernel again from where
+it stopped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.readers.base import TokenBatch
 from bagpack.corpus.store.strings import Strings
-from bagpack.jit import kernel, read_only, subroutine
+from bagpack.jit import intrinsic, kernel, read_only, subroutine
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
 
-FNV_OFFSET = np.uint64(0xCBF29CE484222325)
-FNV_PRIME = np.uint64(0x100000001B3)
+SEED = np.uint64(0xCBF29CE484222325)
+PRIME = np.uint64(0x9E3779B97F4A7C15)
 FULL = -1
+TAB = np.uint8(9)
 ONE = np.uint64(1)
+EIGHT = np.uint64(8)
+HALF = np.uint64(32)
+ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@intrinsic
+def load_word(typing_context: Any, array: Any, index: Any) -> Any:
+    """The eight bytes of a byte array from `index` on as one number; the index is not checked."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba import types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        word = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
+        return builder.load(word, align=1)
+
+    return types.uint64(array, index), generate
+
+
+# Indices are unsigned throughout: a signed one is checked for wrapping around at every byte.
+@subroutine
+def word_at(buffer, at, end):  # type: ignore[no-untyped-def]
+    """The bytes from `at` to `end`, eight at most, as one number."""
+    if at + EIGHT <= np.uint64(buffer.size):
+        word = load_word(buffer, at)
+        if at + EIGHT > end:
+            word &= ALL_BITS >> (EIGHT * (at + EIGHT - end))
+        return word
+    word = np.uint64(0)
+    shift = np.uint64(0)
+    while at < end:
+        word |= np.uint64(buffer[at]) << shift
+        shift += EIGHT
+        at += ONE
+    return word
 
 
 @subroutine
-def mix(hash_value: np.uint64) -> np.uint64:
-    """Spread FNV's entropy to the low bits that pick the slot."""
-    hash_value ^= hash_value >> np.uint64(32)
-    hash_value *= np.uint64(0x9E3779B97F4A7C15)
-    return hash_value ^ (hash_value >> np.uint64(29))
+def hash_bytes(buffer, start, end, hashed):  # type: ignore[no-untyped-def]
+    """The hash of what came before, with the bytes of a span and their number added."""
+    at = start
+    while at < end:
+        hashed = (hashed ^ word_at(buffer, at, end)) * PRIME
+        hashed ^= hashed >> HALF
+        at += EIGHT
+    hashed = (hashed ^ (end - start)) * PRIME
+    return hashed ^ (hashed >> HALF)
 
 
 @subroutine
-def intern_two(  # type: ignore[no-untyped-def]
-    buffer, start1, end1, start2, end2, slots, hashes, offsets, blob, used
+def _same_bytes(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
+    """Whether buffer[start:end] is at `at` in the blob."""
+    if end + EIGHT > np.uint64(buffer.size) or at + (end - start) + EIGHT > np.uint64(blob.size):
+        while start < end and buffer[start] == blob[at]:
+            start += ONE
+            at += ONE
+        return start == end
+    while start + EIGHT < end:
+        if load_word(buffer, start) != load_word(blob, at):
+            return False
+        start += EIGHT
+        at += EIGHT
+    differing = load_word(buffer, start) ^ load_word(blob, at)
+    return start == end or (differing << (EIGHT * (start + EIGHT - end))) == np.uint64(0)
+
+
+@subroutine
+def _append(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
+    """Copy buffer[start:end] to `at` in the blob; returns where it ends."""
+    while start < end:
+        blob[at] = buffer[start]
+        start += ONE
+        at += ONE
+    return at
+
+
+@subroutine
+def intern_hashed(  # type: ignore[no-untyped-def]
+    hashed, buffer, start, end, paired, buffer2, start2, end2, slots, hashes, offsets, blob, used
 ):
-    """Id of the string buffer[start1:end1] + TAB + buffer[start2:end2] (no TAB if start2 < 0), or FULL.
+    """Id of buffer[start:end], if `paired` with TAB and buffer2[start2:end2] behind it, or FULL.
 
     `used` holds one number, that of the ids in use. New strings are appended to `blob`; `offsets` has one entry
     more than there are ids.
     """
-    # Indices are unsigned throughout: a signed one is checked for wrapping around at every byte.
-    first, first_end = np.uint64(start1), np.uint64(end1)
-    second, second_end = np.uint64(max(start2, 0)), np.uint64(max(end2, 0))
-    h = FNV_OFFSET
-    i = first
-    while i < first_end:
-        h = (h ^ np.uint64(buffer[i])) * FNV_PRIME
-        i += ONE
-    length = end1 - start1
-    if start2 >= 0:
-        h = (h ^ np.uint64(9)) * FNV_PRIME
-        i = second
-        while i < second_end:
-            h = (h ^ np.uint64(buffer[i])) * FNV_PRIME
-            i += ONE
-        length += 1 + end2 - start2
-    h = mix(h)
+    length = end - start
+    if paired:
+        length += ONE + end2 - start2
     mask = np.uint64(slots.size - 1)
-    slot = h & mask
+    slot = hashed & mask
     while slots[slot] >= 0:
         found = np.uint64(slots[slot])
-        if hashes[found] == h:
+        if hashes[found] == hashed:
             at = np.uint64(offsets[found])
-            if offsets[found + ONE] - offsets[found] == length:
-                i = first
-                while i < first_end and blob[at] == buffer[i]:
-                    at += ONE
-                    i += ONE
-                same = i == first_end
-                if same and start2 >= 0:
-                    same = blob[at] == 9
-                    at += ONE
-                    i = second
-                    while same and i < second_end:
-                        same = blob[at] == buffer[i]
-                        at += ONE
-                        i += ONE
-                if same:
-                    return slots[slot]
+            tab = at + (end - start)
+            if (
+                np.uint64(offsets[found + ONE]) - at == length
+                and _same_bytes(buffer, start, end, blob, at)
+                and (not paired or (blob[tab] == TAB and _same_bytes(buffer2, start2, end2, blob, tab + ONE)))
+            ):
+                return np.int64(found)
         slot = (slot + ONE) & mask
     new = used[0]
-    end = offsets[new]
-    if new + 1 >= hashes.size or 2 * (new + 1) > slots.size or end + length > blob.size:
-        return FULL
-    for k in range(start1, end1):
-        blob[end] = buffer[k]
-        end += 1
-    if start2 >= 0:
-        blob[end] = 9
-        end += 1
-        for k in range(start2, end2):
-            blob[end] = buffer[k]
-            end += 1
-    hashes[new] = h
-    offsets[new + 1] = end
+    at = np.uint64(offsets[new])
+    if new + 1 >= hashes.size or 2 * (new + 1) > slots.size or at + length > np.uint64(blob.size):
+        return np.int64(FULL)
+    at = _append(buffer, start, end, blob, at)
+    if paired:
+        blob[at] = TAB
+        at = _append(buffer2, start2, end2, blob, at + ONE)
+    hashes[new] = hashed
+    offsets[new + 1] = np.int64(at)
     slots[slot] = new
     used[0] = new + 1
     return new
@@ -104,49 +145,54 @@ def intern_two(  # type: ignore[no-untyped-def]
 
 @kernel
 def intern_spans(  # type: ignore[no-untyped-def]
-    buffer, starts, ends, first, count, slots, hashes, offsets, blob, used, out
+    buffer, starts, ends, first, slots, hashes, offsets, blob, used, out
 ):
-    """Ids of spans first..count into `out`; returns how far it got (less than count when a table is full)."""
-    for i in range(first, count):
-        found = intern_two(
-            buffer, starts[i], ends[i], np.int64(-1), np.int64(-1), slots, hashes, offsets, blob, used
+    """Ids of spans from `first` on into `out`; returns how far it got (not to the end when a table is full)."""
+    for i in range(first, starts.size):
+        start, end = np.uint64(starts[i]), np.uint64(ends[i])
+        hashed = hash_bytes(buffer, start, end, SEED)
+        found = intern_hashed(
+            hashed, buffer, start, end, False, buffer, start, end, slots, hashes, offsets, blob, used
         )
         if found == FULL:
             return i
         out[i] = found
-    return count
+    return starts.size
+
+
+@kernel
+def intern_pairs(  # type: ignore[no-untyped-def]
+    blob1, offsets1, blob2, offsets2, skip, first, slots, hashes, offsets, blob, used, out
+):
+    """Ids of FORM TAB KEY for each entry not skipped, else -1; returns how far it got."""
+    for i in range(first, offsets1.size - 1):
+        out[i] = -1
+        if skip[i]:
+            continue
+        start, end = np.uint64(offsets1[i]), np.uint64(offsets1[i + 1])
+        start2, end2 = np.uint64(offsets2[i]), np.uint64(offsets2[i + 1])
+        hashed = hash_bytes(blob2, start2, end2, hash_bytes(blob1, start, end, SEED))
+        found = intern_hashed(
+            hashed, blob1, start, end, True, blob2, start2, end2, slots, hashes, offsets, blob, used
+        )
+        if found == FULL:
+            return i
+        out[i] = found
+    return offsets1.size - 1
 
 
 @kernel
 def hash_tokens(buffer, starts, stops, lemma_starts, lemma_stops, out):  # type: ignore[no-untyped-def]
-    """Hashes of FORM TAB LEMMA, or of FORM alone where there are no lemmas; the same as `intern_two` has."""
+    """Hashes of FORM TAB LEMMA, or of FORM alone where there are no lemmas."""
     for i in range(starts.size):
-        h = FNV_OFFSET
-        at, end = np.uint64(starts[i]), np.uint64(stops[i])
-        while at < end:
-            h = (h ^ np.uint64(buffer[at])) * FNV_PRIME
-            at += ONE
+        hashed = hash_bytes(buffer, np.uint64(starts[i]), np.uint64(stops[i]), SEED)
         if lemma_starts.size > 0:
-            h = (h ^ np.uint64(9)) * FNV_PRIME
-            at, end = np.uint64(lemma_starts[i]), np.uint64(lemma_stops[i])
-            while at < end:
-                h = (h ^ np.uint64(buffer[at])) * FNV_PRIME
-                at += ONE
-        out[i] = mix(h)
-
-
-@subroutine
-def _same_bytes(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
-    """Whether buffer[start:end] is at `at` in the blob."""
-    i, stop, k = np.uint64(start), np.uint64(end), np.uint64(at)
-    while i < stop and buffer[i] == blob[k]:
-        i += ONE
-        k += ONE
-    return i == stop
+            hashed = hash_bytes(buffer, np.uint64(lemma_starts[i]), np.uint64(lemma_stops[i]), hashed)
+        out[i] = hashed
 
 
 @kernel
-def intern_hashed(  # type: ignore[no-untyped-def]
+def intern_tokens(  # type: ignore[no-untyped-def]
     buffer, starts, stops, lemma_starts, lemma_stops, flags, hashed, first,
     slots, hashes, offsets, blob, used, tokens,
 ):  # fmt: skip
@@ -154,50 +200,17 @@ def intern_hashed(  # type: ignore[no-untyped-def]
 
     With the hashes at hand, the processor looks several tokens ahead: twice as fast as hashing each in turn.
     """
-    mask = np.uint64(slots.size - 1)
-    has_lemmas = lemma_starts.size > 0
+    paired = lemma_starts.size > 0
+    start2 = end2 = np.uint64(0)
     for i in range(first, starts.size):
-        form = stops[i] - starts[i]
-        lemma = lemma_stops[i] - lemma_starts[i] if has_lemmas else -1
-        length = form + 1 + lemma
-        found = -1
-        slot = hashed[i] & mask
-        while slots[slot] >= 0:
-            candidate = np.uint64(slots[slot])
-            at = offsets[candidate]
-            if (
-                hashes[candidate] == hashed[i]
-                and offsets[candidate + ONE] - at == length
-                and _same_bytes(buffer, starts[i], stops[i], blob, at)
-                and (
-                    not has_lemmas
-                    or (
-                        blob[at + form] == 9
-                        and _same_bytes(buffer, lemma_starts[i], lemma_stops[i], blob, at + form + 1)
-                    )
-                )
-            ):
-                found = slots[slot]
-                break
-            slot = (slot + ONE) & mask
-        if found < 0:
-            found = used[0]
-            end = offsets[found]
-            if found + 1 >= hashes.size or 2 * (found + 1) > slots.size or end + length > blob.size:
-                return i
-            for k in range(starts[i], stops[i]):
-                blob[end] = buffer[k]
-                end += 1
-            if has_lemmas:
-                blob[end] = 9
-                end += 1
-                for k in range(lemma_starts[i], lemma_stops[i]):
-                    blob[end] = buffer[k]
-                    end += 1
-            hashes[found] = hashed[i]
-            offsets[found + 1] = end
-            slots[slot] = found
-            used[0] = found + 1
+        if paired:
+            start2, end2 = np.uint64(lemma_starts[i]), np.uint64(lemma_stops[i])
+        found = intern_hashed(
+            hashed[i], buffer, np.uint64(starts[i]), np.uint64(stops[i]), paired, buffer, start2, end2,
+            slots, hashes, offsets, blob, used,
+        )  # fmt: skip
+        if found == FULL:
+            return i
         tokens[i] = np.uint32(found) | flags[i]
     return starts.size
 
@@ -252,7 +265,7 @@ class InternTable:
         out = np.empty(starts.size, np.int64)
         done = 0
         while True:
-            done = intern_spans(buffer, starts, ends, done, starts.size, *self.arrays, out)
+            done = intern_spans(buffer, starts, ends, done, *self.arrays, out)
             if done == starts.size:
                 return out
             self.grow(int(ends[done] - starts[done]))
@@ -269,7 +282,7 @@ class InternTable:
         hash_tokens(data, starts, stops, *lemmas, hashed)
         done = 0
         while True:
-            done = intern_hashed(data, starts, stops, *lemmas, flags, hashed, done, *self.arrays, tokens)
+            done = intern_tokens(data, starts, stops, *lemmas, flags, hashed, done, *self.arrays, tokens)
             if done == batch.starts.size:
                 return
             longest = int(batch.stops[done] - batch.starts[done])
@@ -277,9 +290,25 @@ class InternTable:
                 longest += 1 + int(lemma_stops[done] - lemma_starts[done])
             self.grow(longest)
 
+    def add_pairs(self, first: Strings, second: Strings, skip: NDArray[np.bool_]) -> I64:
+        """Ids of the pairs FIRST TAB SECOND, -1 where skipped."""
+        out = np.empty(len(first), np.int64)
+        done = 0
+        while True:
+            done = intern_pairs(
+                first.blob, first.offsets, second.blob, second.offsets, skip, done, *self.arrays, out
+            )
+            if done == len(first):
+                return out
+            self.grow(len(first.bytes_at(done)) + 1 + len(second.bytes_at(done)))
+
     def add(self, strings: Strings) -> I64:
         """Ids of these strings."""
         return self.add_spans(strings.blob, strings.offsets[:-1], strings.offsets[1:])
+
+    def bytes_at(self, number: int) -> bytes:
+        """The string with this id."""
+        return self.blob[self.offsets[number] : self.offsets[number + 1]].tobytes()
 
     def strings(self) -> Strings:
         """The distinct strings, by id."""

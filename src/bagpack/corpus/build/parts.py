@@ -47,6 +47,7 @@ class FinishedPlan:
     problems: dict[str, int]  # see `Tally`
     repaired: Mapping[str, int]  # places with bytes that are not the encoding, by file
     read_tokens: int  # of the parts that this run built
+    workers: int  # processes of this machine that are running
 
     def sources(self) -> list[dict[str, Any]]:
         """The entries of the sources in the manifest."""
@@ -91,7 +92,8 @@ def build_parts(
         planned = True
         if report.planned:
             report.planned(plan)
-        done, read = _run(work, plan, finished, kept, jobs, report)
+        workers = _workers(jobs, sum(not report for report in kept.values()))
+        done, read = _run(work, plan, finished, kept, workers, report)
     except BaseException as error:
         reports = len(list((work / "shards" / "parts").glob("*.json")))
         wrong = isinstance(error, InputError | UsageError)
@@ -113,7 +115,13 @@ def build_parts(
         discard(work)
         listed = ", ".join(source.name for source in plan.sources[:3])
         raise InputError(f"no sentence was found in {listed}; check the --format and the files")
-    return FinishedPlan(plan, shards, tally.counts(), tally.repaired, read)
+    running = workers if workers is not None and on_one_machine() else 1
+    return FinishedPlan(plan, shards, tally.counts(), tally.repaired, read, running)
+
+
+def _workers(jobs: int | None, parts: int) -> int | None:
+    """How many workers `parts` parts need."""
+    return max(1, min(jobs, parts)) if jobs is not None and jobs > 0 else jobs
 
 
 def _run(
@@ -130,8 +138,6 @@ def _run(
         for part in plan.parts
         if not kept[part.number]
     }
-    if jobs is not None and jobs > 0:
-        jobs = max(1, min(jobs, len(waiting)))
     parent = os.getpid() if on_one_machine() else 0
     place = str(shards.absolute())
     with disk_errors(work):

@@ -108,14 +108,14 @@ class ShardBuilder:
             self.tags[self.count : self.count + batch.starts.size] = table.codes_of(batch)
 
     def _check_encoding(self, batch: TokenBatch, ids: NDArray[np.uint32], known: int) -> None:
-        """Bytes that are not the encoding are an error; only strings that are new have to be looked at."""
-        offsets = self.table.offsets
-        new = self.table.blob[offsets[known] : offsets[len(self.table)]]
-        if (batch.encoding == "utf-8" and batch.lemma_starts is None) or not new.size or new.max() < 0x80:
+        """Bytes that are not the encoding are an error; only new strings that are not ASCII have to be looked at."""
+        if batch.encoding == "utf-8" and batch.lemma_starts is None:
             return
-        for number in range(known, len(self.table)):
+        offsets = self.table.offsets[known : len(self.table) + 1]
+        places = offsets[0] + np.flatnonzero(self.table.blob[offsets[0] : offsets[-1]] >= 0x80)
+        for number in np.unique(known + np.searchsorted(offsets, places, "right") - 1).tolist():
             try:
-                decode(self.table.blob[offsets[number] : offsets[number + 1]].tobytes(), batch.encoding)
+                decode(self.table.bytes_at(number), batch.encoding)
             except UnicodeDecodeError as error:
                 first = int(batch.starts[np.flatnonzero((ids & TYPE_MASK) == number)[0]])
                 raise encoding_error(

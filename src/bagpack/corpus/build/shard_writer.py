@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.build.documents import Documents
-from bagpack.corpus.build.interning import FULL, InternTable, intern_two
+from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.normalise import NormalisedTypes, fold_all
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store import format
@@ -23,7 +23,7 @@ from bagpack.corpus.store.manifest import FACTS
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import sync_directory, write_json
-from bagpack.jit import kernel, read_only
+from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -105,55 +105,10 @@ def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-unt
     return sentences
 
 
-@kernel
-def _intern_pairs(  # type: ignore[no-untyped-def]
-    blob1, offsets1, blob2, offsets2, skip, scratch, same, first, slots, hashes, offsets, blob, used, out
-):
-    """Intern FORM TAB KEY for each entry not skipped; returns how far it got. `same` is `scratch`, read-only."""
-    for i in range(first, offsets1.size - 1):
-        if skip[i]:
-            out[i] = -1
-            continue
-        n1 = offsets1[i + 1] - offsets1[i]
-        n2 = offsets2[i + 1] - offsets2[i]
-        if n1 + n2 > scratch.size:
-            return i
-        for k in range(n1):
-            scratch[k] = blob1[offsets1[i] + k]
-        for k in range(n2):
-            scratch[n1 + k] = blob2[offsets2[i] + k]
-        found = intern_two(same, np.int64(0), n1, n1, n1 + n2, slots, hashes, offsets, blob, used)
-        if found == FULL:
-            return i
-        out[i] = found
-    return offsets1.size - 1
-
-
 def intern_pairs(first: Strings, second: Strings, skip: NDArray[np.bool_]) -> tuple[I64, InternTable]:
-    """Ids of the pairs (first[i], second[i]), -1 where skipped."""
+    """Ids of the pairs (first[i], second[i]), -1 where skipped, and their table."""
     table = InternTable(max(1 << 10, len(first)))
-    out = np.empty(len(first), np.int64)
-    scratch = np.empty(1 << 12, np.uint8)
-    done = 0
-    while True:
-        arguments = (
-            first.blob,
-            first.offsets,
-            second.blob,
-            second.offsets,
-            skip,
-            scratch,
-            read_only(scratch),
-            done,
-        )
-        done = _intern_pairs(*arguments, *table.arrays, out)
-        if done == len(first):
-            return out, table
-        length = len(first.bytes_at(done)) + len(second.bytes_at(done))
-        if length > scratch.size:
-            scratch = np.empty(2 * length, np.uint8)
-        else:
-            table.grow(length + 1)
+    return table.add_pairs(first, second, skip), table
 
 
 def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:

@@ -34,6 +34,7 @@ STATE_SIZE = 12
 ) = range(STATE_SIZE)
 
 ONE = np.uint64(1)
+WINDOW = 1 << 12  # bytes in which fields are found at once: their ends stay in the cache
 
 # Kinds of structural tags.
 TAG_UNKNOWN, TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE = range(4)
@@ -136,87 +137,83 @@ def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def read_vertical(  # type: ignore[no-untyped-def]
-    buffer, form_column, lemma_column, tag_column, skip_bad, max_sentence, tag_blob, tag_offsets, tag_kinds,
+    buffer, form_column, lemma_column, tag_column, skip_bad, max_sentence, tag_blob, tag_offsets, tag_kinds, marks,
     starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags, events, state,
 ):  # fmt: skip
-    """Token lines FORM TAB … LEMMA … with structural tags on lines of their own.
+    """Token lines FORM TAB … LEMMA … with structural tags on lines of their own; every line ends with a newline.
 
     `events` gets (token position, line start, line end) of each document tag.
     """
-    size = buffer.size
-    stop = np.uint64(size)
+    stop = np.uint64(buffer.size)
     needed = max(form_column, lemma_column)
-    line = state[POSITION]
-    while line < size:
-        state[POSITION] = line
-        first = buffer[line]
-        start1, end1, start2, end2, start3, end3 = -1, -1, -1, -1, 0, 0
-        column = 0
-        field = line
-        byte = np.uint64(line)  # unsigned, so that no access is checked for wrapping around
-        while byte < stop:
-            if buffer[byte] <= NEWLINE:
-                at = np.int64(byte)
-                if buffer[byte] == NEWLINE:
-                    break
-                if buffer[byte] == TAB:
-                    if column == form_column:
-                        start1, end1 = field, at  # type: ignore[assignment]
-                    if column == lemma_column:
-                        start2, end2 = field, at  # type: ignore[assignment]
-                    if column == tag_column:
-                        start3, end3 = field, at  # type: ignore[assignment]
-                    column += 1
-                    field = at + 1
+    following = state[POSITION]
+    byte = np.uint64(following)  # unsigned, so that no access is checked for wrapping around
+    field = following
+    column = 0
+    start1, end1, start2, end2, start3, end3 = 0, 0, 0, 0, 0, 0
+    while byte < stop:
+        # Ends of fields are found without a branch per byte, which the processor would often mispredict.
+        limit = min(byte + np.uint64(marks.size), stop)
+        found = np.uint64(0)
+        while byte < limit:
+            marks[found] = byte
+            found += np.uint64(buffer[byte] <= NEWLINE)
             byte += ONE
-        at = np.int64(byte)
-        following = at + 1
-        end = at
-        if end > line and buffer[end - 1] == RETURN:
-            end -= 1
-        if end == line:
-            state[AT_START] = 1
-            line = following
-            continue
-        if column == form_column:
-            start1, end1 = field, max(end, field)
-        if column == lemma_column:
-            start2, end2 = field, max(end, field)
-        if column == tag_column:
-            start3, end3 = field, max(end, field)
-        if first == LESS:
-            kind = _tag_kind(buffer, line, end, tag_blob, tag_offsets, tag_kinds)
-            if kind == TAG_UNKNOWN and column < needed and end - line > 2 and buffer[end - 1] == GREATER:
-                state[MARKUP_IGNORED] += 1
-                line = following
+        for mark in range(found):
+            at = np.int64(marks[mark])
+            ended = buffer[at] == NEWLINE
+            if not ended and buffer[at] != TAB:
                 continue
-            if kind == TAG_GLUE:
-                state[GLUE] = 1
-                line = following
+            end = at
+            if ended and end > following and buffer[end - 1] == RETURN:
+                end -= 1
+            if column == form_column:
+                start1, end1 = field, max(end, field)
+            if column == lemma_column:
+                start2, end2 = field, max(end, field)
+            if column == tag_column:
+                start3, end3 = field, max(end, field)
+            field = at + 1
+            if not ended:
+                column += 1
                 continue
-            if kind != TAG_UNKNOWN:
-                opens = kind == TAG_DOCUMENT and buffer[line + 1] != SLASH
-                if opens:
-                    _push_document(events, state, line, end)
+            line, following = following, field
+            columns, column = column, 0
+            if columns < tag_column:
+                start3, end3 = 0, 0
+            if end == line:
                 state[AT_START] = 1
-                state[GLUE] = 0
-                line = following
                 continue
-        if column < needed or end1 == start1:
-            if skip_bad:
-                state[SKIPPED] += 1
-                line = following
-                continue
-            return FEW_COLUMNS if column < needed else EMPTY_FORM
-        if start2 == end2:
-            start2, end2 = start1, end1
-        if _push_token(
-            start1, end1, start2, end2, start3, end3, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops,
-            flags, state, max_sentence,
-        ):  # fmt: skip
-            return LONG_SENTENCE
-        line = following
-    state[POSITION] = line
+            if buffer[line] == LESS:
+                kind = _tag_kind(buffer, line, end, tag_blob, tag_offsets, tag_kinds)
+                if kind == TAG_UNKNOWN and columns < needed and end - line > 2 and buffer[end - 1] == GREATER:
+                    state[MARKUP_IGNORED] += 1
+                    continue
+                if kind == TAG_GLUE:
+                    state[GLUE] = 1
+                    continue
+                if kind != TAG_UNKNOWN:
+                    opens = kind == TAG_DOCUMENT and buffer[line + 1] != SLASH
+                    if opens:
+                        _push_document(events, state, line, end)
+                    state[AT_START] = 1
+                    state[GLUE] = 0
+                    continue
+            if columns < needed or end1 == start1:
+                if skip_bad:
+                    state[SKIPPED] += 1
+                    continue
+                state[POSITION] = line
+                return FEW_COLUMNS if columns < needed else EMPTY_FORM
+            if start2 == end2:
+                start2, end2 = start1, end1
+            if _push_token(
+                start1, end1, start2, end2, start3, end3, starts, stops, lemma_starts, lemma_stops, tag_starts,
+                tag_stops, flags, state, max_sentence,
+            ):  # fmt: skip
+                state[POSITION] = line
+                return LONG_SENTENCE
+    state[POSITION] = following
     return DONE
 
 

@@ -126,7 +126,7 @@ def blocks(part: Slice, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]
             rest.append(chunk)
             length += len(chunk)
             continue
-        block = b"".join((*rest, chunk[:cut]))
+        block = b"".join((*rest, memoryview(chunk)[:cut]))
         yield offset, block
         offset += len(block)
         rest = [chunk[cut:]]

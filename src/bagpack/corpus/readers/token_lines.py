@@ -55,13 +55,15 @@ class TokenLines:
         """The tokens of a block of whole lines; `closed` says that a sentence ends with it."""
         consumed = len(block)
         offset, block = without_mark(offset, block)
+        if not block.endswith(b"\n"):
+            block += b"\n"
         state = self.state
         state[[col.POSITION, col.TOKENS, col.EVENTS, col.SKIPPED, col.MARKUP_IGNORED]] = 0
         data = read_only(np.frombuffer(block, np.uint8))
-        # A token line has two bytes at least, a document line five. Pages that are not written to cost nothing.
-        spans = np.empty((6, len(block) // 2 + 1), np.int32)
-        flags = np.empty(len(block) // 2 + 1, np.uint32)
-        documents = np.empty((len(block) // 5 + 1, 3), np.int32)
+        lines = np.count_nonzero(data == col.NEWLINE)
+        spans = np.empty((6, lines), np.int32)
+        flags = np.empty(lines, np.uint32)
+        documents = np.empty((lines, 3), np.int32)
         code = self.kernel(data, *self.settings, *spans, flags, documents, state)
         if code != col.DONE:
             raise self._bad_line(code, block, offset)
@@ -127,7 +129,7 @@ def whole_sentences(
             length += len(block)
             continue
         stop = cut or len(block)
-        yield start, b"".join((*held, block[:stop])), cut > 0
+        yield start, b"".join((*held, memoryview(block)[:stop])), cut > 0
         start += length + stop
         held = [block[stop:]]
         length = len(block) - stop

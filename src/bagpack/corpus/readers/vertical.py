@@ -154,7 +154,8 @@ class VerticalReader:
     def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
         """A batch for each block of sentences."""
         form, lemma, tag, names = self._columns(part.source, options)
-        settings = (form, lemma, tag, options.bad_lines == "skip", options.max_sentence, *TAGS)
+        marks = np.empty(col.WINDOW, np.int32)
+        settings = (form, lemma, tag, options.bad_lines == "skip", options.max_sentence, *TAGS, marks)
         lines = TokenLines(part, options, col.read_vertical, settings, read_document, names, entities=True)
         return lines.batches(_last_boundary)
 
