@@ -44,6 +44,7 @@ U32 = NDArray[np.uint32]
 PARTNERS_PER_TASK = 1 << 22  # at most, that the words of a task may have in all; 12 bytes each in each shard
 
 KEPT_SHARDS = 64
+READ_AT_ONCE = 1 << 12  # words
 
 Fixed = Target | Sequence[Target] | None
 
@@ -89,14 +90,14 @@ def frequent_words(corpus: Corpus, most: int | None = 20_000, min_count: int = 1
     """The most frequent words of a corpus that have a letter, the most frequent first; ties in code-point order."""
     lexicon = corpus.lexicon
     counts = np.asarray(lexicon.counts)
-    order = np.argsort(-counts, kind="stable")
+    order = np.argsort(-counts, kind="stable")[: int((counts >= min_count).sum())]
     found: list[Target] = []
-    for number in order[: int((counts >= min_count).sum())].tolist():
-        if len(found) == most:
+    for start in range(0, order.size, READ_AT_ONCE):
+        words = (word.decode() for word in lexicon.keys.take(order[start : start + READ_AT_ONCE]))
+        found += [Target((word,)) for word in words if any(map(str.isalpha, word))]
+        if most is not None and len(found) >= most:
             break
-        if any(map(str.isalpha, word := lexicon.keys[number])):
-            found.append(Target((word,)))
-    return found
+    return found[:most]
 
 
 def find_candidates(
@@ -178,7 +179,8 @@ def _by_frequency(
         counts[several] = np.sum([place.counts for place in places], axis=0)
     kept = set(fixed)
     chosen = [k for k, target in enumerate(words) if counts[k] >= min_count or (counts[k] and target in kept)]
-    chosen.sort(key=lambda k: (-counts[k], words[k]))
+    times = (-counts).tolist()
+    chosen.sort(key=lambda k: (times[k], words[k].keys))
     return [words[k] for k in chosen], counts[chosen]
 
 
@@ -215,6 +217,8 @@ class Vocabulary:
     def __init__(self, words: Sequence[Target]) -> None:
         self.words = words
         self.lengths = np.array([len(target.keys) for target in words], np.int64)
+        self.single = np.flatnonzero(self.lengths == 1)
+        self._single_keys = Strings.of(words[k].keys[0] for k in self.single.tolist())
         self._numbered: dict[str, Numbered] = {}
 
     def in_shard(self, shard: Shard) -> Numbered:
@@ -227,8 +231,8 @@ class Vocabulary:
         return self._numbered[name]
 
     def _find(self, shard: Shard) -> Numbered:
-        single, several = np.flatnonzero(self.lengths == 1), np.flatnonzero(self.lengths > 1)
-        found = find_keys(shard, Strings.of([self.words[k].keys[0] for k in single.tolist()]))
+        single, several = self.single, np.flatnonzero(self.lengths > 1)
+        found = find_keys(shard, self._single_keys)
         of_key = np.full(len(shard.keys), -1, np.int32)
         of_key[found[found >= 0]] = single[found >= 0]
         positions, ids = np.zeros(0, np.uint32), np.zeros(0, np.int64)

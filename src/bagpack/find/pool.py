@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,22 +242,19 @@ class _Search:
         Equal scores are in the order of the words' numbers, so that the choice does not depend on the batches.
         """
         kept: Candidates | None = None
-        scores = np.zeros(0)
         for batch in self.batches():
-            new = self.cheap_scores(batch)
-            kept, scores = (
-                (batch, new) if kept is None else (_joined(kept, batch), np.concatenate([scores, new]))
-            )
+            kept = batch if kept is None else _joined(kept, batch)
             if len(kept) > 2 * self.options.scored:
-                kept, scores = self._cut(kept, scores)
+                kept = self._cut(kept)
         assert kept is not None  # there is at least one batch
-        kept, _ = self._cut(kept, scores)
-        order = np.lexsort((kept.second, kept.first))
-        return kept.take(order)
+        kept = self._cut(kept)
+        return kept.take(np.lexsort((kept.second, kept.first)))
 
-    def _cut(self, found: Candidates, scores: Floats) -> tuple[Candidates, Floats]:
-        order = np.lexsort((found.second, found.first, -scores))[: self.options.scored]
-        return found.take(order), scores[order]
+    def _cut(self, found: Candidates) -> Candidates:
+        if len(found) <= self.options.scored:
+            return found
+        order = np.lexsort((found.second, found.first, -self.cheap_scores(found)))
+        return found.take(order[: self.options.scored])
 
     # Cheap scores -----------------------------------------------------------------------------------------------
 
@@ -305,7 +303,12 @@ class _Search:
             PairTable(nothing, no_rows(0, 6 * len(self.basis)), nothing, nothing),
             self.basis, self.settings, self.source.name, self.source.content_hash,
         )  # fmt: skip
-        self.word_scores = word_scores(self.model, self.tables, self.label)
+
+    @cached_property
+    def word_scores(self) -> tuple[Floats, Floats]:
+        """What each counted word adds to the label's decision."""
+        assert self.tables is not None
+        return word_scores(self.model, self.tables, self.label)
 
     def _names(self, targets: Sequence[Target]) -> list[str]:
         """A name for each, none twice."""

@@ -49,9 +49,7 @@ class Curve:
         """Probabilities of decision values."""
         if self.points is not None and self.values is not None:
             return np.interp(decisions, self.points, self.values)
-        from scipy.special import expit
-
-        return np.asarray(expit(self.slope * decisions + self.intercept))
+        return np.exp(-np.logaddexp(0.0, -(self.slope * decisions + self.intercept)))
 
     def to_json(self) -> dict[str, Any]:
         """Numbers and lists."""
