@@ -18,7 +18,8 @@ from typing import IO
 
 from bagpack.corpus.options import MAX_LINE
 from bagpack.corpus.readers.base import Slice, Source
-from bagpack.errors import InputError
+from bagpack.errors import BagpackError, InputError
+from bagpack.files import TOO_MANY_FILES, too_many_files
 
 if sys.version_info >= (3, 14):
     from compression import zstd as zstd
@@ -31,8 +32,10 @@ BOM = b"\xef\xbb\xbf"
 PIECES, PIECE = 16, 1 << 18  # of a sample
 
 
-def unreadable(name: str, error: OSError) -> InputError:
-    """The error for a file that the operating system does not give out."""
+def unreadable(name: str, error: OSError) -> BagpackError:
+    """The error for a file that the operating system does not open."""
+    if error.errno in TOO_MANY_FILES:
+        return too_many_files(name)
     return InputError(f"{name} cannot be read: {error.strerror}; check the name and its permissions")
 
 
