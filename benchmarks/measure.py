@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +46,15 @@ class Run:
     output: str
 
 
-def run_watched(command: Sequence[str | Path], server: Path | None = None) -> Run:
+class TooLongError(Exception):
+    """A command took longer than it was given."""
+
+
+def run_watched(command: Sequence[str | Path], server: Path | None = None, most: float = float("inf")) -> Run:
     """Run a command and watch the memory of its whole family of processes, and of a PostgreSQL server it starts.
 
-    A server detaches itself; `server` is its data directory, which tells its process.
+    A server detaches itself; `server` is its data directory, which shows its process. After `most` seconds the
+    processes are ended, and a TooLongError is raised.
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         begun = time.perf_counter()
@@ -60,6 +66,8 @@ def run_watched(command: Sequence[str | Path], server: Path | None = None) -> Ru
         def look() -> None:
             nonlocal highest
             while not ended.wait(LOOK_EVERY):
+                if time.perf_counter() - begun > most:
+                    end_family(process.pid)
                 memory = family_memory(process.pid)
                 if server is not None:
                     memory += _server_memory(server)
@@ -74,11 +82,24 @@ def run_watched(command: Sequence[str | Path], server: Path | None = None) -> Ru
         watcher.join()
         out.seek(0)
         errors.seek(0)
+        if code and seconds > most:
+            raise TooLongError
         if code:
             raise RuntimeError(
                 f"{' '.join(map(str, command[:6]))} … ended with {code}: {errors.read()[-2000:]}"
             )
         return Run(seconds, used.ru_utime + used.ru_stime, highest, out.read())
+
+
+def end_family(process: int) -> None:
+    """End a process and all its descendants."""
+    import psutil
+
+    with suppress(psutil.NoSuchProcess):
+        top = psutil.Process(process)
+        for each in [*top.children(recursive=True), top]:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
 
 
 def family_memory(process: int) -> int:
