@@ -33,6 +33,17 @@ def test_encodings_whose_lines_cannot_be_found_are_refused(name, write, cli, tmp
     assert (done.code, done.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.parametrize("name", ["iso2022_jp", "iso2022_kr"])
+def test_a_text_in_one_of_them_is_not_taken_for_ascii(name, tmp_path, write, cli):
+    source = write(
+        "a.txt", ("Lions sleep. " + {"iso2022_jp": "昨日", "iso2022_kr": "어제"}[name] + ".\n").encode(name)
+    )
+    done = cli("index", source, "--out", tmp_path / "s", "-j", 1)
+    assert done.code == 1
+    assert "a.txt is in an ISO-2022 encoding" in done.err
+    assert not list(tmp_path.glob("s*"))
+
+
 @pytest.mark.parametrize("name", READ)
 def test_encodings_that_can_be_read_line_by_line(name):
     check_encoding(name)

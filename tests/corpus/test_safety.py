@@ -254,12 +254,17 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     assert skipped.read_tokens < skipped.new_tokens
     assert files_of(tmp_path / "t") == files_of(tmp_path / "w")
     assert whole.read_tokens == whole.new_tokens
-    # Correcting the file uses the parts of the other files.
+    # Correcting the file uses the parts of the other files, but not of one that was edited since, even if its size
+    # is the same.
     (tmp_path / "3.vert").write_text("<s>\nword3\tN\tword3\nx\tN\tx\n</s>\n")
+    (tmp_path / "1.vert").write_text((tmp_path / "1.vert").read_text().replace("word1", "term1"))
+    os.utime(tmp_path / "1.vert", ns=(1, os.stat(tmp_path / "1.vert").st_mtime_ns + 1))
     corrected = index_corpus(names, tmp_path / "s", OPTIONS, resume=True, **options)
+    assert corrected.read_tokens == 4 * 2
     assert sorted(path.name for path in tmp_path.glob("*.partial")) == []
     assert corrected.corpus.tokens == 12
-    assert [line[0] for line in words(corrected.corpus)] == [f"word{n}" for n in range(6)]
+    expected = ["word0", "term1", *(f"word{n}" for n in range(2, 6))]
+    assert [line[0] for line in words(corrected.corpus)] == expected
 
 
 def test_resuming_with_other_options_or_sources_is_refused(tmp_path, write):

@@ -14,6 +14,7 @@ SHOWN = 5
 MAX_COMMENTS = 20  # before the first element of a page
 
 _HTML = re.compile(rb"<(!doctype\s+html|html)[\s>]", re.IGNORECASE)
+_ISO_2022 = re.compile(rb"\x1b\$[()@AB]")  # the escape sequences that switch to a set of two-byte characters
 
 
 class UnsuitableError(InputError):
@@ -53,6 +54,12 @@ def check_text(name: str, head: bytes) -> None:
         raise UnsuitableError(
             f"{name} does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its --format",
             "not text: NUL bytes",
+        )
+    if _ISO_2022.search(head):
+        raise UnsuitableError(
+            f"{name} is in an ISO-2022 encoding, whose bytes would be taken for ASCII; convert it to UTF-8 (iconv -f "
+            f"ISO-2022-JP -t UTF-8)",
+            "not UTF-8: ISO-2022",
         )
 
 
