@@ -186,7 +186,9 @@ def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):
     demo.fetch(right, said.append)
     assert len(said) == 1  # from the cache
     kept.write_bytes(kept.read_bytes() + b"x")
-    assert demo.unpack(right, demo.fetch(right, said.append), tmp_path / "again.xml").read_bytes() == tiny_dump()
+    assert (
+        demo.unpack(right, demo.fetch(right, said.append), tmp_path / "again.xml").read_bytes() == tiny_dump()
+    )
     assert len(said) == 2  # what was in the cache was not what it should be
     kept.unlink()
     wrong = replace(right, sha256="0" * 64)
