@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.errors import BagpackError, StoreError, UsageError
-from bagpack.files import disk_errors, remove_tree
+from bagpack.files import DiskError, disk_errors, remove_tree
 from bagpack.signals import as_worker
 
 Arrays = tuple[NDArray[Any], ...]
@@ -164,6 +164,19 @@ def scratch(near: str | Path | None = None) -> Iterator[Path]:
         remove_tree(place)
 
 
+@contextmanager
+def _scratch_errors(place: Path) -> Iterator[None]:
+    """Errors while writing to a scratch directory, which is removed: a full disk is reported of the directory it is in."""
+    try:
+        with disk_errors(place):
+            yield
+    except DiskError as error:
+        raise DiskError(
+            f"the disk is full: workers could not store their results in {place.parent}; free some space there, or set "
+            f"{SCRATCH} to a directory on another disk, and run the command again"
+        ) from error
+
+
 def _shared_place(near: str | Path | None) -> Path:
     named = os.environ.get(SCRATCH)
     if named:
@@ -217,7 +230,7 @@ def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = 
         return
     with scratch(near) as place:
         path = place / "shared"
-        with disk_errors(path):
+        with _scratch_errors(place):
             joblib.dump(value, path)
         yield Shared(n_jobs, str(path))
 
@@ -281,7 +294,7 @@ def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
     facts, arrays = work(*call)
     own = f"{path}.{uuid.uuid4().hex}"
     check_reached(os.path.dirname(path))
-    with disk_errors(Path(path)), open(own, "wb") as handle:
+    with _scratch_errors(Path(path).parent), open(own, "wb") as handle:
         np.save(handle, np.int64(len(arrays)))
         for array in arrays:
             np.save(handle, array)

@@ -75,6 +75,13 @@ def test_pairs_found_that_do_not_fit(cli, store, examples, disk, name):
     assert set(disk.files) == {name} and disk.files != before
 
 
+def test_workers_whose_results_do_not_fit(cli, store, examples, disk):
+    disk.fill()
+    done = cli("find", store, examples, "--out", disk.place / "found.tsv", "--quiet", "--jobs", 2)
+    one_sentence(done, f"the disk is full: workers could not store their results in {disk.place};", "BAGPACK_SCRATCH")
+    assert ".bagpack-" not in done.err and disk.files == {}
+
+
 def test_a_page_that_does_not_fit(cli, store, examples, disk):
     disk.fill()
     page = disk.place / "found.html"
