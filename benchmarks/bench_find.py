@@ -1,4 +1,5 @@
-"""Finding pairs: speed, hypernym discovery, precision at 100, learning from answers. `python -m benchmarks find`.
+"""Finding pairs: speed, hypernym discovery, precision at 100, models of several labels,
+learning from answers. `python -m benchmarks find`.
 
 BAGPACK_BENCH_STORE names a store to use instead of the one that the counting benchmark makes, BAGPACK_BENCH_SETS the
 directory of the data sets, BAGPACK_BENCH_WORD2VEC the vectors for the comparisons with word2vec
@@ -15,7 +16,7 @@ import time
 from benchmarks.finding.material import SETS, store
 from benchmarks.measure import GIB, best, run_watched
 
-PARTS = ("speed", "hypernyms", "precision", "answers")
+PARTS = ("speed", "hypernyms", "precision", "labels", "answers")
 WORDS = 20_000
 MIN_TOGETHER = 2
 FIXED = ("car", "vehicle", "the")
@@ -92,9 +93,12 @@ def _some(words: list) -> object:
 
 def main() -> None:
     """Run the parts that BAGPACK_BENCH_FIND names, or all."""
-    from benchmarks.finding import answers, hypernyms, precision
+    from benchmarks.finding import answers, hypernyms, labels, precision
 
-    runs = {"speed": speed, "hypernyms": hypernyms.main, "precision": precision.main, "answers": answers.main}
+    runs = {
+        "speed": speed, "hypernyms": hypernyms.main, "precision": precision.main, "labels": labels.main,
+        "answers": answers.main,
+    }  # fmt: skip
     wanted = os.environ.get("BAGPACK_BENCH_FIND", ",".join(PARTS)).split(",")
     for part in wanted:
         if part not in runs:

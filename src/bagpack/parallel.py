@@ -166,7 +166,7 @@ def scratch(near: str | Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def _scratch_errors(place: Path) -> Iterator[None]:
-    """Errors while writing to a scratch directory, which is removed: a full disk is reported of the directory it is in."""
+    """Name the directory in which a scratch directory is when the disk is full: the latter is removed."""
     try:
         with disk_errors(place):
             yield

@@ -78,7 +78,9 @@ def test_pairs_found_that_do_not_fit(cli, store, examples, disk, name):
 def test_workers_whose_results_do_not_fit(cli, store, examples, disk):
     disk.fill()
     done = cli("find", store, examples, "--out", disk.place / "found.tsv", "--quiet", "--jobs", 2)
-    one_sentence(done, f"the disk is full: workers could not store their results in {disk.place};", "BAGPACK_SCRATCH")
+    one_sentence(
+        done, f"the disk is full: workers could not store their results in {disk.place};", "BAGPACK_SCRATCH"
+    )
     assert ".bagpack-" not in done.err and disk.files == {}
 
 

@@ -46,6 +46,14 @@ def train(
             "--precision", help="Answer only where this share of the answers is right (default: always)."
         ),
     ] = None,
+    background: Annotated[
+        int,
+        advanced(
+            "--background",
+            metavar="N",
+            help="Also train on N co-occurring pairs of the corpus, as none: for find.",
+        ),
+    ] = 0,
     report: Report = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -69,7 +77,8 @@ def train(
     with parallel.workers(out, store), work_progress(output.silent) as progress:
         model, result = train_file(
             store, data, out, counting.options(parallel.jobs), options, condition=condition,
-            evaluate=not no_scores, precision=precision, overwrite=overwrite, progress=progress,
+            evaluate=not no_scores, precision=precision, background=background,
+            overwrite=overwrite, progress=progress,
         )  # fmt: skip
     facts: dict[str, Any] = {
         "path": out,

@@ -13,13 +13,16 @@ from bagpack.contexts.source import ContextSource
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate.schema import EvaluationResult
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, versions
-from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, features_of, load_rows
+from bagpack.experiments.evaluation import EvaluateOptions, Rows, evaluate_rows, features_of, load_rows
 from bagpack.files import check_not_read
+from bagpack.find.background import MANIFEST, background_answer, draw_background
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import SvmSettings, calibrate
 from bagpack.learn.model import pair_hashes
 from bagpack.learn.model_io import check_model_place
+from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import Progress
+from bagpack.sources import open_source
 from bagpack.vectors.matrix import BlockMatrix, Pair
 from bagpack.vectors.storage import is_matrix
 
@@ -28,13 +31,21 @@ TOGETHER, TRAINED = "together", "trained"  # the last columns of answers
 
 def train_file(
     source: str, path: str, out: str, counting: CountOptions, options: EvaluateOptions, *,
-    condition: str = "v1v2v12", evaluate: bool = True, precision: float | None = None, overwrite: bool = False,
-    progress: Progress | None = None,
+    condition: str = "v1v2v12", evaluate: bool = True, precision: float | None = None, background: int = 0,
+    overwrite: bool = False, progress: Progress | None = None,
 ) -> tuple[LinearModel, EvaluationResult | None]:  # fmt: skip
     """Train on all rows, write the model and its card; returns the model and what the cross-validation found.
 
-    With ``precision``, the model answers only where its probability is high enough that this share is right.
+    With ``precision``, the model answers only where its probability is high enough that this share is right. With
+    ``background``, this number of co-occurring pairs are drawn from the corpus and trained on as `none`; the
+    cross-validation is without them.
     """
+    if background < 0:
+        raise UsageError(f"--background must be at least 0, not {background}")
+    if background and is_matrix(Path(source)):
+        raise UsageError(
+            f"--background draws pairs from a corpus, and {source} is a matrix; name the store instead"
+        )
     check_not_read(Path(out), source, path, counting.basis)
     if Path(out).exists() and not overwrite:
         raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
@@ -53,25 +64,40 @@ def train_file(
     if progress:
         progress("model", 0, 0)
     ratings = rows.data.kind == "ratings"
+    matrix, targets = rows.matrix, rows.targets
+    if background:
+        matrix, targets = _with_background(rows, source, background, options.seed, counting.n_jobs, progress)
     svm = SvmSettings(options.cost, options.epsilon)
     jobs = counting.n_jobs
-    model = fit_counts(rows.matrix, rows.targets, condition, options.preset, svm, n_jobs=jobs)
-    model = calibrate(model, rows.matrix, rows.targets, options.preset, svm, precision, n_jobs=jobs)
-    model = replace(model, trained=np.unique(pair_hashes(rows.matrix.pairs)))
+    model = fit_counts(matrix, targets, condition, options.preset, svm, n_jobs=jobs)
+    model = calibrate(model, matrix, targets, options.preset, svm, precision, n_jobs=jobs)
+    drawn = len(matrix) - len(rows.matrix)
+    matrix = rows.matrix
+    model = replace(model, trained=np.unique(pair_hashes(matrix.pairs)))  # drawn pairs may be found
     if result and options.features:
         result["features"] = features_of(model)
-    matrix = rows.matrix
     facts = data_facts(matrix, path)
-    manifest = {
+    manifest: dict[str, Any] = {
         "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
         "scores": _scores(result),
         "versions": versions(),
     }
+    more: dict[str, Any] = {}
+    if drawn:
+        manifest[MANIFEST] = {"pairs": drawn, "seed": options.seed}
+        more["background"] = (
+            f"{drawn:,} co-occurring pairs of the corpus (seed {options.seed}); scores are without them"
+        )
     card = model_card(
         model,
         title=f"BagPack model of {Path(path).name}",
         corpus=dict(corpus_facts(matrix)),
-        data={"path": path, "rows": len(matrix), **({} if ratings else {"labels": rows.data.label_counts})},
+        data={
+            "path": path,
+            "rows": len(matrix),
+            **({} if ratings else {"labels": rows.data.label_counts}),
+            **more,
+        },
         scores=_scores(result),
         coverage={
             "unknown words": facts["unknown_words"],
@@ -82,6 +108,22 @@ def train_file(
     )
     save_model(model, out, manifest=manifest, card=card, overwrite=overwrite)
     return load_model(out), result
+
+
+def _with_background(
+    rows: Rows, store: str, number: int, seed: int, n_jobs: int | None, progress: Progress | None
+) -> tuple[BlockMatrix, Targets]:
+    """The rows and background pairs, as a matrix and what is to be learned."""
+    if rows.data.kind == "ratings":
+        raise UsageError("--background is for labels, and this data set holds ratings; train without it")
+    matrix = rows.matrix
+    source = open_source(store)
+    drawn = draw_background(
+        source, matrix.pairs, number, seed=seed, between=matrix.settings.windows.between, n_jobs=n_jobs
+    )
+    grown = matrix.grow(source, drawn, n_jobs, progress).rows_of([*matrix.pairs, *drawn])
+    answers = list(rows.answers)
+    return grown, encode_targets([*answers, *[background_answer(answers)] * len(drawn)])
 
 
 def _scores(result: EvaluationResult | None) -> dict[str, dict[str, Any]]:

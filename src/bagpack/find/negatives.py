@@ -37,14 +37,17 @@ def number_to_draw(positives: int) -> int:
 
 
 def draw_negatives(
-    source: ContextSource, examples: Examples, vocabulary: Vocabulary, number: int, *, seed: int = 0,
-    between: int = 5, n_jobs: int | None = None,
+    source: ContextSource, examples: Examples, vocabulary: Vocabulary, number: int, *, reverse: bool = True,
+    seed: int = 0, between: int = 5, n_jobs: int | None = None,
 ) -> list[Pair]:  # fmt: skip
-    """At most ``number`` co-occurring pairs that are not examples, in either order; the same for the same seed."""
+    """At most ``number`` co-occurring pairs that are not examples, in either order; the same for the same seed.
+
+    With ``reverse``, the examples in reverse are among them, unless the relation is symmetric.
+    """
     rng = np.random.default_rng(seed)
     drawer = _Drawer(source, examples, vocabulary, between, n_jobs)
     found: dict[Pair, None] = {}
-    if not examples.is_symmetric:
+    if reverse and not examples.is_symmetric:
         swapped = [(w2, w1) for w1, w2 in examples.positives if w1 != w2]
         found |= dict.fromkeys(swapped[: number // 2])
     left = number - len(found)

@@ -9,6 +9,7 @@ from pathlib import Path
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
+from bagpack.find.background import MANIFEST
 from bagpack.find.examples import Pair, read_examples
 from bagpack.find.pool import SCORED, CandidateOptions
 from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
@@ -92,7 +93,7 @@ def _model(
 
         model = load_model(request.model)
         source = model.open_source(store, request.any_store)
-        return model, request.label, source, [f"model: {request.model}"], []
+        return model, request.label, source, [f"model: {request.model}", *_about_background(model)], []
     if request.like is None:
         assert request.examples is not None
         examples = read_examples(request.examples, request.label, request.columns)
@@ -120,3 +121,17 @@ def _model(
         basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     return trained.model, trained.label, source, trained.notes, list(examples.pairs)
+
+
+def _about_background(model: LinearModel) -> list[str]:
+    """What probabilities of a model of labels refer to."""
+    if model.kind == "rating":
+        return []
+    if drawn := model.manifest.get(MANIFEST):
+        return [
+            f"probabilities refer to its training pairs and {drawn['pairs']:,} pairs drawn from the corpus"
+        ]
+    return [
+        "probabilities refer to its training pairs alone, so that pairs in none of its relations may rank high; "
+        "bagpack train --background 2000 makes a model for finding"
+    ]

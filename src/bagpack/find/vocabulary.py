@@ -17,9 +17,10 @@ from bagpack.errors import InputError, UsageError
 from bagpack.tasks.textfile import read_text_file
 
 MOST_WORDS = 20_000
-FUNCTION_WORDS = 100  # the commonest words of a corpus, almost all of them function words
-SMALL = 20 * FUNCTION_WORDS  # distinct words; in a smaller corpus the commonest words are no function words
-TAGGED_FUNCTION_WORDS = 1000  # that a tagged corpus may have among its frequent words
+FUNCTION_WORDS = 1_000  # at most, among the most frequent words of a corpus
+SMALL = (
+    2_000  # distinct words; in a smaller corpus without tags, few pairs co-occur, and function words are kept
+)
 
 
 @dataclass(frozen=True)
@@ -59,18 +60,17 @@ def corpus_of(source: ContextSource) -> Corpus:
 
 
 def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
-    """The most frequent words of a corpus that have a letter, without function words.
+    """The most frequent content words of a corpus; see `bagpack.corpus.store.function_words`.
 
-    Where the corpus has no parts of speech, its commonest words count as function words.
+    A small corpus without parts of speech keeps all words that have a letter.
     """
     corpus = corpus_of(source)
-    if corpus.tags:
-        words = frequent_words(corpus, most + TAGGED_FUNCTION_WORDS, min_count)
-        numbers = corpus.lexicon.keys.find([word.keys[0] for word in words])
-        kept = np.flatnonzero(is_content_word(corpus, numbers))[:most]
-        return Vocabulary([words[number] for number in kept.tolist()])
-    skipped = FUNCTION_WORDS if corpus.lexicon.counts.size >= SMALL else 0
-    return Vocabulary(frequent_words(corpus, most + skipped, min_count)[skipped:])
+    if not corpus.tags and corpus.lexicon.counts.size < SMALL:
+        return Vocabulary(frequent_words(corpus, most, min_count))
+    words = frequent_words(corpus, most + FUNCTION_WORDS, min_count)
+    numbers = corpus.lexicon.keys.find([word.keys[0] for word in words])
+    kept = np.flatnonzero(is_content_word(corpus, numbers))[:most]
+    return Vocabulary([words[number] for number in kept.tolist()])
 
 
 def listed_vocabulary(source: ContextSource, words: Iterable[str]) -> Vocabulary:
