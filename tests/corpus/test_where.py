@@ -25,11 +25,14 @@ def own_cache(tmp_path, monkeypatch):
 
 def attributes_of(corpus):
     """Id and attributes of every document."""
-    return {
-        shard.documents[number]: dict(shard.attributes.of_document(number))
-        for shard in corpus.shards
-        for number in range(len(shard.documents))
-    }
+    found = {}
+    for shard in corpus.shards:
+        found |= {name.decode(): {} for name in shard.documents}
+        for attribute in shard.attributes.names:
+            places, texts = shard.attributes.column(attribute)
+            for name, place in zip(shard.documents, places, strict=True):
+                found[name.decode()] |= {attribute: texts[place]} if place else {}
+    return found
 
 
 # Conditions ------------------------------------------------------------------------------------------------------
@@ -322,6 +325,35 @@ def test_a_subcorpus_is_kept_and_forgotten(documents, monkeypatch):
     third = documents.where("year == 1850")
     assert not first.path.exists() and not unfinished.exists()
     assert second.path.exists() and third.path.exists()
+
+
+@pytest.mark.parametrize("damage", ["shorter", "missing", "no manifest"])
+def test_an_incomplete_subcorpus_is_made_again(damage, documents):
+    """Nothing waits for the disk, so a crash of the system may leave files that were never written whole."""
+    part = documents.where("year >= 1900")
+    expected = sentences(part)
+    tokens = next(part.path.glob("shards/*/tokens"))
+    if damage == "shorter":
+        tokens.write_bytes(tokens.read_bytes()[:-4])
+    else:
+        (tokens if damage == "missing" else part.path / "manifest.json").unlink()
+    again = documents.where("year >= 1900")
+    assert again.path == part.path and again.content_hash == part.content_hash
+    assert sentences(again) == expected and again.verify() == []
+
+
+def test_the_content_of_a_subcorpus_is_that_of_its_documents(documents):
+    first, same, other = (documents.where(text) for text in ("year >= 1900", "id in (b, c)", "id in (a, b)"))
+    assert first.path != same.path
+    assert first.content_hash == same.content_hash != other.content_hash
+
+
+def test_a_subcorpus_has_the_attributes_of_its_documents(documents):
+    part = documents.where("id in (a, e)")
+    assert part.attributes == {"genre": {"fiction": 1}, "year": {"1850": 1}}
+    assert part.attribute_names == ["genre", "year"]
+    with pytest.raises(UsageError, match="no document has the attribute 'author'"):
+        part.where("author")
 
 
 def test_without_a_cache_directory(documents, monkeypatch):

@@ -73,8 +73,8 @@ def parse_by(corpus: Corpus, text: str) -> tuple[str, float]:
     """An attribute and the width of the steps of its numbers, from `genre`, `year` or `year:10`; 0 without steps."""
     name, _, step = text.partition(":")
     name = name.strip().lower()
-    if name not in corpus.attributes:
-        known = list(corpus.attributes)
+    known = corpus.attribute_names
+    if name not in known:
         has = f"its documents have {', '.join(known)}" if known else "its documents have none"
         raise UsageError(
             f"--by {text}: {corpus.name} has no attribute {name!r}; {did_you_mean(name, known)}{has}"

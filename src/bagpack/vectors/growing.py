@@ -43,18 +43,21 @@ def grown_tables(
     names |= {name: i for i, name in enumerate(new_names, len(names))}
     resolved = source.resolve(new_names)
 
-    targets = sorted({target for target in resolved if target} - tables.words.number.keys())
+    distinct = {target.keys: target for target in resolved if target}  # whose hash is quicker than a target's
+    for old in tables.words.targets:
+        distinct.pop(old.keys, None)
+    targets = [distinct[keys] for keys in sorted(distinct)]
     rows, found = source.count_words(
         targets, tables.basis, tables.settings, n_jobs, counter(progress, "words", len(targets))
     )
     all_targets = [*tables.words.targets, *targets]
-    number: dict[Target | None, int] = {target: i for i, target in enumerate(all_targets)}
+    number = {target.keys: i for i, target in enumerate(all_targets)}
     words = WordTable(
         Strings.of(KEY_SEPARATOR.join(target.keys) for target in all_targets),
         _stack(tables.words.rows, rows),
         np.concatenate([tables.words.found, found]),
     )
-    new_targets = np.fromiter((number.get(target, -1) for target in resolved), np.int64, len(resolved))
+    new_targets = np.array([number[target.keys] if target else -1 for target in resolved], np.int64)
     name_targets = np.concatenate([tables.name_targets, new_targets])
     new_rows = np.fromiter((names[word] for word in added), np.int64, len(added)).reshape(-1, 2)
 
@@ -81,7 +84,8 @@ def _new_distinct_pairs(table: PairTable, targets: Sequence[Target], asked: I64)
     codes = np.unique(pair_codes(known[:, 0], known[:, 1]))
     codes = codes[~np.isin(codes, table.by_code[0])]
     rank = np.empty(len(targets), np.int64)
-    rank[sorted(range(len(targets)), key=targets.__getitem__)] = np.arange(len(targets))
+    keys = [target.keys for target in targets]
+    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     one, two = codes >> 32, codes & 0xFFFFFFFF
     swapped = rank[one] > rank[two]
     smaller, larger = np.where(swapped, two, one), np.where(swapped, one, two)

@@ -46,9 +46,10 @@ def make_manifest(
     longer than the merging.
     """
     paths = [root / "shards" / entry["name"] for entry in shards]
-    (checksums,) = run([delayed(write_lexicon)(paths, root / lexicon)], workers)
+    (checksums,) = run([delayed(write_lexicon)(paths, root / lexicon, durable=of is None)], workers)
     counted = {name: sum(entry[name] for entry in shards) for name in ("tokens", "sentences", "documents")}
-    identity = "\n".join([*(entry["digest"] for entry in shards), str(sorted(options.to_dict().items()))])
+    texts = [entry["digest"] for entry in shards] if of is None else [of["content_hash"], of["documents"]]
+    identity = "\n".join([*texts, str(sorted(options.to_dict().items()))])
     manifest: dict[str, Any] = {
         "kind": KIND,
         "format_version": FORMAT_VERSION,

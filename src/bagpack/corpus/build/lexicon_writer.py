@@ -126,7 +126,7 @@ def _counted_forms(shard: Shard) -> Counted:
     return forms, counts.astype(np.int64)
 
 
-def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
+def write_lexicon(shards: Iterable[Path], directory: Path, *, durable: bool = True) -> dict[str, str]:
     """Merge the shards' lexicons into `directory`; returns the checksums."""
     paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
     with disk_errors(directory):
@@ -142,4 +142,4 @@ def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
         "forms.offsets": forms.offsets,
         "forms.key": form_keys,
     }
-    return format.write_arrays(directory, arrays, format.LEXICON)
+    return format.write_arrays(directory, arrays, format.LEXICON, durable=durable)

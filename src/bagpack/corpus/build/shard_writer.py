@@ -22,7 +22,7 @@ from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.manifest import FACTS
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.tagsets import UNIVERSAL
-from bagpack.files import sync_directory, write_json
+from bagpack.files import write_json
 from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
@@ -147,7 +147,9 @@ class ShardContent:
     key_of_type: U32
     counts: I64  # tokens of each type
     document_starts: I64
-    documents: Documents
+    documents: Strings
+    attributes: AttributeColumns
+    continued: bool  # the first document began in an earlier shard
     options: TextOptions
     source: str
     tags: NDArray[np.uint8] | None
@@ -181,7 +183,9 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         key_of_type,
         counts[by_count],
         starts,
-        draft.documents,
+        Strings.of(draft.documents.names),
+        AttributeColumns.of(draft.documents.attributes),
+        draft.documents.continued,
         draft.options,
         draft.source,
         tags,
@@ -189,7 +193,7 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     return write_content(content, directory)
 
 
-def write_content(content: ShardContent, directory: Path) -> dict[str, Any]:
+def write_content(content: ShardContent, directory: Path, *, durable: bool = True) -> dict[str, Any]:
     """Build postings and the form table, write all files; returns the shard's facts."""
     tokens, tags, forms, keys, key_of_type = (
         content.tokens, content.tags, content.forms, content.keys, content.key_of_type,
@@ -200,7 +204,6 @@ def write_content(content: ShardContent, directory: Path) -> dict[str, Any]:
     sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
     keys_of_types = keys.take(key_of_type.astype(np.int64))
     form_pairs, form_counts = _form_table(forms, keys_of_types, content.counts, content.options)
-    documents = Strings.of(content.documents.names)
 
     arrays: dict[str, NDArray[Any]] = {
         "tokens": tokens,
@@ -216,20 +219,20 @@ def write_content(content: ShardContent, directory: Path) -> dict[str, Any]:
         "forms.offsets": form_pairs.offsets,
         "forms.count": form_counts,
         "documents.start": content.document_starts,
-        "documents.blob": documents.blob,
-        "documents.offsets": documents.offsets,
+        "documents.blob": content.documents.blob,
+        "documents.offsets": content.documents.offsets,
     }
     if tags is not None:
         arrays["tags"] = tags
-    columns = AttributeColumns.of(content.documents.attributes)
+    columns = content.attributes
     if columns.names:
         arrays |= columns.arrays()
     directory.mkdir(parents=True, exist_ok=True)
-    checksums = format.write_arrays(directory, arrays, format.SHARD)
+    checksums = format.write_arrays(directory, arrays, format.SHARD, durable=durable)
     shard = {
         "tokens": int(tokens.size),
         "sentences": int(sentences),
-        "documents": len(documents) - int(content.documents.continued),
+        "documents": len(content.documents) - int(content.continued),
         "keys": len(keys),
         "types": len(forms),
         "source": content.source,
@@ -239,8 +242,7 @@ def write_content(content: ShardContent, directory: Path) -> dict[str, Any]:
         shard["attributes"] = list(columns.names)
     if tags is not None:
         shard["tags"] = {UNIVERSAL[code]: count for code, count in enumerate(_count_bytes(tags)) if count}
-    write_json(directory / FACTS, shard)
-    sync_directory(directory)
+    write_json(directory / FACTS, shard, durable=durable)
     return shard
 
 

@@ -1,7 +1,8 @@
 """A subcorpus: the store that indexing only the selected documents would have made, cut out of an indexed one.
 
 It takes the time that its share of the tokens takes to copy and sort, and is kept in the cache directory, so that the
-same condition costs nothing the second time.
+same condition costs nothing the second time. Since it can be made again, it has no checksums, and nothing waits for the
+disk: if a crash of the system leaves it incomplete, it is made again.
 """
 
 from __future__ import annotations
@@ -21,44 +22,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.build.describe import make_manifest, shard_entry
-from bagpack.corpus.build.documents import Documents
 from bagpack.corpus.build.shard_writer import ShardContent, count_ids, remap_tokens, write_content
-from bagpack.corpus.readers.base import DocumentStart
+from bagpack.corpus.store import format
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import GLUED, SENTENCE_START
 from bagpack.corpus.store.manifest import MANIFEST, is_store
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.where import Where
-from bagpack.errors import UsageError
-from bagpack.files import cache_directory, digest, disk_errors, remove_tree, write_json
+from bagpack.errors import StoreError, UsageError
+from bagpack.files import TooManyFilesError, cache_directory, digest, disk_errors, remove_tree, write_json
 
 MOST_BYTES = 4 << 30  # of all that are kept
 MOST_KEPT = 64
 IN_USE = 3600.0  # seconds since its last use in which a subcorpus is never removed
 THREADS = 4
-FORMAT = 1  # counts the changes of how they are made
+FORMAT = 2  # counts the changes of how they are made
 
 
 def subcorpus(corpus: Corpus, condition: str) -> Corpus:
     """The corpus of the documents that a condition selects; see `bagpack.corpus.store.where`."""
     where = Where(condition)
-    where.check_names(list(corpus.attributes))
+    where.check_names(corpus.attribute_names)
     name = digest(f"{FORMAT}\n{corpus.content_hash}\n{where.text}".encode())
     kept = _place()
     found = kept / name
-    if not is_store(found):
+    there = found.exists()
+    part = _open(found) if there else None
+    if part is None:
         new = kept / f"{name}.{uuid.uuid4().hex}.new"
         try:
             with disk_errors(new):
                 _write(corpus, where, new)
+                if there:
+                    remove_tree(found)
                 with suppress(OSError):  # another process made the same one meanwhile
                     os.rename(new, found)
         finally:
             remove_tree(new)
         _forget_old(kept)
+        part = Corpus.open(found)
     with suppress(OSError):
         os.utime(found / MANIFEST)
-    return Corpus.open(found)
+    return part
+
+
+def _open(path: Path) -> Corpus | None:
+    """The subcorpus at a path; None if it is incomplete."""
+    try:
+        part = Corpus.open(path)
+        for shard in part.shards:
+            shard.check()
+    except TooManyFilesError:
+        raise
+    except StoreError:
+        return None
+    return part
 
 
 def _place() -> Path:
@@ -92,22 +110,28 @@ def _forget_old(kept: Path) -> None:
 
 
 def _write(corpus: Corpus, where: Where, root: Path) -> None:
-    def cut(number: int) -> bool:
-        content = _cut(corpus.shards[number], where.documents(corpus.shards[number]), corpus)
+    def cut(number: int) -> tuple[bool, str]:
+        chosen = where.documents(corpus.shards[number])
+        content = _cut(corpus.shards[number], chosen, corpus)
         if content is not None:
-            write_content(content, root / "shards" / names[number])
-        return content is not None
+            write_content(content, root / "shards" / names[number], durable=False)
+            made = Shard(root / "shards" / names[number])
+            format.trust(made.directory, made.declared, made.numbers)
+        return content is not None, digest(np.packbits(chosen).tobytes())
 
     names = [entry["name"] for entry in corpus.manifest["shards"]]
     with ThreadPoolExecutor(THREADS) as pool:  # kernels, and waiting for the disk, need no Python lock
-        written = list(pool.map(cut, range(len(names))))
+        written, documents = zip(*pool.map(cut, range(len(names))), strict=True)
     entries = [shard_entry(root / "shards", name) for name, own in zip(names, written, strict=True) if own]
     if not entries:
         raise UsageError(
             f"no document of {corpus.name} with any text satisfies --where {where.text!r}; bagpack info {corpus.name} "
             f"lists the attributes and their values"
         )
-    of = {"path": corpus.name, "content_hash": corpus.content_hash, "where": where.text}
+    of = {
+        "path": corpus.name, "content_hash": corpus.content_hash, "where": where.text,
+        "documents": digest("\n".join(documents).encode()),
+    }  # fmt: skip
     manifest = make_manifest(
         root,
         "lexicon-0",
@@ -117,7 +141,7 @@ def _write(corpus: Corpus, where: Where, root: Path) -> None:
         problems=corpus.manifest["problems"],
         of=of,
     )
-    write_json(root / MANIFEST, manifest)
+    write_json(root / MANIFEST, manifest, durable=False)
 
 
 def _cut(shard: Shard, chosen: NDArray[np.bool_], corpus: Corpus) -> ShardContent | None:
@@ -142,23 +166,13 @@ def _cut(shard: Shard, chosen: NDArray[np.bool_], corpus: Corpus) -> ShardConten
     keys, key_of_type = np.unique(shard.key_of_type[types], return_inverse=True)
     numbers = np.flatnonzero(chosen)
     sizes = ends[numbers] - starts[numbers]
+    continued = bool(chosen[0]) and len(shard.documents) > shard.facts["documents"]
     return ShardContent(
         tokens, shard.forms.take(types), shard.keys.take(keys.astype(np.int64)), key_of_type.astype(np.uint32),
-        counts[types], np.cumsum(sizes) - sizes, _documents(shard, numbers), corpus.options,
-        str(shard.facts.get("source", "")), _gather(shard.tags, runs) if shard.has_tags else None,
+        counts[types], np.cumsum(sizes) - sizes, shard.documents.take(numbers), shard.attributes.take(numbers),
+        continued, corpus.options, str(shard.facts.get("source", "")),
+        _gather(shard.tags, runs) if shard.has_tags else None,
     )  # fmt: skip
-
-
-def _documents(shard: Shard, numbers: NDArray[np.int64]) -> Documents:
-    """Names and attributes of some of the documents; their positions are not used."""
-    documents = Documents()
-    for number in numbers.tolist():
-        continued = number == 0 and len(shard.documents) > shard.facts["documents"]
-        attributes = shard.attributes.of_document(number) if shard.attributes.names else ()
-        documents.opened.append(
-            DocumentStart(0, shard.documents[number], continued=continued, attributes=attributes)
-        )
-    return documents
 
 
 def _runs(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[int, int]]:

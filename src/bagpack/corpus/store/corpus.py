@@ -138,6 +138,11 @@ class Corpus:
         return str(self.path) if of is None else f"{of['path']}{WHERE}{of['where']}"
 
     @cached_property
+    def attribute_names(self) -> list[str]:
+        """The attributes that documents have, sorted."""
+        return sorted({name for shard in self.shards for name in shard.facts.get("attributes", ())})
+
+    @cached_property
     def attributes(self) -> dict[str, Counter[str]]:
         """The attributes of documents, and how many documents have each value."""
         found: dict[str, Counter[str]] = {}
@@ -154,8 +159,10 @@ class Corpus:
 
     def resolve(self, words: Iterable[str]) -> list[str | None]:
         """The key of each word: itself, or the most frequent key of its form; None if unknown."""
-        found = self.lexicon.find(map(folding(self.options), words)).tolist()
-        return [self.lexicon.keys[index] if index >= 0 else None for index in found]
+        found = self.lexicon.find(map(folding(self.options), words))
+        keys = self.lexicon.keys.take(found[found >= 0])
+        known = (key.decode() for key in keys)
+        return [next(known) if index >= 0 else None for index in found.tolist()]
 
     def count(self, word: str) -> int:
         """How many tokens the word's key has."""
@@ -175,21 +182,22 @@ class Corpus:
         against the shards.
         """
         problems: list[str] = []
+        summed = "of" not in self.manifest  # a subcorpus has no checksums: it can be made again
         for entry, shard in zip(self.manifest["shards"], self.shards, strict=True):
-            problems.extend(_damages_of_shard(shard, entry))
+            problems.extend(_damages_of_shard(shard, entry, summed))
         lexicon = self.manifest["lexicon"]
         directory = self.path / lexicon["directory"]
-        found = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"]))
+        found = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"])) if summed else []
         problems.extend(found)
         if not found:
             problems.extend(
                 format.damages(directory, format.LEXICON, {"tokens": self.tokens, "keys": self.types})
             )
         for name in ("tokens", "sentences", "documents"):
-            summed = sum(entry[name] for entry in self.manifest["shards"])
-            if summed != self.manifest[name]:
+            total = sum(entry[name] for entry in self.manifest["shards"])
+            if total != self.manifest[name]:
                 problems.append(
-                    f"{self.path / MANIFEST} has {self.manifest[name]:,} {name}, its shards {summed:,}"
+                    f"{self.path / MANIFEST} has {self.manifest[name]:,} {name}, its shards {total:,}"
                 )
         return problems
 
@@ -269,7 +277,7 @@ def _all_of(declared: Mapping[str, format.Array], checksums: dict[str, str]) -> 
     return {**dict.fromkeys(declared, ""), **checksums}
 
 
-def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
+def _damages_of_shard(shard: Shard, entry: dict[str, Any], summed: bool) -> list[str]:
     path = shard.directory / FACTS
     try:
         if digest_file(path) != entry["digest"]:
@@ -284,5 +292,5 @@ def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
         for name in NUMBERS
         if facts[name] != entry[name]
     ]
-    damaged = damaged_files(shard.directory, _all_of(shard.declared, facts["checksums"]))
+    damaged = damaged_files(shard.directory, _all_of(shard.declared, facts["checksums"])) if summed else []
     return [*differing, *(damaged or format.damages(shard.directory, shard.declared, shard.numbers))]

@@ -265,13 +265,18 @@ class Strings:
         return found if found < len(self) and self.bytes_at(found) == query else -1
 
     def mapped(self, table: U8, slow: NDArray[np.bool_], by: Callable[[str], str]) -> Strings:
-        """Each byte through a table; strings that hold any of the `slow` bytes as a whole, through a function."""
+        """Each byte through a table; strings that hold any of the `slow` bytes as a whole, through a function.
+
+        The function is called once for all of them, a line each; it must treat each line as if it were alone.
+        """
         mapped = np.empty_like(self.blob)
         is_slow = np.zeros(len(self), np.bool_)
         _map_bytes(self.blob, self.offsets, table, slow, mapped, is_slow)
         if not is_slow.any():
             return Strings(mapped, self.offsets)
-        made = Strings.of(by(self[index]) for index in np.flatnonzero(is_slow).tolist())
+        own = [item.decode() for item in self.take(np.flatnonzero(is_slow))]
+        lines = by("\n".join(own)).split("\n")
+        made = Strings.of(lines if len(lines) == len(own) else map(by, own))  # a string may have a line break
         blob = np.empty(mapped.size + made.blob.size, np.uint8)
         offsets = np.zeros(len(self) + 1, np.int64)
         _replace_some(read_only(mapped), self.offsets, is_slow, made.blob, made.offsets, blob, offsets)
