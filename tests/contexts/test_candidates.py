@@ -2,7 +2,7 @@
 
 import random
 import tempfile
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from bagpack.basis import Basis
 from bagpack.contexts import candidates as candidates_module
 from bagpack.contexts.candidates import candidate_batches, find_candidates, frequent_words
+from bagpack.contexts.concordance import find_contexts
 from bagpack.contexts.count import count_pairs
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.errors import UsageError
 
@@ -105,6 +106,39 @@ def test_any_shards_and_workers_give_the_same_pairs_and_the_pair_counter_agrees(
             np.testing.assert_array_equal(getattr(first, name), getattr(other, name))
         assert other.words == first.words
     assert len(list(candidate_batches(corpora[0], words))) > 5
+
+
+def test_words_with_parts_of_speech(tmp_path):
+    """Their candidates are those of the pair counter, which is tested with tags against the oracle."""
+    rng = random.Random(19)
+    tokens = [f"{word}/{tag}" for word in "abcd" for tag in ("NOUN", "VERB")]
+    sentences = [rng.choices(tokens, k=rng.choice([1, 4, 9])) for _ in range(60)]
+    corpus = make_store(tmp_path, sentences, (20,))
+    words = ["a/NOUN", "a/VERB", "b/NOUN", "b", "c/VERB", "d", "a/NOUN b", "c/VERB d/NOUN"]
+    targets = resolve_targets(corpus, words)
+    assert [str(target) for target in targets] == words
+    for fixed in ({}, {"w1": targets[0]}, {"w2": targets[2]}, {"w1": targets[0], "w2": targets[4]}):
+        found = find_candidates(corpus, targets, **fixed)
+        for word, count in zip(found.words, found.n_words.tolist(), strict=True):
+            assert count == find_contexts(corpus, str(word), limit=None).total, str(word)
+        asked = [
+            (one, two)
+            for one, two in permutations(targets, 2)
+            if not set(one.words) & set(two.words)
+            and (one < two if not fixed else fixed.get("w1", one) == one and fixed.get("w2", two) == two)
+        ]
+        counted = count_pairs(corpus, asked, Basis(("a",), ()), CountSettings(limit=1)).found.tolist()
+        expected = {pair: tuple(n) for pair, n in zip(asked, counted, strict=True) if sum(n)}
+        own = {
+            pair: n
+            for pair, n in zip(
+                found.pairs(), zip(found.n_plus.tolist(), found.n_minus.tolist(), strict=True), strict=True
+            )
+            if not set(pair[0].words) & set(pair[1].words)
+        }
+        if not fixed:
+            own = {(p if p[0] < p[1] else p[::-1]): (n if p[0] < p[1] else n[::-1]) for p, n in own.items()}
+        assert own == expected
 
 
 def test_words_below_the_least_count_are_dropped(corpora, sentences):

@@ -173,10 +173,10 @@ def _by_frequency(
     """The targets to look for, each once, the most frequent first, and how often each occurs."""
     words = list(dict.fromkeys([*vocabulary, *fixed]))
     counts = most_occurrences(corpus, words) if words else np.zeros(0, np.int64)
-    several = [k for k, target in enumerate(words) if len(target.keys) > 1 and counts[k]]
-    if several:
-        places = OccurrencesByShard(corpus, [words[k] for k in several])
-        counts[several] = np.sum([place.counts for place in places], axis=0)
+    filtered = [k for k, target in enumerate(words) if not target.is_key and counts[k]]
+    if filtered:
+        places = OccurrencesByShard(corpus, [words[k] for k in filtered])
+        counts[filtered] = np.sum([place.counts for place in places], axis=0)
     kept = set(fixed)
     chosen = [k for k, target in enumerate(words) if counts[k] >= min_count or (counts[k] and target in kept)]
     times = (-counts).tolist()
@@ -204,7 +204,10 @@ def _oriented(
 
 @dataclass(frozen=True)
 class Numbered:
-    """The vocabulary in one shard: the number of each type's word, -1 for none, and occurrences of several tokens."""
+    """The vocabulary in one shard: the number of each type's word, -1 for none, and occurrences of other targets.
+
+    Those are targets of several tokens, and those with a part of speech.
+    """
 
     ids: I32
     run_positions: U32
@@ -217,7 +220,8 @@ class Vocabulary:
     def __init__(self, words: Sequence[Target]) -> None:
         self.words = words
         self.lengths = np.array([len(target.keys) for target in words], np.int64)
-        self.single = np.flatnonzero(self.lengths == 1)
+        is_key = np.array([target.is_key for target in words], np.bool_)
+        self.single, self.others = np.flatnonzero(is_key), np.flatnonzero(~is_key)
         self._single_keys = Strings.of(words[k].keys[0] for k in self.single.tolist())
         self._numbered: dict[str, Numbered] = {}
 
@@ -231,14 +235,14 @@ class Vocabulary:
         return self._numbered[name]
 
     def _find(self, shard: Shard) -> Numbered:
-        single, several = self.single, np.flatnonzero(self.lengths > 1)
+        single, others = self.single, self.others
         found = find_keys(shard, self._single_keys)
         of_key = np.full(len(shard.keys), -1, np.int32)
         of_key[found[found >= 0]] = single[found >= 0]
         positions, ids = np.zeros(0, np.uint32), np.zeros(0, np.int64)
-        if several.size:
-            places = find_occurrences(shard, [self.words[k] for k in several.tolist()])
-            ids = np.repeat(several, places.counts)
+        if others.size:
+            places = find_occurrences(shard, [self.words[k] for k in others.tolist()])
+            ids = np.repeat(others, places.counts)
             order = np.lexsort((self.lengths[ids], places.extra))
             positions, ids = places.extra[order], ids[order]
         return Numbered(

@@ -35,8 +35,9 @@ def count_partners(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Partners of words[n], whose occurrences are lows[n]..highs[n], how often after it and how often before it.
 
-    ids gives the number of a type's word, -1 for none; runs are the occurrences of targets of several tokens, ordered
-    by position and length. Unless `every`, only partners with a smaller number than the word itself are counted.
+    ids gives the number of a type's word, -1 for none; runs are the occurrences of all other targets (of several
+    tokens, or with a part of speech), ordered by position and length. Unless `every`, only partners with a smaller
+    number than the word itself are counted.
     `after`, `before`, `stamps` and `touched` have a cell for each target; the first two are zero before and after.
     Returns the clock.
     """
