@@ -3,13 +3,14 @@
 import csv
 import io
 
+import httpx
 import pytest
 
 from bagpack.app.routers.distribution import columns
 from bagpack.app.state import open_library
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
-from tests.app.conftest import in_process
+from tests.app.conftest import in_process, running
 from tests.conftest import run_apart
 
 
@@ -32,6 +33,29 @@ def test_counts_are_those_of_the_corpus(web, world, words, by):
     )
     assert table[0] == [by.partition(":")[0], "count", "tokens", "per_million", "low", "high"]
     assert [int(row[1]) for row in table[1:]] == [row["count"] for row in data["rows"]]
+
+
+def test_the_explorer_of_a_subcorpus(world, tmp_path, monkeypatch):
+    """`bagpack serve --where`: all pages count the selected documents alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    corpus = Corpus.open(world / "c.bp")
+    part = corpus.where("genre == news and year < 1950")
+    with (
+        running(world, "--where", "genre == news and year < 1950") as (base, _),
+        httpx.Client(base_url=base, timeout=60) as client,
+    ):
+        assert (
+            0
+            < client.get("/word/the.json").json()["sketch"]["count"]
+            == part.count("the")
+            < corpus.count("the")
+        )
+        rows = client.get("/distribution.json?w1=the&by=genre").json()["rows"]
+        assert [(row["value"], row["tokens"]) for row in rows] == [("news", part.tokens)]
+        rows = client.get("/distribution.json?w1=the&by=year").json()["rows"]
+        assert [row["value"] for row in rows] == ["1900", "1920", "1940"]
+        home = client.get("/").text
+        assert f"{part.tokens:,}" in home and "genre == news and year &lt; 1950" in home
 
 
 def test_attributes_to_choose_and_wrong_ones(web):

@@ -77,6 +77,7 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
     other = make_store(tmp_path, [["a", "b"]])
     with pytest.raises(
-        StoreError, match=r"basis.tsv was picked from another corpus than .*; pick one with bagpack basis"
+        StoreError,
+        match=r"basis.tsv was picked from another corpus than .*; pick one from it with bagpack basis",
     ):
         Basis.of(other, 2).check_corpus(corpus, "basis.tsv")

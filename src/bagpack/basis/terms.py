@@ -257,9 +257,9 @@ class Basis:
         ):
             if count and count != here:
                 raise StoreError(
-                    f"the basis {path} was picked from another corpus than {corpus.path} ({term!r} occurs {count:,} "
-                    f"times there, {here:,} times here); pick one with bagpack basis {corpus.path}, or remove the "
-                    f"counts to use it on purpose"
+                    f"the basis {path} was picked from another corpus than {corpus.name} ({term!r} occurs {count:,} "
+                    f"times there, {here:,} times here); pick one from it with bagpack basis, or remove the counts "
+                    f"to use it on purpose"
                 )
 
     def check_tags(self, corpus: Corpus) -> None:

@@ -83,7 +83,7 @@ def _tag_of(piece: str, corpus: Corpus) -> str:
     if not piece.endswith(f"/{tag}"):  # a short form, which is more likely part of a word: N/A
         return ""
     raise UsageError(
-        f"{corpus.path} has no parts of speech, so {piece} cannot be counted; write {split_tag(piece)[0]}, or index "
+        f"{corpus.name} has no parts of speech, so {piece} cannot be counted; write {split_tag(piece)[0]}, or index "
         f"text that has them"
     )
 
