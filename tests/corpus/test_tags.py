@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from corpus_oracle import build
 
+from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL, identify_tagset, tagset, tagset_names, universal_tag
@@ -39,6 +40,39 @@ EXAMPLES = {
     "TreeTagger Spanish": {"NC": "NOUN", "NP": "PROPN", "VLfin": "VERB", "VSfin": "AUX", "PREP": "ADP", "FS": "PUNCT"},
     "UD": {"NOUN": "NOUN", "CCONJ": "CCONJ", "CONJ": "CCONJ", "PRT": "PART", "SCONJ": "SCONJ"},
 }  # fmt: skip
+
+
+# Each universal tag that a tagset has, by a tag that has it.
+MORE = {
+    "Penn": "ADJ JJS ADP IN ADP RP ADV WRB AUX MD CCONJ CC DET PDT INTJ UH NOUN NNS NUM CD PART TO PART POS PRON PRP$ "
+            "PROPN NNPS PUNCT `` SYM $ VERB VBZ X FW",
+    "TreeTagger English": "ADJ JJR ADP IN ADV RBR AUX VHD AUX VBG CCONJ CC DET WDT INTJ UH NOUN NNS NUM CD PART TO "
+                          "PRON WP$ PROPN NPS PUNCT '' SCONJ IN/that SYM SYM VERB VVZ X LS",
+    "CLAWS5": "ADJ AJS ADP PRF ADP AVP ADV AVQ AUX VM0 AUX VDD AUX VHB CCONJ CJC DET DPS INTJ ITJ NOUN NN2 NUM ORD "
+              "PART XX0 PRON PNX PROPN NP0 PUNCT PUQ SCONJ CJT SYM ZZ0 VERB VVI X UNC",
+    "CLAWS7": "ADJ JK ADP IO ADV RGQV AUX VM AUX VDZ AUX VH0 CCONJ CCB DET APPGE INTJ UH NOUN NNL2 NUM MF PART XX "
+              "PRON PNQS PRON PPY PROPN NPM1 PUNCT YEX SCONJ CST SYM ZZ1 VERB VVGK X FU",
+    "STTS": "ADJ ADJD ADP APPRART ADV PROAV AUX VMFIN CCONJ KON DET PPOSAT INTJ ITJ NOUN NN NUM CARD PART PTKZU "
+            "PRON PRELS PROPN NE PUNCT $( SCONJ KOUS VERB VVPP X TRUNC",
+    "TreeTagger French": "ADJ ADJ ADP PRP:det ADV ADV CCONJ KON DET DET:POS INTJ INT NOUN NOM NUM NUM PRON PRO:DEM "
+                         "PROPN NAM PUNCT SENT SYM SYM VERB VER:infi X ABR",
+    "TreeTagger Italian": "ADJ ADJ ADP PRE:det ADV ADV:mente AUX VER2:fin CCONJ CON DET DET:demo INTJ INT NOUN NOM "
+                          "NUM NUM PRON PRO:pers PROPN NPR PUNCT PON SYM SYM VERB VER:infi X LS",
+    "TreeTagger Spanish": "ADJ ADJ ADP PAL ADV NEG AUX VHfin AUX VEinf AUX VMger CCONJ CCNEG DET QU INTJ ITJN "
+                          "NOUN NMEA NUM ORD PRON SE PROPN ACRNM PUNCT CM SCONJ CQUE SYM PERCT VERB VLadj X PNC",
+    "UD": " ".join(f"{tag} {tag}" for tag in UNIVERSAL) + " PUNCT . PART PRT",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_every_universal_tag_of_a_tagset(name):
+    words = MORE[name].split()
+    wanted = list(zip(words[1::2], words[0::2], strict=True))
+    assert [(tag, UNIVERSAL[tagset(name).code(tag)]) for tag, _ in wanted] == wanted
+    known = tagset(name)
+    assert {UNIVERSAL[code] for code in (*known._exact.values(), *known._endings.values())} == set(
+        words[0::2]
+    )
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -96,6 +130,72 @@ def test_spacy_tags(tmp_path, write):
     corpus = build(write("a.txt", "She saw.\n"), tmp_path / "s", annotator=f"spacy:{tmp_path / 'tiny'}")
     assert tags_of(corpus) == [("She", "X"), ("saw", "VERB"), (".", "X")]
     assert corpus.tagsets == ["UD"]
+
+
+def test_a_trained_spacy_tagger_writes_the_tags(tmp_path, write):
+    """A statistical tagger, trained here on a few sentences, which sees the words around a word."""
+    spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'bagpack[spacy]'")
+    from spacy.training import Example
+
+    universal = {"DT": "DET", "PRP": "PRON", "NN": "NOUN", "VBD": "VERB", ".": "PUNCT"}
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("tagger")
+    ruler = pipeline.add_pipe("attribute_ruler")
+    frames = [("the {0} cut the {1} .", "DT NN VBD DT NN ."), ("they {0} the {1} .", "PRP VBD DT NN .")]
+    words = ("saw", "plane", "drill", "hammer")
+    examples = [
+        Example.from_dict(pipeline.make_doc(text.format(one, two)), {"tags": tags.split()})
+        for text, tags in frames
+        for one in words
+        for two in words
+    ]
+    pipeline.initialize(lambda: examples)
+    for penn, tag in universal.items():
+        ruler.add([[{"TAG": penn}]], {"POS": tag})
+    for _ in range(10):
+        pipeline.update(examples)
+    pipeline.to_disk(tmp_path / "trained")
+
+    source = write("a.txt", "They saw the saw.\nThe saw cut the plane.\n")
+    corpus = build(source, tmp_path / "s", annotator=f"spacy:{tmp_path / 'trained'}")
+    assert tags_of(corpus) == [
+        ("They", "PRON"), ("saw", "VERB"), ("the", "DET"), ("saw", "NOUN"), (".", "PUNCT"),
+        ("The", "DET"), ("saw", "NOUN"), ("cut", "VERB"), ("the", "DET"), ("plane", "NOUN"), (".", "PUNCT"),
+    ]  # fmt: skip
+    assert corpus.tags == {"NOUN": 3, "DET": 3, "PUNCT": 2, "VERB": 2, "PRON": 1}
+
+
+# As Stanza's `CoNLL.write_doc2conll` writes it: character offsets in the last column, entities, a contraction in two.
+STANZA = """\
+# text = They don't saw it.
+# sent_id = 0
+1	They	they	PRON	PRP	Case=Nom|Number=Plur|Person=3	4	nsubj	_	start_char=0|end_char=4|ner=O
+2-3	don't	_	_	_	_	_	_	_	start_char=5|end_char=10|ner=O
+2	do	do	AUX	VBP	Mood=Ind|Number=Plur|Person=3|Tense=Pres|VerbForm=Fin	4	aux	_	start_char=5|end_char=7
+3	n't	not	PART	RB	_	4	advmod	_	start_char=7|end_char=10
+4	saw	saw	VERB	VB	VerbForm=Inf	0	root	_	start_char=11|end_char=14|ner=O
+5	it	it	PRON	PRP	Case=Acc|Number=Sing	4	obj	_	start_char=15|end_char=17|ner=O|SpaceAfter=No
+6	.	.	PUNCT	.	_	4	punct	_	start_char=17|end_char=18|ner=O|SpacesAfter=\\n
+
+# text = The saw cut.
+# sent_id = 1
+1	The	the	DET	DT	Definite=Def|PronType=Art	2	det	_	start_char=19|end_char=22|ner=O
+2	saw	saw	NOUN	NN	Number=Sing	3	nsubj	_	start_char=23|end_char=26|ner=O
+3	cut	cut	VERB	VBD	Tense=Past|VerbForm=Fin	0	root	_	start_char=27|end_char=30|ner=O|SpaceAfter=No
+4	.	.	PUNCT	.	_	3	punct	_	start_char=30|end_char=31|ner=O|SpaceAfter=No
+
+"""
+
+
+def test_what_stanza_writes(tmp_path, write):
+    corpus = build(write("stanza.conllu", STANZA), tmp_path / "s")
+    assert tags_of(corpus) == [
+        ("They", "PRON"), ("do", "AUX"), ("n't", "PART"), ("saw", "VERB"), ("it", "PRON"), (".", "PUNCT"),
+        ("The", "DET"), ("saw", "NOUN"), ("cut", "VERB"), (".", "PUNCT"),
+    ]  # fmt: skip
+    assert (corpus.sentences, corpus.count("not"), corpus.tagsets) == (2, 1, ["UD"])
+    (line,) = find_contexts(corpus, "saw/NOUN")
+    assert "".join(line.pieces).strip() == "The saw cut."
 
 
 def test_tags_stay_with_their_tokens_when_punctuation_is_dropped(tmp_path, write):
