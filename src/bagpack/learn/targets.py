@@ -154,6 +154,7 @@ def _indicator(values: np.ndarray, names: Sequence[Any] | None) -> Targets:
             f"label per pair otherwise"
         )
     classes = tuple(range(values.shape[1])) if names is None else tuple(names)
+    _check_number(classes, len(values))
     return _multilabel(numbers.astype(bool), classes, as_sets=False)
 
 
