@@ -274,7 +274,11 @@ def test_a_single_column_is_one_answer_per_pair(data):
         (["a", 1, "b", 2], "mixed types, numbers and text"),
         ([True, 1, False, 0], "mixed types, numbers and true or false"),
         ([{"a"}, "b", {"a"}, "b"], "row 2 has one label and others a collection"),
-        ([{"a"}, {None}, {"a"}, {"b"}], "have no label"),
+        (
+            [{"a"}, {"b", None}, {"a"}, {"b"}],
+            "row 2 has no label, or an empty one: fill it in",
+        ),
+        (["a", "b", None, None, None], "row 3 has no label, or an empty one, and 2 more rows"),
         (np.array([[1, 2], [3, 4]]), "a column of 0 and 1 for each label"),
         (np.zeros((2, 2, 2)), "one answer per pair"),
         (np.ones((2, 1_001), int), "1,001 different labels for 2 pairs, and at most 1,000"),

@@ -265,7 +265,7 @@ def test_several_labels_per_pair(data):
         ([], "labels", "no labelled pair"),
         ([1.0, float("nan")], "rating", "first in row 2"),
         (["high"], "rating", "not all numbers"),
-        ([None, "a"], "labels", "no label, the first in row 1"),
+        ([None, "a"], "labels", "row 1 has no label"),
         ([set(), set()], "labels", "no pair has a label"),
     ],
 )

@@ -125,10 +125,19 @@ def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _check_labels(labels: Sequence[Any]) -> None:
-    missing = [i for i, label in enumerate(labels) if label is None or label != label]  # noqa: PLR0124
+def _check_labels(labels: Sequence[Any], rows: Sequence[int] | None = None) -> None:
+    """Raise for what is no label; ``rows`` has the row of each label, where a row can have several."""
+    rows = range(len(labels)) if rows is None else rows
+    missing = dict.fromkeys(
+        row
+        for row, label in zip(rows, labels, strict=True)
+        if label is None or label != label  # noqa: PLR0124
+    )
     if missing:
-        raise InputError(f"{len(missing)} pairs have no label, the first in row {missing[0] + 1}")
+        others = f", and {len(missing) - 1:,} more rows" if len(missing) > 1 else ""
+        raise InputError(
+            f"row {next(iter(missing)) + 1} has no label, or an empty one{others}: fill it in, or drop the row"
+        )
     uneven = [label for label in labels if isinstance(label, float) and not label.is_integer()]
     if uneven:
         raise InputError(
@@ -211,9 +220,8 @@ def encode_targets(
 
 
 def _label_sets(values: list[list[Any]], classes: Sequence[Any] | None) -> Targets:
-    for row in values:
-        _check_labels(row)
     found = [label for labels in values for label in labels]
+    _check_labels(found, [row for row, labels in enumerate(values) for _ in labels])
     names = tuple(classes) if classes is not None else _sorted_labels(found)
     if not names:
         raise InputError("no pair has a label: nothing can be learned")
