@@ -81,7 +81,7 @@ def test_log_and_ppmi_have_equal_weight():
 
 def test_trust_grows_with_what_was_seen():
     block = Block("v12", sparse.csr_array(np.eye(3)), seen=np.array([0.0, 1.0, 9.0]))
-    assert np.diag(Trust(1.0).on(block).rows.toarray()) == pytest.approx([0, 0.5, 0.9])
+    assert np.diag(Trust().on(block).rows.toarray()) == pytest.approx([0, 0.5, 0.9])
     assert np.diag(Trust(3.0).on(block).rows.toarray()) == pytest.approx([0, 0.25, 0.75])
     unknown = replace(block, seen=None)
     assert Trust().on(unknown) is unknown
@@ -131,6 +131,13 @@ def test_blocks_count_with_their_factors(counts_and_labels):
     assert modern().steps("v12")[-1].k == 1.0
     block = weight_blocks(counts, (STATISTICS,), get_preset("modern"))[STATISTICS].block
     assert block.rows.toarray() == pytest.approx(0.9 * pair_statistics(counts))
+    plain, doubled, trusting = (
+        weight_blocks(counts, ("v12",), preset)["v12"].block.expanded().toarray()
+        for preset in (modern(), modern(v12=2.0), modern(trust=0))
+    )
+    assert plain.any() and doubled == pytest.approx(2 * plain)
+    trust = counts.seen / (counts.seen + 1)
+    assert plain == pytest.approx(trusting * trust[:, None])
     heavier = replace(modern("heavier"), block_weights={PRODUCT: 2.0})
     once, twice = (
         weight_blocks(counts, (PRODUCT,), preset)[PRODUCT].block.expanded() for preset in (modern(), heavier)
