@@ -247,11 +247,32 @@ def test_several_labels_per_pair_come_back_as_they_went_in(data):
     assert set().union(*predicted) <= {"x", "y"}
     right = np.mean([one == two for one, two in zip(predicted, sets, strict=True)])
     assert classifier.score(X, sets) == pytest.approx(right) and right > 0.8
+    wrong = [set() if row < 50 else labels for row, labels in enumerate(predicted)]
+    weight = np.where(np.arange(150) < 50, 3.0, 1.0)
+    assert classifier.score(X, wrong) == pytest.approx(2 / 3)
+    assert classifier.score(X, wrong, sample_weight=weight) == pytest.approx(100 / 250)
     frame = pd.DataFrame({"x": 1, "y": [int("y" in labels) for labels in sets]})
     again = RelationClassifier().fit(X, frame)
     assert again.classes_.tolist() == ["x", "y"]
     np.testing.assert_array_equal(again.predict(X)[:, 1] == 1, ["y" in labels for labels in predicted])
     assert again.score(X, frame) == pytest.approx(right)
+
+
+def test_classes_of_label_sets_have_weights(data):
+    X, y = data
+    sets = [{"x"} if label == "hyper" else {"x", "y"} for label in y]
+    with_y = [
+        sum(
+            "y" in labels
+            for labels in RelationClassifier(C=0.01, class_weight=weight).fit(X, sets).predict(X)
+        )
+        for weight in ({"y": 0.01}, None, {"y": 100.0})
+    ]
+    assert with_y[0] < with_y[1] <= with_y[2] and with_y[2] == 150
+    with pytest.raises(UsageError, match="class_weight has the label 'z', which is not in y"):
+        RelationClassifier(class_weight={"z": 2.0}).fit(X, sets)
+    with pytest.raises(UsageError, match="must be a mapping from label to weight"):
+        RelationClassifier(class_weight="balanced").fit(X, sets)
 
 
 def test_a_single_column_is_one_answer_per_pair(data):

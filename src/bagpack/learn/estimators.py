@@ -274,20 +274,19 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         weight = np.repeat(rows[:, None], targets.columns.shape[1], axis=1)
         if self.class_weight is None:
             return weight
-        if targets.kind == "multilabel":
-            if not isinstance(self.class_weight, Mapping):
-                raise UsageError(
-                    "for several labels per pair, class_weight must be a mapping from label to weight"
-                )
-            factors = np.array([float(self.class_weight.get(label, 1.0)) for label in targets.classes])
-            return np.where(targets.columns, weight * factors, weight)
-        codes = np.arange(len(targets.classes))
         given: Any = self.class_weight
         if isinstance(given, Mapping):
             unknown = [label for label in given if label not in targets.classes]
             if unknown:
                 raise UsageError(f"class_weight has the label {unknown[0]!r}, which is not in y")
             given = {k: float(given.get(label, 1.0)) for k, label in enumerate(targets.classes)}
+        if targets.kind == "multilabel":
+            if not isinstance(given, Mapping):
+                raise UsageError(
+                    "for several labels per pair, class_weight must be a mapping from label to weight"
+                )
+            return np.where(targets.columns, weight * np.array(list(given.values())), weight)
+        codes = np.arange(len(targets.classes))
         factors = compute_class_weight(given, classes=codes, y=targets.codes)
         scaled: Floats = weight * factors[targets.codes][:, None]
         return scaled
