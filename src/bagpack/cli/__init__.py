@@ -96,6 +96,7 @@ def options(
 
 def main() -> None:
     """Run the command; any error is a sentence and an exit code."""
+    import gc
     import warnings
 
     from bagpack.jit import COMPILING, on_compile
@@ -105,6 +106,9 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by the shell (>&-): what is written goes nowhere
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     end_on_signals()
+    gc.set_threshold(
+        50_000, 20, 20
+    )  # imports and numba make many objects that stay: looking for cycles takes 5 %
 
     if sys.stderr.isatty():  # a log has no reader who waits
         on_compile(lambda: print(COMPILING, file=sys.stderr))

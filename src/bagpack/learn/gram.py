@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Above this density BLAS (some 20 multiplications per ns and core) beats the entry lists (about 1).
 DENSE_ABOVE = 0.2
+ROWS_AT_ONCE = 256
 CHUNK_ENTRIES = 4_000_000  # 32 MB of densified columns at a time
 
 
@@ -45,21 +46,13 @@ def _add_entry_products(
                 out[i, k] += value * column_data[q]
 
 
-@kernel
 def _mirror(out: Floats) -> None:
     """Fill the upper triangle from the lower one."""
-    for i in range(out.shape[0]):
-        for k in range(i):
-            out[k, i] = out[i, k]
-
-
-@kernel
-def _add_indexed(out: Floats, gram: Floats, index: Index) -> None:
-    """out[i, k] += gram[index[i], index[k]]."""
-    for i in range(out.shape[0]):
-        row = gram[index[i]]
-        for k in range(out.shape[1]):
-            out[i, k] += row[index[k]]
+    for start in range(0, len(out), ROWS_AT_ONCE):
+        stop = min(start + ROWS_AT_ONCE, len(out))
+        out[start:stop, stop:] = out[stop:, start:stop].T
+        corner = out[start:stop, start:stop]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
 
 
 def block_gram(rows: Csr) -> Floats:
@@ -101,7 +94,9 @@ def add_block_gram(out: Floats | None, gram: Floats, index: Index | None) -> Flo
         return out
     if out is None:
         out = np.zeros((len(index), len(index)))
-    _add_indexed(out, gram, index)
+    for start in range(0, len(index), ROWS_AT_ONCE):
+        own = slice(start, start + ROWS_AT_ONCE)
+        out[own] += gram[index[own]][:, index]
     return out
 
 

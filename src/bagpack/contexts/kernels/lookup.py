@@ -31,13 +31,6 @@ def first_bytes(blob, start, end):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel
-def sample_keys(blob, offsets, step, out):  # type: ignore[no-untyped-def]
-    """First bytes of every step-th key, from the first one on."""
-    for i in range(out.size):
-        out[i] = first_bytes(blob, np.int64(offsets[i * step]), np.int64(offsets[i * step + 1]))
-
-
 @subroutine
 def first_not_below(sample, wanted):  # type: ignore[no-untyped-def]
     """Index of the first number that is not below `wanted`.
@@ -95,6 +88,17 @@ def find_words(blob, offsets, sample, step, words, word_offsets, lows, highs, ou
                 out[w] = low
 
 
+def sample_keys(keys: Strings, step: int) -> NDArray[np.uint64]:
+    """First bytes of every step-th key, from the first one on, as `first_bytes` makes them."""
+    starts = keys.offsets[:-1:step].astype(np.int64)
+    ends = keys.offsets[1::step].astype(np.int64)
+    drawn = np.zeros(starts.size, np.uint64)
+    for k in range(8):
+        inside = np.flatnonzero(starts + k < ends)
+        drawn[inside] |= keys.blob[starts[inside] + k].astype(np.uint64) << np.uint64(56 - 8 * k)
+    return drawn
+
+
 _samples: WeakKeyDictionary[Any, NDArray[np.uint64]] = WeakKeyDictionary()
 
 
@@ -105,9 +109,7 @@ def find_keys(lexicon: Any, words: Strings) -> I64:
     if len(words) <= FEW:
         return keys.find(words)
     if sample is None:
-        drawn = np.empty(-(-len(keys) // STEP), np.uint64)
-        sample_keys(keys.blob, keys.offsets, STEP, drawn)
-        sample = _samples[lexicon] = read_only(drawn)
+        sample = _samples[lexicon] = read_only(sample_keys(keys, STEP))
     out = np.empty(len(words), np.int64)
     lows, highs = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64)
     find_words(keys.blob, keys.offsets, sample, STEP, words.blob, words.offsets, lows, highs, out)

@@ -152,7 +152,7 @@ def intern_spans(  # type: ignore[no-untyped-def]
         start, end = np.uint64(starts[i]), np.uint64(ends[i])
         hashed = hash_bytes(buffer, start, end, SEED)
         found = intern_hashed(
-            hashed, buffer, start, end, False, buffer, start, end, slots, hashes, offsets, blob, used
+            hashed, buffer, start, end, np.bool_(0), buffer, start, end, slots, hashes, offsets, blob, used
         )
         if found == FULL:
             return i
@@ -173,7 +173,7 @@ def intern_pairs(  # type: ignore[no-untyped-def]
         start2, end2 = np.uint64(offsets2[i]), np.uint64(offsets2[i + 1])
         hashed = hash_bytes(blob2, start2, end2, hash_bytes(blob1, start, end, SEED))
         found = intern_hashed(
-            hashed, blob1, start, end, True, blob2, start2, end2, slots, hashes, offsets, blob, used
+            hashed, blob1, start, end, np.bool_(1), blob2, start2, end2, slots, hashes, offsets, blob, used
         )
         if found == FULL:
             return i

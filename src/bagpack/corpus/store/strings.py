@@ -129,23 +129,6 @@ def merge_sorted(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _map_bytes(blob, offsets, table, slow, mapped, is_slow):  # type: ignore[no-untyped-def]
-    """Put bytes through a table; mark the strings that hold a `slow` one."""
-    for i in range(offsets.size - 1):
-        for k in range(offsets[i], offsets[i + 1]):
-            c = blob[k]
-            if slow[c]:
-                is_slow[i] = True
-            mapped[k] = table[c]
-
-
-@kernel
-def _equals(blob1, offsets1, blob2, offsets2, out):  # type: ignore[no-untyped-def]
-    for i in range(offsets1.size - 1):
-        out[i] = compare(blob1, offsets1[i], offsets1[i + 1], blob2, offsets2[i], offsets2[i + 1]) == 0
-
-
-@kernel
 def _replace_some(blob, offsets, chosen, new_blob, new_offsets, out, out_offsets):  # type: ignore[no-untyped-def]
     """Copy strings, taking the chosen ones from `new`, one after the other."""
     at = 0
@@ -269,21 +252,29 @@ class Strings:
 
         The function is called once for all of them, a line each; it must treat each line as if it were alone.
         """
-        mapped = np.empty_like(self.blob)
-        is_slow = np.zeros(len(self), np.bool_)
-        _map_bytes(self.blob, self.offsets, table, slow, mapped, is_slow)
+        blob = self.blob[: int(self.offsets[-1])]
+        mapped = table[blob]
+        is_slow = self._holding(np.flatnonzero(slow[blob]))
         if not is_slow.any():
             return Strings(mapped, self.offsets)
         own = [item.decode() for item in self.take(np.flatnonzero(is_slow))]
         lines = by("\n".join(own)).split("\n")
         made = Strings.of(lines if len(lines) == len(own) else map(by, own))  # a string may have a line break
-        blob = np.empty(mapped.size + made.blob.size, np.uint8)
+        out = np.empty(mapped.size + made.blob.size, np.uint8)
         offsets = np.zeros(len(self) + 1, np.int64)
-        _replace_some(read_only(mapped), self.offsets, is_slow, made.blob, made.offsets, blob, offsets)
-        return Strings(blob[: offsets[-1]], offsets)
+        _replace_some(read_only(mapped), self.offsets, is_slow, made.blob, made.offsets, out, offsets)
+        return Strings(out[: offsets[-1]], offsets)
 
     def equals(self, others: Strings) -> NDArray[np.bool_]:
         """Where the two lists hold the same string."""
-        out = np.empty(len(self), np.bool_)
-        _equals(self.blob, self.offsets, others.blob, others.offsets, out)
-        return out
+        same: NDArray[np.bool_] = np.diff(self.offsets) == np.diff(others.offsets)
+        as_long = np.flatnonzero(same)
+        one, two = self.take(as_long), others.take(as_long)
+        same[as_long[one._holding(np.flatnonzero(one.blob != two.blob))]] = False
+        return same
+
+    def _holding(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which strings hold one of these places of the blob."""
+        found = np.zeros(len(self), np.bool_)
+        found[np.searchsorted(self.offsets, places, side="right") - 1] = True
+        return found

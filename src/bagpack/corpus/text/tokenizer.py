@@ -44,8 +44,8 @@ from bagpack.corpus.text.characters import (
 )
 from bagpack.corpus.text.languages import ELIDING, ENGLISH, FRENCH, PLAIN, language
 from bagpack.corpus.text.word_ends import (
+    CLITICS,
     abbreviations,
-    clitic_letters,
     clitic_start,
     domain_stop,
     is_listed,
@@ -305,7 +305,7 @@ def _symbol(
         end = i
         while end < stop and end - i < 3 and read(data, end, stop, classes)[0] >= MARK:
             end += 1
-        if clitic_letters(data, i, end) and (end == stop or apostrophe(data, end, stop) == 0):
+        if is_listed(data, i, end, CLITICS) and (end == stop or apostrophe(data, end, stop) == 0):
             return end
     if i - start == 1:
         while _REPEATS[data[start]] and i < stop and data[i] == data[start]:

@@ -28,7 +28,7 @@ def abbreviations(lang: str) -> NDArray[np.int64]:
     return packed(f"{found.abbreviations} {found.titles}")
 
 
-_CLITICS = packed("s m d re ve ll em")
+CLITICS = packed("s m d re ve ll em")  # behind the apostrophe, n't aside
 _N, _T, _C = ord("n"), ord("t"), ord("c")
 # French pronouns behind a verb (vas-tu, donne-moi), and a noun that looks like it (rendez-vous).
 _PRONOUNS = packed("je tu il elle on nous vous ils elles ce moi toi lui leur le la les y en")
@@ -62,12 +62,6 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
 
 
 @subroutine
-def clitic_letters(data: NDArray[np.uint8], start: int, stop: int) -> bool:
-    """Whether the bytes are what follows the apostrophe of an English clitic, n't aside."""
-    return bool(is_listed(data, start, stop, _CLITICS))
-
-
-@subroutine
 def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the English clitic that ends a word begins; ``stop`` if there is none."""
     for letters in range(1, 3):
@@ -75,7 +69,7 @@ def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
         for width in (1, 3):
             at = tail - width
             if at > start and apostrophe(data, at, tail) == width:
-                if clitic_letters(data, tail, stop):
+                if is_listed(data, tail, stop, CLITICS):
                     return at
                 if letters == 1 and lower(data[tail]) == _T and at - 1 > start and lower(data[at - 1]) == _N:
                     return at - 1
