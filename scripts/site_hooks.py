@@ -7,7 +7,7 @@ from typing import Any
 
 
 def on_config(config: Any) -> Any:
-    """Leave pages out of the navigation that are not written yet."""
+    """Exclude pages of the navigation that are not written yet."""
     config["nav"] = _existing(config["nav"], Path(config["docs_dir"]))
     return config
 

@@ -52,9 +52,3 @@ def _content_of(path: Path) -> str | None:
     except (BagpackError, OSError):
         return None
     return str(manifest.get("content_hash")) if isinstance(manifest, dict) else None
-
-
-def not_found(path: str | Path, artefact: str) -> str:
-    """The beginning of a message about a store that is not where it was."""
-    where = "" if Path(path).is_absolute() else f" from {Path.cwd()}"
-    return f"{path} is not found{where} (nor next to the {artefact})"

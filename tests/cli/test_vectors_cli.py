@@ -401,7 +401,7 @@ def test_a_basis_of_another_corpus(fails, pairs, tmp_path):
     other = make_store(tmp_path, [["a", "b"]])
     Basis.of(other, 2).save(tmp_path / "basis.tsv")
     sentence = fails(pairs, "--basis", tmp_path / "basis.tsv")
-    assert "was picked from another corpus than" in sentence
+    assert "was chosen from a corpus other than" in sentence
     assert (
         "('a' occurs 1 times there, " in sentence and "or remove the counts to use it on purpose" in sentence
     )
@@ -490,7 +490,7 @@ def files_below(folder):
         (("--limit", "0"), "--limit 0 is out of range; give 1 to"),
         (("--limit", str(2**63)), f"--limit {2**63} is above {2**63 - 1}; give less, or none"),
         (("--limit", "9" * 5000), "... (5000 digits) is above"),
-        (("--limit", "none", "--sample", "1"), "--limit none leaves it nothing"),
+        (("--limit", "none", "--sample", "1"), "cannot be used with --limit none"),
         (("--sample", "-1"), "--sample -1 is not a seed"),
         (("--windows", "4"), "ok"),
         (("--windows", "4-3"), "ok"),

@@ -104,7 +104,7 @@ def test_a_json_object_without_an_id_is_named_by_its_file_whatever_that_is_calle
 
 def test_half_a_surrogate_pair_in_json(tmp_path, write):
     source = write("a.jsonl", '{"text": "Smile \\ud83d now \\ud83d\\ude00."}\n')
-    with pytest.raises(InputError, match=r"a.jsonl:1 has half of a surrogate pair"):
+    with pytest.raises(InputError, match=r"a.jsonl:1 has an unpaired surrogate"):
         build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", encoding_errors="replace")
     assert words(corpus) == [["Smile", "�", "now", "😀", "."]]

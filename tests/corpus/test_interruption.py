@@ -113,7 +113,7 @@ def test_an_append_behind_one_that_died_while_it_cleaned_up(sources, tmp_path):
 
 def test_nothing_to_resume(sources, tmp_path):
     index_corpus(sources[:1], tmp_path / "s", **BUILD)
-    with pytest.raises(StoreError, match=r"no unfinished append is in .*; leave --resume out"):
+    with pytest.raises(StoreError, match=r"no unfinished append is in .*; remove --resume"):
         index_corpus(sources[1:], tmp_path / "s", append=True, resume=True, **BUILD)
     index_corpus(sources, tmp_path / "t", resume=True, **BUILD)  # nothing there yet: a build like any other
 

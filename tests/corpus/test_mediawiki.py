@@ -378,7 +378,7 @@ def test_what_is_taken_for_a_dump(write):
     assert recognise(inspect(str(write("b.xml", PAGES[0]))), TextOptions()).format == "mediawiki"
     other = recognise(inspect(str(write("c.xml", "<book><p>Dogs bark.</p></book>"))), TextOptions())
     assert other.format == "text"
-    with pytest.raises(InputError, match="no MediaWiki export"):
+    with pytest.raises(InputError, match="not a MediaWiki export"):
         READER.slices(other, 1000, TextOptions())
 
 

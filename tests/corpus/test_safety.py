@@ -34,7 +34,9 @@ def test_overwrite_replaces_nothing_but_a_store(lions, tmp_path, write):
     for content in ('{"name": "my app"}', '{"kind": "model"}', '{"kind": "corpus"}', other, "[]", "not JSON"):
         write("app/manifest.json", content)
         write("app/index.html", "mine")
-        with pytest.raises(StoreError, match="app is not a BagPack store, so --overwrite leaves it alone"):
+        with pytest.raises(
+            StoreError, match="app is not a BagPack store, so --overwrite does not replace it"
+        ):
             index_corpus([lions], tmp_path / "app", overwrite=True, **BUILD)
         assert (tmp_path / "app" / "index.html").read_text() == "mine"
 

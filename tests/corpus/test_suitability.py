@@ -33,9 +33,9 @@ ODD = {
                        "it as it is with --format text"),
     "deep/page.html.gz": (gzip.compress(b"<html>\n<p>A lion.</p>\n"), "an HTML page", "is an HTML page"),
     "deep/strict.xhtml": (b'<?xml version="1.0"?>\n<!-- a\nb -->\n<html xmlns="x">', "an HTML page", "is an HTML page"),
-    "none.txt.gz": (gzip.compress(b""), "empty", "holds nothing once it is uncompressed; leave it out"),
+    "none.txt.gz": (gzip.compress(b""), "empty", "holds nothing once it is uncompressed; remove it"),
     "photo.jpg": (b"\xff\xd8\xff\xe0\0\x10JFIF\0", "not text: NUL bytes", "does not look like text (it holds NUL"),
-    "zero.txt": (b"", "empty", "is empty; leave it out"),
+    "zero.txt": (b"", "empty", "is empty; remove it"),
 }  # fmt: skip
 LEFT_OUT = [LeftOut(f"c/{name}", reason) for name, (_, reason, _) in ODD.items()]
 

@@ -25,7 +25,7 @@ INSTEAD = {
     r"(?:is|are|was|were|be) said": "is reported; occurs",
     r"taken for|takes? for": "is classified as, is assumed to be",
     r"so many|as many as|so long": "at most N, the number of",
-    r"(?:leav(?:e|es|ing)|left) (?:out|alone)": "exclude, omit, skip, ignore",
+    r"(?:leav(?:e|es|ing)|left) (?:\S+ )?(?:out|alone)": "exclude, omit, skip, ignore",
     r"nobody|in vain|known not": "no one, without success, unknown",
     r"gone(?: on)?|goes on|go on": "removed, exited; resumed, continues",
     r"(?:caps?|limits?|it|that|which) bit": "applied, was reached",

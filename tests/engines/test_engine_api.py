@@ -127,7 +127,7 @@ def test_a_query_that_fails_on_its_last_page_pays_for_that_page_alone(api, tmp_p
     ("answer", "told"),
     [
         ((200, "<html>", {}), "not JSON"),
-        ((200, "[]", {}), "no object"),
+        ((200, "[]", {}), "not an object"),
         (
             (200, '{"data": {"hits": 3}}', {}),
             r"without a list in 'data.hits'; correct answer.hits in .*test.toml",
@@ -275,7 +275,7 @@ def test_wrong_declarations(change, told, api, tmp_path):
 def test_no_such_api():
     with pytest.raises(BagpackError, match=r"no search API 'altavista'; name one of brave, google, searxng"):
         connect("api:altavista")
-    with pytest.raises(BagpackError, match="somebody else's index"):
+    with pytest.raises(BagpackError, match="belongs to someone else"):
         from bagpack.engines.build import build_engine
 
         build_engine("api:brave", ["x"])

@@ -73,7 +73,7 @@ def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
     [
         (("--rate", "0"), 2, "--rate 0"),
         (("--limit", "0"), 2, "--limit 0"),
-        (("--timeout", "0"), 2, "--timeout 0 leaves no time"),
+        (("--timeout", "0"), 2, "--timeout 0 is too short"),
         (("--level", "stem"), 2, "--level stem"),
         (("--columns", "w1"), 2, "--columns w1"),
         (("--engine", "tantivy:nowhere"), 1, "nowhere does not exist"),

@@ -141,7 +141,7 @@ ODD = {
 def test_an_answer_that_is_no_search_result(kind, client, node, make_url, filled):
     engine = connect(filled(make_url(client)))
     node.misbehave = lambda method, path: ODD[kind] if path.endswith("_search") else None
-    with pytest.raises(EngineError, match=r"not JSON|no search result") as error:
+    with pytest.raises(EngineError, match=r"not JSON|not a search result") as error:
         engine.search(CAT, 10)
     assert not isinstance(error.value, BusyError)
 

@@ -148,7 +148,7 @@ def test_a_full_disk_is_told_and_what_was_fetched_stays(cache):
 
 def test_a_cache_that_is_none(tmp_path):
     (tmp_path / "text").write_text("this is no database, " * 100)
-    with pytest.raises(StoreError, match="no answer cache"):
+    with pytest.raises(StoreError, match="not an answer cache"):
         AnswerCache(tmp_path / "text")
     with pytest.raises(StoreError, match="cannot be"):
         AnswerCache(tmp_path / "text" / "below")

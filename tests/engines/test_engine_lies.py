@@ -153,13 +153,13 @@ ANSWERS = {
     "second hit is bad": (hits(hit(), hit(7)), "'body' is not text"),
     "more hits than asked for": (hits(*[hit()] * 50), "50 hits where at most 10"),
     "50,000 hits": (hits(*[hit("x")] * 50_000), "50,000 hits where at most 10"),
-    # JSON that is no search result
-    **{f"JSON {text}": (whole(text.encode()), "no search result|not JSON")
+    # JSON that is not a search result
+    **{f"JSON {text}": (whole(text.encode()), "not a search result|not JSON")
        for text in ("null", "1", '"hits"', "true", "[]", "{}", "[1, 2]", '{"hits": null}', '{"hits": []}',
                     '{"hits": {}}', '{"hits": {"hits": null}}', '{"hits": {"hits": {}}}', '{"hits": {"hits": "x"}}',
                     '{"error": "quota"}', '{"hits": {"hits": 3}}', '{"hits": 3}')},
     "shards are a list": (hits(hit(), _shards=[]), ["A cat."]),
-    "hits twice": (whole(b'{"hits": {"hits": []}, "hits": 1}'), "no search result"),
+    "hits twice": (whole(b'{"hits": {"hits": []}, "hits": 1}'), "not a search result"),
     # Not JSON
     **{f"body {text!r}": (whole(text), "not JSON")
        for text in (b"", b" ", b"<html>Please log in</html>", b'{"hits": {"hi', b"{'hits': []}", b"\xff\xfe\x00",
@@ -168,7 +168,7 @@ ANSWERS = {
     "nested 100,000 deep": (whole(b"[" * 100_000 + b"]" * 100_000), "nested too deeply"),
     "objects nested 100,000 deep": (whole(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "nested too deeply"),
     "nested and cut": (whole(b'{"hits":' + b"[" * 200_000), "nested too deeply|not JSON"),
-    "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|no search result"),
+    "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|not a search result"),
     "not UTF-8": (whole('{"hits": {"hits": [{"_source": {"body": "Ä"}}]}}'.encode("latin-1")), "not JSON"),
     # Statuses
     **{f"status {status}": (whole({"error": {"reason": "because"}}, status.encode()), told) for status, told in {
@@ -191,7 +191,7 @@ ANSWERS = {
     "a status that is no number": (lambda: [b"HTTP/1.1 abc OK\r\n\r\n"], "not HTTP"),
     "headers without end": (endless(b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 50), "not HTTP"),
     "a line without end": (endless(b"HTTP/1.1 200 OK\r\nX-A: ", b"a" * 65536), "not HTTP"),
-    "length that is no number": (lambda: [HEAD + b"Content-Length: many\r\n\r\n{}"], "no search result"),
+    "length that is no number": (lambda: [HEAD + b"Content-Length: many\r\n\r\n{}"], "not a search result"),
     "shorter than it says": (lambda: [HEAD + b"Content-Length: 1000\r\n\r\n{}"], "does not answer"),
     "chunks that end early": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{}"], "does not answer"),
     "chunks of no size": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n{}"], "does not answer|not"),

@@ -44,6 +44,8 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
     monkeypatch.chdir(elsewhere)
     done = cli("explain", "moved/m.model", "kinda03", "kindb03")
     assert done.code == 1
-    assert f"the store demo/my.bp is not found from {elsewhere} (nor next to the model)" in done.err
+    assert (
+        f"trained on demo/my.bp, which was found neither from {elsewhere} nor next to the model" in done.err
+    )
     done = cli("explain", "moved/m.model", "kinda03", "kindb03", "--store", "none.bp")
     assert "there is no store at none.bp" in done.err

@@ -125,9 +125,9 @@ def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(tmp_path
 BAD = {
     "letter for a number": (
         line(stem="a", choice=["b", "c"], answer="b"),
-        "is not a whole number; count choices from 0",
+        "is not an integer; count choices from 0",
     ),
-    "true": (line(stem="a", choice=["b", "c"], answer=True), "is not a whole number"),
+    "true": (line(stem="a", choice=["b", "c"], answer=True), "is not an integer"),
     "out of range": (line(stem="a", choice=["b", "c"], answer=2), "the answer 2 is none of the 2 choices"),
     "negative": (line(stem="a", choice=["b", "c"], answer=-1), "the answer -1 is none of the 2 choices"),
     "one choice": (line(stem="a", choice=["b"], answer=0), r"q\.txt:1: the question has one choice"),
@@ -148,7 +148,7 @@ BAD = {
     ),
     "malformed": (PAIRS + '{"stem": \n', r"q\.txt:2: this is not JSON"),
     "not an object": (PAIRS + "[1]\n", r"q\.txt:2: this is JSON but not an object"),
-    "prose": ("Dear all,\nhello.\n", "not a set of questions in a form known here"),
+    "prose": ("Dear all,\nhello.\n", "has no questions in a known format"),
     "empty": ("\n \n", "is empty"),
     "sat, no answer": (
         "src\na b n:n\nc d n:n\ne f n:n\n",

@@ -78,6 +78,6 @@ def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
     other = make_store(tmp_path, [["a", "b"]])
     with pytest.raises(
         StoreError,
-        match=r"basis.tsv was picked from another corpus than .*; pick one from it with bagpack basis",
+        match=r"basis.tsv was chosen from a corpus other than .*; choose one from it with bagpack basis",
     ):
         Basis.of(other, 2).check_corpus(corpus, "basis.tsv")

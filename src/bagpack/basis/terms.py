@@ -257,8 +257,8 @@ class Basis:
         ):
             if count and count != here:
                 raise StoreError(
-                    f"the basis {path} was picked from another corpus than {corpus.name} ({term!r} occurs {count:,} "
-                    f"times there, {here:,} times here); pick one from it with bagpack basis, or remove the counts "
+                    f"the basis {path} was chosen from a corpus other than {corpus.name} ({term!r} occurs {count:,} "
+                    f"times there, {here:,} times here); choose one from it with bagpack basis, or remove the counts "
                     f"to use it on purpose"
                 )
 

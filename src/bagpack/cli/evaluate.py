@@ -99,7 +99,7 @@ def evaluate(
     if by is not None:
         if report is not None or predictions is not None:
             raise UsageError(
-                "--by evaluates several times, so it has no --report and no --predictions; leave them out"
+                "--by evaluates several times, so --report and --predictions cannot be used; remove them"
             )
         parts = _parts(subcorpus.store(store), by)
         with parallel.workers(None, store), work_progress(output.silent) as progress:

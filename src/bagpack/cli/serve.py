@@ -40,7 +40,7 @@ def serve(
     from bagpack.corpus.store.corpus import WHERE
 
     if seconds <= 0:
-        raise UsageError(f"--seconds {seconds:g} leaves no time for an answer; give more than 0")
+        raise UsageError(f"--seconds {seconds:g} is too short; give more than 0")
     library = open_library(
         str(subcorpus.store(store)),
         model,

@@ -64,7 +64,7 @@ class CountSettings:
             raise UsageError(f"--sample {self.sample} is not a seed; give an integer from 0 on")
         if self.sample is not None and self.limit is None:
             raise UsageError(
-                "--sample draws as many observations as --limit says, so --limit none leaves it nothing"
+                "--sample needs a number of observations, so it cannot be used with --limit none; give --limit N"
             )
 
     @property

@@ -59,12 +59,12 @@ class TextOptions:
             )
         if self.tag and self.lang != "en":
             raise UsageError(
-                f"--tag finds parts of speech in English text, not with --lang {self.lang}; leave it out"
+                f"--tag finds parts of speech in English text, not with --lang {self.lang}; remove it"
             )
         if self.max_sentence < 1:
-            raise UsageError(f"--max-sentence {self.max_sentence} leaves no token; give at least 1")
+            raise UsageError(f"--max-sentence {self.max_sentence} is too small; give at least 1")
         if self.max_line < 1:
-            raise UsageError(f"max_line = {self.max_line} leaves no byte; give at least 1")
+            raise UsageError(f"max_line = {self.max_line} is too small; give at least 1")
 
     def to_dict(self) -> dict[str, Any]:
         """For the manifest."""

@@ -247,7 +247,7 @@ def engine_kind(scheme: str) -> EngineKind:
 def connect(url: str, timeout: float = 30.0, sender: Sender = DIRECT) -> Engine:
     """Open the engine that a URL names, such as ``tantivy:./my-index`` or ``postgresql://localhost/corpus``."""
     if timeout <= 0:
-        raise UsageError(f"--timeout {timeout:g} leaves no time for an answer; give more than 0")
+        raise UsageError(f"--timeout {timeout:g} is too short; give more than 0")
     address = parse_address(url)
     return engine_kind(address.scheme).connect(address, timeout, sender)
 

@@ -189,7 +189,7 @@ def join(first: Dataset, second: Dataset) -> Dataset:
 def merge_labels(data: Dataset) -> Dataset:
     """Each pair once, its labels joined by tabs."""
     if data.kind != "relations":
-        raise UsageError("--label-sets is for labels, and this data set holds ratings; leave it out")
+        raise UsageError("--label-sets is for labels, and this data set holds ratings; remove it")
     by_pair = data.by_pair()
     merged = data.select([rows[0] for rows in by_pair.rows])
     return replace(merged, labels=["\t".join(sorted(labels)) for labels in by_pair.labels])

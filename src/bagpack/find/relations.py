@@ -101,7 +101,9 @@ def group_relations(
         How many groups to make at most.
     """
     if neighbours < 2 or groups < 1:
-        raise UsageError(f"{neighbours} words in {groups} groups are not possible; give at least 2 and 1")
+        raise UsageError(
+            f"{neighbours} words cannot be put into {groups} groups; give at least 2 words and 1 group"
+        )
     source = as_source(corpus)
     corpus_of(source)
     settings = settings or CountSettings()

@@ -22,7 +22,7 @@ from bagpack.learn.design import ProductBlock, RowBlock, score_blocks
 from bagpack.learn.features import PLAIN, block_of, blocks_of_matrix, check_blocks, evidence
 from bagpack.learn.targets import Kind, chosen_labels, decode_kind
 from bagpack.names import block_features
-from bagpack.sources import find_store, not_found, open_source
+from bagpack.sources import find_store, open_source
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.counted import count_remembered
 from bagpack.vectors.matrix import BlockMatrix, Pair
@@ -113,8 +113,8 @@ class LinearModel:
         place = Path(store) if store else find_store(self.source_path, self.source_hash, self.place)
         if place is None:
             raise StoreError(
-                f"the store {not_found(self.source_path, 'model')}, and the model was trained on it; name its "
-                f"place now with --store (in Python: model.at(store))"
+                f"the model was trained on {self.source_path}, which was found neither from {Path.cwd()} nor next to "
+                f"the model; give its path with --store (in Python: model.at(store))"
             )
         source = open_source(place)
         if source.content_hash != self.source_hash and not any_store:

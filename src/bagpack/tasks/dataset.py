@@ -156,7 +156,7 @@ def read_dataset(
     scores are in ``score`` or ``rating``. A label *and* a score, or neither, is an error unless ``task`` decides.
     """
     if task not in (None, "relations", "ratings"):
-        raise UsageError(f"--task {task} is not known; it is relations or ratings")
+        raise UsageError(f"--task {task} is unknown; choose relations or ratings")
     file = path if isinstance(path, TextFile) else read_text_file(path)
     header = read_header(file)
     mapped = mapped_columns(header, columns)

@@ -54,7 +54,7 @@ def text_format(file: TextFile) -> TextFormat:
     if not any(line.strip() for line in file.lines):
         raise InputError(f"{file.name} is empty; it needs at least one question")
     raise InputError(
-        f"{file.name} is not a set of questions in a form known here; write one JSON object per line: "
+        f"{file.name} has no questions in a known format; write one JSON object per line: "
         f'{{"stem": ["a", "b"], "choice": [["c", "d"], ["e", "f"]], "answer": 0}}'
     )
 

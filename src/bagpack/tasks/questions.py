@@ -182,9 +182,7 @@ def _from_record(file: TextFile, number: int, record: dict[str, Any]) -> RawQues
         raise file.error(number, f'"{given[0]}" is not a list; give a list of pairs or of words')
     answer = record.get("answer")
     if answer is not None and (not isinstance(answer, int) or isinstance(answer, bool)):
-        raise file.error(
-            number, f"the answer {json.dumps(answer)} is not a whole number; count choices from 0"
-        )
+        raise file.error(number, f"the answer {json.dumps(answer)} is not an integer; count choices from 0")
     return RawQuestion(
         line=number,
         stem=_target(file, number, record["stem"]),

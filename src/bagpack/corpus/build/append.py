@@ -55,7 +55,7 @@ def append_to(
     unfinished = work.exists() or (out / APPENDED).exists()
     if resume and not unfinished:
         raise StoreError(
-            f"no unfinished append is in {out}; leave --resume out to append (bagpack info {out} lists the sources "
+            f"no unfinished append is in {out}; remove --resume to append (bagpack info {out} lists the sources "
             f"that it holds)"
         )
     if (work / FINISHED).exists() or (resume and not work.exists()):
@@ -102,7 +102,7 @@ def _is_in(names: list[str], base: dict[str, Any], options: TextOptions, out: Pa
     if last and [source_key(entry) for entry in base["sources"][-last[0]["sources"] :]] == wanted:
         return True
     raise UsageError(
-        f"{out} holds {twice[0]} already, so its text would count twice; leave it out, or change its name to add it "
+        f"{out} holds {twice[0]} already, so its text would count twice; remove it, or change its name to add it "
         f"again on purpose"
     )
 

@@ -212,6 +212,6 @@ def _settle_options(
         if getattr(recorded, name) != getattr(wanted, name):
             raise UsageError(
                 f"{out} was indexed with --{name} {getattr(recorded, name)}, so --append cannot use "
-                f"{getattr(wanted, name)}; leave --{name} out, or make a new store"
+                f"{getattr(wanted, name)}; remove --{name}, or make a new store"
             )
     return wanted

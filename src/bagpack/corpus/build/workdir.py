@@ -62,7 +62,7 @@ def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
         return
     if not is_store(out):
         raise StoreError(
-            f"{out} is not a BagPack store, so --overwrite leaves it alone; choose another --out"
+            f"{out} is not a BagPack store, so --overwrite does not replace it; choose another --out"
         )
     if foreign := next(foreign_files(out), None):
         raise StoreError(

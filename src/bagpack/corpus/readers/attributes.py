@@ -82,8 +82,8 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
     rows = list(csv.reader(text.splitlines(), delimiter="\t" if "\t" in header else ","))
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InputError(
-            f"--metadata {path} has no table; its first line must name the columns, one of them file, divided by tabs "
-            f"or commas"
+            f"--metadata {path} has no table; its first line must name the columns, one of them file, separated by "
+            f"tabs or commas"
         )
     names = [attribute_name(name) for name in rows[0]]
     key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)

@@ -76,8 +76,8 @@ def _add_object(batch: TextBatch, line: str, index: int, number: int, options: T
     if not _encodable(text):  # "\\ud83d" alone: half a character, which only JSON can write down
         if options.encoding_errors == "strict":
             raise InputError(
-                f"{place} has half of a surrogate pair in {options.text_field!r}; let --encoding-errors "
-                f"replace|skip deal with it and count"
+                f"{place} has an unpaired surrogate in {options.text_field!r}; use --encoding-errors "
+                f"replace or skip"
             )
         batch.repaired += 1
         by = "replace" if options.encoding_errors == "replace" else "ignore"

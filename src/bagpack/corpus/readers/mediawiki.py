@@ -65,7 +65,7 @@ class MediaWikiReader:
         """Cut before pages, or between the streams of a `.bz2` file."""
         if not self.recognises(read_head(source)):
             raise InputError(
-                f"{source.name} is no MediaWiki export (no <mediawiki> at its beginning); name another --format"
+                f"{source.name} is not a MediaWiki export (no <mediawiki> at its beginning); name another --format"
             )
         if source.compression == "bz2":
             starts = stream_starts(source, max(1, target // EXPANSION))
@@ -112,7 +112,7 @@ def _add_page(
             batch.skipped += 1
             return
         raise InputError(
-            f"{_place(part, page.offset)} has a page {error}, or let --bad-lines skip ignore such pages and count them"
+            f"{_place(part, page.offset)} has a page {error}, or skip and count such pages with --bad-lines skip"
         ) from error
     if found is None:
         return

@@ -27,12 +27,12 @@ class UnsuitableError(InputError):
 
 def nothing_in(name: str) -> UnsuitableError:
     """A file without a byte."""
-    return UnsuitableError(f"{name} is empty; leave it out or check how it was made", "empty")
+    return UnsuitableError(f"{name} is empty; remove it, or check how it was made", "empty")
 
 
 def nothing_uncompressed(name: str) -> UnsuitableError:
     """A compressed file of nothing."""
-    return UnsuitableError(f"{name} holds nothing once it is uncompressed; leave it out", "empty")
+    return UnsuitableError(f"{name} holds nothing once it is uncompressed; remove it", "empty")
 
 
 def check_text(name: str, head: bytes) -> None:

@@ -124,7 +124,7 @@ def inspect(path: str, label: str = "") -> Source:
     named = COMPRESSIONS.get(Path(path).suffix.lower(), "")
     if named and named != compression:
         raise InputError(
-            f"{printable(path)} is named .{named} but its first bytes are not {named}'s; rename it, or fetch it again"
+            f"{printable(path)} has the suffix .{named} but does not contain {named} data; rename it, or fetch it again"
         )
     return Source(path, status.st_size, status.st_mtime_ns, compression, label=label or printable(path))
 

@@ -198,7 +198,7 @@ class _Parser:
     def _negation(self) -> Condition:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise problem(self.text, self.next.at, f"more than {DEEPEST} conditions are within each other")
+            raise problem(self.text, self.next.at, f"conditions are nested more than {DEEPEST} deep")
         if self._take("not"):
             condition: Condition = Compound("not", (self._negation(),))
         elif self._take("("):

@@ -94,7 +94,7 @@ def encoding_error(place: str, error: UnicodeDecodeError, encoding: str) -> Inpu
     other = "latin-1" if encoding.lower().startswith("utf") else "utf-8"
     return InputError(
         f"{place} is not {encoding} (byte {bad}); name the encoding (--encoding {other}?), let --encoding auto detect "
-        f"it for each file, or let --encoding-errors replace|skip deal with it and count"
+        f"it for each file, or use --encoding-errors replace or skip"
     )
 
 

@@ -234,7 +234,7 @@ class SearchApi:
         held = parse_json(answer.body, self._address)
         if not isinstance(held, dict):
             raise EngineError(
-                f"{self._address}: {self.name} answered JSON that is no object; check its declaration"
+                f"{self._address}: {self.name} answered JSON that is not an object; check its declaration"
             )
         return answer.body.decode("utf-8-sig", "replace")
 
@@ -307,7 +307,7 @@ class SearchApiKind(EngineKind):
 
     def build(self, address: Address, overwrite: bool) -> Builder:
         """Not possible."""
-        raise UsageError(f"{address} cannot be filled: it is somebody else's index")
+        raise UsageError(f"{address} cannot be filled: the index belongs to someone else")
 
     def native(self, query: Query, address: Address) -> str:
         """What is sent as {query}."""

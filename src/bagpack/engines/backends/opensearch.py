@@ -110,7 +110,7 @@ class OpenSearchEngine:
         mapping = sender.send(lambda: self._server.call("GET", f"/{self._server.index}/_mapping"))
         mappings = [entry["mappings"] for entry in mapping.values() if _is_mapping(entry)]
         if not mappings:
-            raise EngineError(f"{address} answered JSON that is no mapping of an index; check the URL")
+            raise EngineError(f"{address} answered JSON that is not an index mapping; check the URL")
         facts = mappings[0].get("_meta", {}).get("bagpack") if len(mappings) == 1 else None
         built = facts if isinstance(facts, dict) else None
         self.exact = built is not None and "field" not in options
@@ -160,7 +160,7 @@ class OpenSearchEngine:
         hits = answer.get("hits")
         found = hits.get("hits") if isinstance(hits, dict) else None
         if not isinstance(found, list):
-            raise EngineError(f"{self._address} answered JSON that is no search result; check the URL")
+            raise EngineError(f"{self._address} answered JSON that is not a search result; check the URL")
         if len(found) > limit:
             raise EngineError(
                 f"{self._address} answered {len(found):,} hits where at most {limit:,} were asked for; check the URL"
@@ -237,7 +237,7 @@ class OpenSearchBuilder:
 
     def __init__(self, address: Address, overwrite: bool) -> None:
         if "field" in address.options:
-            raise UsageError("bagpack engine build names its own fields; leave field= out of the URL")
+            raise UsageError("bagpack engine build names its own fields; remove field= from the URL")
         self._server = Server(address, timeout=120.0)
         self._old = self._existing(overwrite)
         self.number = 0

@@ -227,7 +227,7 @@ class Server:
         self._transport.close()
 
     def _not_ours(self) -> EngineError:
-        return EngineError(f"{self.address} answered JSON that is no search result; check the URL")
+        return EngineError(f"{self.address} answered JSON that is not a search result; check the URL")
 
     def _refused(self, answer: Response) -> EngineError:
         """What an error status means, and the cure."""

@@ -199,7 +199,7 @@ class PostgresBuilder:
     def __init__(self, address: Address, overwrite: bool) -> None:
         if foreign := {"column", "id", "vector", "config"} & address.options.keys():
             raise UsageError(
-                f"bagpack engine build names its own columns; leave {min(foreign)}= out of the URL"
+                f"bagpack engine build names its own columns; remove {min(foreign)}= from the URL"
             )
         self._database = Database(address, timeout=30.0)
         self.table = address.options.get("table", DEFAULT_TABLE)

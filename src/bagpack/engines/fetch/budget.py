@@ -39,9 +39,7 @@ class Manners:
                 option = name.replace("_", "-")
                 raise UsageError(f"--{option} {value:g} is too small; give at least {least}")
         if self.rate is not None and not self.rate > 0:
-            raise UsageError(
-                f"--rate {self.rate:g} would never ask anything; give requests per second, such as 5"
-            )
+            raise UsageError(f"--rate {self.rate:g} allows no request; give requests per second, such as 5")
 
 
 class SpendingError(EngineError):

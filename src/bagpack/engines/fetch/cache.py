@@ -103,7 +103,7 @@ class AnswerCache:
                 ) from None
             if "malformed" in reason or "not a database" in reason:
                 raise StoreError(
-                    f"{self.path} is no answer cache ({reason}); delete it, or name another --cache"
+                    f"{self.path} is not an answer cache ({reason}); delete it, or name another --cache"
                 ) from None
             raise StoreError(
                 f"the answer cache {self.path} cannot be used ({reason}); name another --cache"
