@@ -20,8 +20,8 @@ _XLS = (
 _OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
-def xlsx(*sheets, names=()):
-    """A workbook; each sheet is a list of rows of cells."""
+def xlsx(*sheets, names=(), merged=()):
+    """A workbook; each sheet is a list of rows of cells. `merged`: (top, left, bottom, right, text) in the first."""
     import xlsxwriter
 
     out = io.BytesIO()
@@ -30,6 +30,8 @@ def xlsx(*sheets, names=()):
         sheet = book.add_worksheet(names[at] if at < len(names) else None)
         for number, row in enumerate(rows):
             sheet.write_row(number, 0, row)
+        for area in merged if at == 0 else ():
+            sheet.merge_range(*area)
     book.close()
     return out.getvalue()
 

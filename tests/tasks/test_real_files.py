@@ -93,6 +93,21 @@ def test_through_a_pipe(monkeypatch, case):
     assert read_dataset("-").pairs == PAIRS
 
 
+def test_a_label_merged_over_several_rows_is_the_label_of_each(tmp_path):
+    rows = [["w1", "w2", "label"], ["leaf", "tree"], ["wheel", "car"], ["oak", "tree", "kind"]]
+    path = tmp_path / "d.xlsx"
+    path.write_bytes(xlsx(rows, merged=[(1, 2, 2, 2, "part")]))
+    assert read_dataset(path).labels == ["part", "part", "kind"]
+
+
+def test_a_title_merged_over_the_columns_is_not_a_header(tmp_path):
+    rows = [[], ["w1", "w2", "label"], ["leaf", "tree", "part"]]
+    path = tmp_path / "d.xlsx"
+    path.write_bytes(xlsx(rows, merged=[(0, 0, 0, 2, "My pairs")]))
+    with pytest.raises(BagpackError, match="the header seems to be in line 2: remove the lines above it"):
+        read_dataset(path)
+
+
 def test_numbers_of_a_spreadsheet_and_decimal_commas(tmp_path):
     book = tmp_path / "d.xlsx"
     book.write_bytes(xlsx([["w1", "w2", "Mean rating"], ["a", "b", 3.5], ["c", "d", 4]]))

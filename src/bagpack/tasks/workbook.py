@@ -62,7 +62,7 @@ def read_workbook(name: str, data: bytes) -> Sheet:
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         names = list(book.sheet_names)
-        sheets = {each: book.get_sheet_by_name(each).to_python(skip_empty_area=False) for each in names}
+        sheets = {each: _cells(book.get_sheet_by_name(each)) for each in names}
     except Exception as error:  # calamine has a class of its own for every format
         raise InputError(
             f"{name} cannot be read as a spreadsheet ({error}); it may be damaged or have a password: "
@@ -73,6 +73,17 @@ def read_workbook(name: str, data: bytes) -> Sheet:
         raise InputError(f"{name} is empty; its first row must name the columns, such as w1 and w2")
     rows = [[cell_text(cell) for cell in row] for row in sheets[filled[0]]]
     return Sheet(filled[0], rows, tuple(filled[1:]))
+
+
+def _cells(sheet: Any) -> list[list[Any]]:
+    """The rows of a sheet. Cells that are merged from top to bottom all get their value, as they appear to have it."""
+    rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
+    merged = getattr(sheet, "merged_cell_ranges", None) or ()  # not in calamine's first versions, nor in .ods
+    for (top, left), (bottom, right) in merged:
+        if left == right:
+            for row in rows[top + 1 : bottom + 1]:
+                row[left] = rows[top][left]
+    return rows
 
 
 def cell_text(cell: Any) -> str:
