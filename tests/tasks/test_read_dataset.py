@@ -99,7 +99,7 @@ def test_task_and_columns_decide(tmp_path):
     assert read_dataset(path, task="ratings").scores.tolist() == [1.0]
     assert read_dataset(path, columns={"label": "label"}).kind == "relations"
     assert read_dataset(path, columns={"score": "score"}).kind == "ratings"
-    with pytest.raises(UsageError, match="--task regression is not known"):
+    with pytest.raises(UsageError, match="--task regression is unknown"):
         read_dataset(path, task="regression")
 
     path = write(tmp_path, "relation\tw1\tw2\trating\nR\ta\tb\t2\n")

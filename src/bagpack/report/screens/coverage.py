@@ -90,8 +90,8 @@ def _show_words(out: Console, facts: dict[str, Any]) -> None:
     for kind in ("word", "pair"):
         if capped := facts[f"capped_{kind}s"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
-            past = many(len(capped), f"{kind} is", f"{kind}s are")
-            print_message(f"{past} past the cap of {facts['limit']:,}: {some_of(named)}", None, out)
+            past = many(len(capped), f"{kind} exceeds", f"{kind}s exceed")
+            print_message(f"{past} the cap of {facts['limit']:,}: {some_of(named)}", None, out)
 
 
 def _show_oddities(out: Console, facts: dict[str, Any]) -> None:
