@@ -272,3 +272,12 @@ def test_a_worker_that_compiles_is_reported_once(tmp_path):
         (tmp_path / COMPILES).touch()
         time.sleep(4 * parts.POLL)
     assert said == [COMPILING]
+
+
+def test_relative_paths_when_the_workers_were_started_in_another_directory(tmp_path, monkeypatch):
+    for name in ("a", "b"):  # the second build reuses the workers of the first
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        for n in range(3):
+            (tmp_path / name / f"{n}.txt").write_text("Lions sleep.\n" * 5)
+        assert index_corpus(["0.txt", "1.txt", "2.txt"], "s", jobs=2, part_bytes=40).corpus.tokens == 45

@@ -45,6 +45,7 @@ def make_manifest(
     Where `workers` are running, one of them merges the lexicon: it has loaded the kernels, which takes this process
     longer than the merging.
     """
+    root = root.absolute()  # the worker may have been started in another directory
     paths = [root / "shards" / entry["name"] for entry in shards]
     (checksums,) = run([delayed(write_lexicon)(paths, root / lexicon, durable=of is None)], workers)
     counted = {name: sum(entry[name] for entry in shards) for name in ("tokens", "sentences", "documents")}
