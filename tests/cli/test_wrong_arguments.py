@@ -1,5 +1,7 @@
 """Arguments in the wrong order, the wrong kind of path, misspelt names and values: the message says what was meant."""
 
+from dataclasses import fields
+
 import pytest
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
@@ -151,3 +153,14 @@ def test_without_arguments_the_help_is_printed(cli, command):
     assert done.err.startswith("Usage: ")
     assert " ".join(("bagpack", *command)) in done.err.partition("\n")[0]
     assert "--help" in done.err
+
+
+def test_defaults_of_index_are_those_of_the_library():
+    from bagpack.cli.option_groups import IndexOptions
+    from bagpack.corpus.options import TextOptions
+
+    shown = {field.name: field.default for field in fields(IndexOptions)}
+    declared = {field.name: field.default for field in fields(TextOptions)}
+    common = shown.keys() & declared.keys()
+    assert {"case", "level", "annotator", "lang"} <= common
+    assert {name: shown[name] for name in common} == {name: declared[name] for name in common}

@@ -358,7 +358,7 @@ class LevelOptions:
             help="Case: fold, keep; auto keeps it in German.",
             values=("auto", "fold", "keep"),
         ),
-    ] = "fold"
+    ] = "auto"
     annotator: Annotated[
         str,
         advanced(
