@@ -99,8 +99,8 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
             parameters.append(_keyword(parameter.name, parameter.annotation, parameter.default))
     for group in groups.values():
         parameters += _fields_of(group)
-    if any(_is_advanced(parameter.annotation) for parameter in parameters):
-        parameters.append(_keyword("help_all", HelpAll, False))
+    advanced = any(_is_advanced(parameter.annotation) for parameter in parameters)
+    parameters.append(_keyword("help_all", _help_all(hidden=not advanced), False))
 
     def run(**given: Any) -> None:
         given.pop("help_all", None)
@@ -153,10 +153,10 @@ def _describe_all(ctx: typer.Context, value: bool) -> None:
         raise typer.Exit
 
 
-HelpAll = Annotated[
-    bool,
-    typer.Option("--help-all", is_eager=True, callback=_describe_all, help="Describe every option."),
-]
+def _help_all(hidden: bool) -> Any:
+    words = "Describe every option."
+    option = typer.Option("--help-all", is_eager=True, callback=_describe_all, help=words, hidden=hidden)
+    return Annotated[bool, option]
 
 
 def help_page(command: Any, ctx: Any, everything: bool) -> str:
