@@ -17,7 +17,7 @@ from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
 from bagpack.experiments.training import model_source, train_file
 from bagpack.explain import explain_pair, sketch_pair
-from bagpack.explain.judge import count_in_steps, judge
+from bagpack.explain.judge import judge
 from bagpack.sources import open_source
 from bagpack.tasks import read_dataset, read_pairs
 from tests.app.conftest import in_process
@@ -146,15 +146,6 @@ def test_precision_and_recall_of_wrong_labels(trained, folder):
         [set(row.predicted.split(", ")) - {""} for row in judged],
     )
     assert any(score["precision"] != score["recall"] for score in found.per_label.values())
-
-
-def test_counting_in_steps_is_counting(trained, folder, monkeypatch):
-    _, model, source = trained
-    pairs = read_pairs(folder / "binary.tsv").pairs
-    monkeypatch.setattr("bagpack.explain.judge.AT_ONCE", 7)
-    whole = model.count(pairs, source)
-    steps = count_in_steps(source, pairs, whole.basis, whole.settings)
-    assert (whole.block() != steps.block()).nnz == 0
 
 
 def test_pages_of_every_kind(trained, folder):

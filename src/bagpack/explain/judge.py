@@ -8,16 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.windows import CountSettings
-from bagpack.explain.keyness import Tick, no_tick
 from bagpack.learn.model import LinearModel
 from bagpack.tasks.dataset import Dataset
 from bagpack.tasks.pairs import PairList
-from bagpack.vectors.matrix import BlockMatrix, Pair
-
-AT_ONCE = 500  # pairs counted between two looks at the clock
+from bagpack.vectors.matrix import BlockMatrix
 
 
 @dataclass(frozen=True)
@@ -52,19 +46,6 @@ class Judged:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
-
-
-def count_in_steps(
-    source: ContextSource, pairs: list[Pair], basis: Basis, settings: CountSettings, tick: Tick = no_tick
-) -> BlockMatrix:
-    """Count pairs a few hundred at a time, so that the work can be stopped between."""
-    matrix = BlockMatrix.count(source, [], basis, settings)
-    distinct = list(dict.fromkeys(pairs))
-    for start in range(0, len(distinct), AT_ONCE):
-        tick()
-        matrix = matrix.grow(source, distinct[start : start + AT_ONCE])
-    tick()
-    return matrix.rows_of(pairs)
 
 
 def judge(model: LinearModel, matrix: BlockMatrix, data: Dataset | PairList) -> Judged:

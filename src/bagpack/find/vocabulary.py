@@ -38,16 +38,6 @@ class Vocabulary:
         """As the list wrote it, or the corpus's own lemma."""
         return self.names.get(target) or str(target)
 
-    def with_words(self, source: ContextSource, words: Iterable[str]) -> Vocabulary:
-        """The same with more words, under the names that are given."""
-        more = listed_vocabulary(source, words)
-        known = set(self.targets)
-        return Vocabulary(
-            [*self.targets, *(target for target in more.targets if target not in known)],
-            {**more.names, **self.names},
-            (*self.unknown, *more.unknown),
-        )
-
 
 def corpus_of(source: ContextSource) -> Corpus:
     """The corpus of a source; snippets hold only the pairs that were fetched."""

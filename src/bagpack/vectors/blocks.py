@@ -101,12 +101,3 @@ class Block:
         """One row per pair."""
         block = self.written_out()
         return block.rows if block.index is None else sparse.csr_array(block.rows[block.index])
-
-    def row_is_zero(self) -> Bools:
-        """Per pair, whether its row holds nothing."""
-        filled = np.diff(self.rows.indptr) > 0
-        if np.any(self.rows.data == 0):
-            cleaned = self.rows.copy()
-            cleaned.eliminate_zeros()
-            filled = np.diff(cleaned.indptr) > 0
-        return ~filled if self.index is None else ~filled[self.index]

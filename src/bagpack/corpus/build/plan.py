@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import add_metadata
@@ -58,14 +57,6 @@ class Plan:
     def weight(self) -> int:
         """Estimated uncompressed bytes."""
         return sum(part.weight for part in self.parts)
-
-    def fingerprint(self) -> dict[str, Any]:
-        """What must be the same for an interrupted build to be continued."""
-        return {
-            "options": self.options.to_dict(),
-            "part_bytes": self.part_bytes,
-            "sources": [{**asdict(source), "path": source.name} for source in self.sources],
-        }
 
 
 def slice_weight(part: Slice, shared_by: int = 1) -> int:
