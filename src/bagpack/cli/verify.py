@@ -24,7 +24,7 @@ def verify(
     if json:
         console.print_json({"path": str(store), "whole": not problems, "problems": problems})
     elif not problems:
-        console.print_message(f"{store} is whole")
+        console.print_message(f"{store} is intact")
     else:
         for problem in problems:
             console.print_message(f"bagpack: {problem}")

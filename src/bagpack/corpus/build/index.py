@@ -180,7 +180,7 @@ def _build(
 
 def _nothing_left(out: Path, report: Reporting) -> None:
     report.notice(
-        f"{out} is finished: nothing is left to resume (bagpack verify {out} checks that it is whole)"
+        f"{out} is finished: nothing is left to resume (bagpack verify {out} checks that it is intact)"
     )
 
 
