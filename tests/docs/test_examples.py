@@ -29,3 +29,4 @@ def test_what_is_not_run_says_why(capsys):
         print(f"\n{len(left)} examples are not run:")
         for block in left:
             print(f"  {block.place}: {block.reason}")
+    assert [block.place for block in left if len(block.reason.split()) < 2] == []
