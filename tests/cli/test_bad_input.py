@@ -281,6 +281,8 @@ def test_an_output_that_exists(cli, write, tmp_path):
     assert again.code == 1
     assert "s exists already; choose another --out, add to it with --append, or --overwrite it" in again.err
     for other in (source, tmp_path):
+        done = cli("index", source, "--out", other, "-j", 1)
+        assert "exists already and is not a BagPack store; choose another --out" in done.err
         done = cli("index", source, "--out", other, "--overwrite", "-j", 1)
         assert done.code == 1
         assert "is not a BagPack store, so --overwrite does not replace it" in done.err

@@ -55,6 +55,8 @@ def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
     if append or not (out.exists() or out.is_symlink()):
         return
     if not overwrite:
+        if not is_store(out):
+            raise StoreError(f"{out} exists already and is not a BagPack store; choose another --out")
         raise StoreError(
             f"{out} exists already; choose another --out, add to it with --append, or --overwrite it"
         )
