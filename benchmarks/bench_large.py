@@ -134,8 +134,8 @@ def report(start: list[float], grown: list[Growth], pairs: int) -> str:
         last.index.cpu < last.index.seconds
     ):  # of two workers that are not disturbed it is nearly twice as much
         short += (
-            f" The machine had other work: of the seconds, {last.index.cpu:,.0f} and {last.vectors.cpu:,.0f} were CPU "
-            f"time, of both cores together."
+            f" The machine was busy: {last.index.cpu:,.0f} s and {last.vectors.cpu:,.0f} s of CPU time, both cores "
+            f"together."
         )
     growing = []
     for before, after in pairwise(grown):
