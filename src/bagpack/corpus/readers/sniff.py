@@ -57,7 +57,7 @@ def check_text(name: str, head: bytes) -> None:
         )
     if _ISO_2022.search(head):
         raise UnsuitableError(
-            f"{name} is in an ISO-2022 encoding, whose bytes would be taken for ASCII; convert it to UTF-8 (iconv -f "
+            f"{name} is in an ISO-2022 encoding, whose bytes look like ASCII; convert it to UTF-8 (iconv -f "
             f"ISO-2022-JP -t UTF-8)",
             "not UTF-8: ISO-2022",
         )
