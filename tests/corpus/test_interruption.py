@@ -155,6 +155,21 @@ def test_only_one_build_at_a_time_in_one_place(sources, tmp_path):
     index_corpus(sources, tmp_path / "s", **BUILD)
 
 
+def test_a_new_owner_waits_for_the_workers_of_a_killed_one(tmp_path):
+    work = tmp_path / "s.partial"
+    with owned(work, resume=False, overwrite=False):
+        (work / "shards").mkdir()
+    script = (
+        "import sys, time\nfrom pathlib import Path\nfrom bagpack.corpus.build.workdir import at_work\n"
+        "with at_work(Path(sys.argv[1])):\n    print('writing', flush=True)\n    time.sleep(1)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, work], stdout=subprocess.PIPE) as worker:
+        assert worker.stdout.readline() == b"writing\n"
+        begun = time.monotonic()
+        with owned(work, resume=True, overwrite=False):
+            assert time.monotonic() - begun > 0.7
+
+
 def test_what_goes_wrong_in_a_worker_is_not_blamed_on_its_lock(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"text\.txt"), at_work(tmp_path):
         (tmp_path / "text.txt").read_bytes()

@@ -1,8 +1,10 @@
 """Limits of the operating system: one sentence each, and nothing left behind."""
 
 import bz2
+import errno
 import gzip
 import lzma
+import os
 import resource
 import subprocess
 import sys
@@ -12,8 +14,11 @@ import pytest
 
 from bagpack import files
 from bagpack.corpus.build.estimate import _plain_size
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.readers.io import zstd
 from bagpack.corpus.readers.sources import inspect
+from bagpack.corpus.store import format
+from bagpack.corpus.store.shard import Shard
 from bagpack.errors import StoreError
 
 COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
@@ -48,9 +53,6 @@ def test_few_file_descriptors(descriptors, tmp_path, write):
 
 
 def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypatch):
-    import errno
-    import os
-
     (tmp_path / "a").write_bytes(b"12345678")
 
     def refuse(*arguments):
@@ -62,6 +64,22 @@ def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypat
         StoreError, match=r"too many open files \(this process may open [\d,]+\); raise the limit"
     ):
         files.map_array(tmp_path / "a", "<i8")
+
+
+def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):
+    source = write("a.txt", "Lions sleep.\n")
+    shard = index_corpus([source], tmp_path / "s", jobs=1).corpus.shards[0]
+    facts = Shard(shard.directory).facts
+
+    def refuse(*arguments):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(files, "_allow_more_files", lambda: False)
+    with pytest.raises(files.TooManyFilesError):
+        list(
+            format.damages(shard.directory, format.required(format.SHARD, facts["checksums"]), shard.numbers)
+        )
 
 
 def test_a_text_that_no_descriptor_is_left_for(write):
