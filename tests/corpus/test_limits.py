@@ -18,7 +18,6 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.readers.io import zstd
 from bagpack.corpus.readers.sources import inspect
 from bagpack.corpus.store import format
-from bagpack.corpus.store.shard import Shard
 from bagpack.errors import StoreError
 
 COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
@@ -69,7 +68,7 @@ def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypat
 def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):
     source = write("a.txt", "Lions sleep.\n")
     shard = index_corpus([source], tmp_path / "s", jobs=1).corpus.shards[0]
-    facts = Shard(shard.directory).facts
+    declared, numbers = shard.declared, shard.numbers
 
     def refuse(*arguments):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -77,9 +76,7 @@ def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, writ
     monkeypatch.setattr(os, "open", refuse)
     monkeypatch.setattr(files, "_allow_more_files", lambda: False)
     with pytest.raises(files.TooManyFilesError):
-        list(
-            format.damages(shard.directory, format.required(format.SHARD, facts["checksums"]), shard.numbers)
-        )
+        list(format.damages(shard.directory, declared, numbers))
 
 
 def test_a_text_that_no_descriptor_is_left_for(write):
