@@ -138,10 +138,16 @@ def test_remembered_counts_are_bounded(corpus, labelled, monkeypatch):
         np.testing.assert_array_equal(
             vectorizer.transform(pairs[start : start + 6]).toarray(), whole[start : start + 6]
         )
-        assert sum(len(matrix) for matrix in counted._kept.values()) <= 10
+        assert sum(len(matrix) for matrix in counted._kept.values()) == 6  # those before were forgotten
     for b in range(2, 10):
         PairVectorizer(corpus, b=b).fit_transform(pairs[:3])
     assert len(counted._kept) <= counted.KEPT
+    forget()
+    vectorizer.transform(pairs[:11])
+    assert not counted._kept
+    monkeypatch.setattr(counted, "MOST_ENTRIES", 5)
+    vectorizer.transform(pairs[:6])
+    assert not counted._kept
 
 
 def test_grid_search_and_pipeline_find_the_better_setting(corpus, labelled):
