@@ -69,6 +69,19 @@ def test_cost_reaches_the_trained_model(cli, store, relations, tmp_path):
     assert sizes[0] < sizes[1]
 
 
+def test_cost_reaches_the_strongest_features(cli, store, relations):
+    base = ("evaluate", store, relations, "-b", 40, "--folds", 2, "--condition", "v12")
+    small, large = (
+        max(
+            feature["weight"]
+            for found in decisions(cli, *base, "-C", C)["features"].values()
+            for feature in found
+        )
+        for C in ("0.001", "1")
+    )
+    assert 0 < small < large / 10
+
+
 @pytest.mark.parametrize("value", ["inf", "1e300", "nan", "0", "-1"])
 def test_costs_with_which_nothing_ends_are_refused(cli, store, relations, value):
     done = cli("evaluate", store, relations, "-b", 40, "-C", value, "-j", 1)
