@@ -20,7 +20,7 @@ from bagpack.corpus.build.shard_writer import (
 )
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.store.strings import FEW, Strings
 from bagpack.corpus.text.casefold import fold
 
 byte_strings = st.lists(st.binary(max_size=20), max_size=60)
@@ -43,11 +43,21 @@ def test_find_is_a_binary_search_for_equality(items, queries):
     assert found == [items.index(query) if query in items else -1 for query in [*queries, *items]]
 
 
+@given(byte_strings | nasty_strings, st.data())
+def test_equal_strings_are_found_at_their_place(items, data):
+    others = [data.draw(st.sampled_from([item, item[:-1], item[:-1] + b"x", b""])) for item in items]
+    assert Strings.of(items).equals(Strings.of(others)).tolist() == [
+        a == b for a, b in zip(items, others, strict=True)
+    ]
+
+
 @given(byte_strings, st.data())
 def test_take_picks_in_order(items, data):
     indices = st.integers(0, max(len(items) - 1, 0))
     order = data.draw(st.lists(indices, max_size=20)) if items else []
-    assert list(Strings.of(items).take(np.array(order, np.int64))) == [items[i] for i in order]
+    for times in (1, FEW + 1):  # few are taken without the kernel
+        many = order * times
+        assert list(Strings.of(items).take(np.array(many, np.int64))) == [items[i] for i in many]
 
 
 @given(st.lists(st.text(max_size=8) | st.text("IİıiAÄäa\u0308\u0307ΐẞß", max_size=8), max_size=20))

@@ -19,7 +19,7 @@ U8 = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
 PREFIX = 7  # bytes that are compared at once when strings are sorted
-FEW = 32  # queries that are searched without a kernel, which would take longer to load
+FEW = 32  # strings that are searched or taken without a kernel, which would take longer to load
 
 
 @subroutine
@@ -215,8 +215,10 @@ class Strings:
 
     def take(self, order: NDArray[np.int64]) -> Strings:
         """The strings at these indices, in this order."""
-        starts = self.offsets[:-1].astype(np.int64)[order]
-        ends = self.offsets[1:].astype(np.int64)[order]
+        if order.size <= FEW:
+            return Strings.of(map(self.bytes_at, order.tolist()))
+        starts = self.offsets[order].astype(np.int64)
+        ends = self.offsets[order + 1].astype(np.int64)
         blob = np.empty(int((ends - starts).sum()), np.uint8)
         offsets = np.zeros(order.size + 1, np.int64)
         _take(self.blob, self.offsets, order, blob, offsets)
