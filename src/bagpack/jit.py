@@ -64,6 +64,11 @@ def subroutine(function: Callable[..., Any]) -> Any:
     return Lazy(function, partial(_compile, _nrt=False, no_cpython_wrapper=True))
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """A subroutine that is copied into the kernels that call it: a call for every token would take half of the time."""
+    return Lazy(function, partial(_compile, _nrt=False, no_cpython_wrapper=True, forceinline=True))
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A view that cannot be written: one compiled kernel serves memory maps, bytes and arrays."""
     view = array.view()

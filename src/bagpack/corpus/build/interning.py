@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.readers.base import TokenBatch
 from bagpack.corpus.store.strings import Strings
-from bagpack.jit import intrinsic, kernel, read_only, subroutine
+from bagpack.jit import inlined, intrinsic, kernel, read_only
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
@@ -46,7 +46,7 @@ def load_word(typing_context: Any, array: Any, index: Any) -> Any:
 
 
 # Indices are unsigned throughout: a signed one is checked for wrapping around at every byte.
-@subroutine
+@inlined
 def word_at(buffer, at, end):  # type: ignore[no-untyped-def]
     """The bytes from `at` to `end`, eight at most, as one number."""
     if at + EIGHT <= np.uint64(buffer.size):
@@ -63,7 +63,7 @@ def word_at(buffer, at, end):  # type: ignore[no-untyped-def]
     return word
 
 
-@subroutine
+@inlined
 def hash_bytes(buffer, start, end, hashed):  # type: ignore[no-untyped-def]
     """The hash of what came before, with the bytes of a span and their number added."""
     at = start
@@ -75,7 +75,7 @@ def hash_bytes(buffer, start, end, hashed):  # type: ignore[no-untyped-def]
     return hashed ^ (hashed >> HALF)
 
 
-@subroutine
+@inlined
 def _same_bytes(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
     """Whether buffer[start:end] is at `at` in the blob."""
     if end + EIGHT > np.uint64(buffer.size) or at + (end - start) + EIGHT > np.uint64(blob.size):
@@ -92,7 +92,7 @@ def _same_bytes(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
     return start == end or (differing << (EIGHT * (start + EIGHT - end))) == np.uint64(0)
 
 
-@subroutine
+@inlined
 def _append(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
     """Copy buffer[start:end] to `at` in the blob; returns where it ends."""
     while start < end:
@@ -102,7 +102,7 @@ def _append(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
     return at
 
 
-@subroutine
+@inlined
 def intern_hashed(  # type: ignore[no-untyped-def]
     hashed, buffer, start, end, paired, buffer2, start2, end2, slots, hashes, offsets, blob, used
 ):
