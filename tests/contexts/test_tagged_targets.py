@@ -55,6 +55,7 @@ def test_each_word_of_several_may_have_one(corpus):
     assert names(corpus, "ice cream/NOUN", "ice/N_cream/N", "ice/VERB cream") == [
         "ice cream/NOUN", "ice/NOUN cream/NOUN", None,
     ]  # fmt: skip
+    assert names(corpus, "saw/NOUN cut/VERB", "saw/NOUN cut/NOUN") == ["saw/NOUN cut/VERB", None]
 
 
 def test_counts_by_part_of_speech(corpus):

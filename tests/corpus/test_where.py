@@ -144,6 +144,7 @@ def test_vertical_text_across_slices(tmp_path, write):
     for part_bytes in (None, 2000):
         corpus = build(source, tmp_path / "s", part_bytes=part_bytes)
         assert attributes_of(corpus) == expected
+        assert corpus.attributes["genre"] == {"news": 3, "R&D": 3}  # those of several shards once
         assert corpus.where("genre == 'R&D'").documents == 3
         assert corpus.where("year == 1903").tokens == 200
     assert len(corpus.shards) > 6
