@@ -32,7 +32,7 @@ def task():
         counts, labels = make_counts(850, 1000, 2 * B, n_labels=17, seed=1)
         return counts, labels, random_splits(encode_targets(labels), FOLDS)
     data = read_dataset(DATA_SET)
-    counts = BlockMatrix.open(MATRIX).counts(data.pairs)
+    counts = BlockMatrix.open(MATRIX).rows_of(data.pairs)
     return counts, data.labels, random_splits(encode_targets(data.labels), FOLDS)
 
 
@@ -43,9 +43,9 @@ def ours() -> None:
     from bagpack.evaluate import cross_validate
 
     counts, y, splits = task()
-    cross_validate(counts, y, splits[:2], baselines=False)
+    cross_validate(counts, y, splits[:2], preset="paper", baselines=False)
     with threadpool_limits(1):
-        found, seconds = quickest(lambda: cross_validate(counts, y, splits, baselines=False))
+        found, seconds = quickest(lambda: cross_validate(counts, y, splits, preset="paper", baselines=False))
     np.savez(DECISIONS, **{name: found[name].decisions for name in CONDITIONS})
     report(seconds=seconds, accuracy=_accuracy(found))
 
@@ -131,7 +131,7 @@ def linear_svc_sparse() -> None:
     from sklearn.svm import LinearSVC
 
     def tfidf(counts, train):
-        matrix = counts.matrix().tocsr()
+        matrix = counts.tocsr()
         return TfidfTransformer(sublinear_tf=True).fit(matrix[train]).transform(matrix)
 
     _peer(LinearSVC, 2, prepare=tfidf)
