@@ -100,6 +100,13 @@ def test_a_label_merged_over_several_rows_is_the_label_of_each(tmp_path):
     assert read_dataset(path).labels == ["part", "part", "kind"]
 
 
+def test_merged_cells_next_to_and_below_the_table_are_no_part_of_it(tmp_path):
+    rows = [["w1", "w2", "label"], ["leaf", "tree", "part"], ["wheel", "car", "part"]]
+    path = tmp_path / "d.xlsx"
+    path.write_bytes(xlsx(rows, merged=[(1, 7, 2, 7, ""), (20, 0, 25, 0, "")]))
+    assert read_dataset(path).labels == ["part", "part"]
+
+
 def test_a_title_merged_over_the_columns_is_not_a_header(tmp_path):
     rows = [[], ["w1", "w2", "label"], ["leaf", "tree", "part"]]
     path = tmp_path / "d.xlsx"

@@ -80,7 +80,7 @@ def _cells(sheet: Any) -> list[list[Any]]:
     rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
     merged = getattr(sheet, "merged_cell_ranges", None) or ()  # not in calamine's first versions, nor in .ods
     for (top, left), (bottom, right) in merged:
-        if left == right:
+        if left == right and rows and left < len(rows[0]):  # empty cells next to the table may be merged too
             for row in rows[top + 1 : bottom + 1]:
                 row[left] = rows[top][left]
     return rows
