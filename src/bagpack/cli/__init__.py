@@ -106,9 +106,8 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by the shell (>&-): what is written goes nowhere
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     end_on_signals()
-    gc.set_threshold(
-        50_000, 20, 20
-    )  # imports and numba make many objects that stay: looking for cycles takes 5 %
+    # Imports and numba make many objects that stay: looking for cycles among them takes 5 % of the first run.
+    gc.set_threshold(50_000, 20, 20)
 
     if sys.stderr.isatty():  # a log has no reader who waits
         on_compile(lambda: print(COMPILING, file=sys.stderr))
