@@ -32,6 +32,7 @@ VARIANTS = (
     Variant("v12 weighs half", modern(v12=0.7)),
     Variant("v12 weighs double", modern(v12=1.4)),
     Variant("no product", modern(product=False)),
+    Variant("no cosine", modern(cosine=0)),
     Variant("no statistics", modern(statistics=False)),
     Variant("with difference", modern(difference=True)),
     Variant("C = 10", modern(C=10)),

@@ -1,8 +1,8 @@
 """Names of features, `v12:+betw:such as`: built and parsed here alone.
 
 A feature's name is its block, its segment and its term. Blocks: v1 and v2 (contexts of each word), v12 (contexts of the
-two together), `v1·v2` and `v1−v2` (products and differences of v1 and v2, column by column), `pair` (statistics of
-the pair, which have no terms).
+two together), `v1·v2` and `v1−v2` (products and differences of v1 and v2, column by column), `cosine` (that of v1 and
+v2) and `pair` (statistics of the pair); these two have no terms.
 """
 
 from __future__ import annotations
@@ -17,14 +17,20 @@ PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 BLOCKS = {"v1": WORD_SEGMENTS, "v2": WORD_SEGMENTS, "v12": PAIR_SEGMENTS}
 CONDITIONS = {"v1v2": ("v1", "v2"), "v12": ("v12",), "v1v2v12": ("v1", "v2", "v12")}
 
-PRODUCT, DIFFERENCE, STATISTICS = "v1·v2", "v1−v2", "pair"
-JOINED = (PRODUCT, DIFFERENCE)
+PRODUCT, DIFFERENCE, COSINE, STATISTICS = "v1·v2", "v1−v2", "cosine", "pair"
+JOINED = (PRODUCT, DIFFERENCE, COSINE)  # made of v1 and v2
 STATISTIC_NAMES = ("w1 first", "w2 first", "together", "PMI", "order")
-SEGMENTS = {**BLOCKS, PRODUCT: WORD_SEGMENTS, DIFFERENCE: WORD_SEGMENTS, STATISTICS: STATISTIC_NAMES}
+SEGMENTS = {
+    **BLOCKS,
+    PRODUCT: WORD_SEGMENTS,
+    DIFFERENCE: WORD_SEGMENTS,
+    COSINE: ("v1 v2",),
+    STATISTICS: STATISTIC_NAMES,
+}
 
 
 class Feature(NamedTuple):
-    """A feature's name taken apart; statistics have an empty term."""
+    """A feature's name taken apart; statistics and the cosine have an empty term."""
 
     block: str
     segment: str
@@ -62,12 +68,17 @@ def block_features(block: str, terms: Sequence[str]) -> list[str]:
 
 def over_terms(block: str) -> bool:
     """Whether a block has a column for each segment and term."""
-    return block != STATISTICS
+    return block not in (STATISTICS, COSINE)
 
 
 def block_width(block: str, terms: int) -> int:
     """Number of a block's columns over this many terms."""
     return len(SEGMENTS[block]) * (terms if over_terms(block) else 1)
+
+
+def counted_width(block: str, terms: int) -> int:
+    """Number of columns of the counts that a block is made of."""
+    return block_width("v1" if block in JOINED else block, terms)
 
 
 def parse_feature(name: str) -> Feature | None:

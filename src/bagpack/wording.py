@@ -14,6 +14,7 @@ _STATISTICS = {
     "pair:together": "{w1} and {w2} are seen together",
     "pair:PMI": "how much more often than by chance {w1} and {w2} are together",
     "pair:order": "how much more often {w1} comes first than {w2}",
+    "cosine:v1 v2": "how similar the contexts of {w1} and {w2} are",
 }
 
 CONDITIONS = {
@@ -33,6 +34,7 @@ _BLOCKS = {
     "v12": "together",
     "v1·v2": "in common",
     "v1−v2": "what sets them apart",
+    "cosine": "how similar",
     "pair": "how often together",
 }
 
@@ -182,6 +184,8 @@ def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
     block = name.partition(":")[0]
     if block == "v1·v2":
         return f"{count:,}× with both"
+    if block == "cosine":
+        return f"{count:,} in common"
     if block == "v1−v2" or name == "pair:order":
         if not count:
             return "as often with both" if block == "v1−v2" else "as often either way"

@@ -56,8 +56,16 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     assert {feature.name for feature in reason.features} == {n for n in parts if n.startswith("pair:")}
     assert reason.words.startswith(f"{w1} and {w2} occur together {say_times(together)}, ")
     assert 0 < len(reason.lines) <= 2 and reason.total <= together
+    matrix = model.count([(w1, w2)], source)
+    one, two = (matrix.word_counts[[int(row[0])]].toarray()[0] for row in (matrix.w1, matrix.w2))
+    shared = int(((one > 0) & (two > 0)).sum())
+    assert parts["cosine:v1 v2"].count == shared > 1
+    alike = next(reason for reason in found.decisions[0].reasons if reason.kind == "similarity")
+    assert alike.words == f"{w1} and {w2} have {shared:,} context terms in common"
+    assert (alike.total, alike.lines) == (0, [])
     page = found.to_html()
-    assert page.count('<details class="feature">') == sum(len(d.reasons) for d in found.decisions)
+    with_lines = [r for d in found.decisions for r in d.reasons if r.kind != "similarity"]
+    assert page.count('<details class="feature">') == len(with_lines)
     for decision in found.decisions:
         assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
 

@@ -7,11 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.explain.grouping import CONTEXT, FREQUENCY, PUNCTUATION, cluster_terms, group_features
+from bagpack.explain.grouping import (
+    CONTEXT,
+    FREQUENCY,
+    PUNCTUATION,
+    SIMILARITY,
+    cluster_terms,
+    group_features,
+)
 from bagpack.explain.reasons import phrase_around
 
 PLACES = ["v1:pre", "v1:post", "v2:pre", "v2:post", "v1·v2:pre", "v12:+pre", "v12:+betw", "v12:+post", "v12:-betw",
-          "pair:PMI", "pair:order"]  # fmt: skip
+          "pair:PMI", "pair:order", "cosine:v1 v2"]  # fmt: skip
 
 
 def grouped(*features):
@@ -61,13 +68,14 @@ def test_the_same_term_on_both_sides_is_one_reason():
 def test_kinds():
     found = grouped(
         ("v1:pre", ",", 3), ("v1:pre", "red", 3), ("v1:pre", ", red", 1), ("v12:+betw", ".", 1),
-        ("pair:PMI", "", 4), ("pair:order", "", -1),
+        ("pair:PMI", "", 4), ("pair:order", "", -1), ("cosine:v1 v2", "", 7),
     )  # fmt: skip
     assert found == {
         frozenset(["v1:pre ,"]): PUNCTUATION,
         frozenset(["v1:pre red", "v1:pre , red"]): CONTEXT,
         frozenset(["v12:+betw ."]): PUNCTUATION,
         frozenset(["pair:PMI", "pair:order"]): FREQUENCY,
+        frozenset(["cosine:v1 v2"]): SIMILARITY,
     }
 
 

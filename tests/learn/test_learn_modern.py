@@ -6,18 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics.pairwise import paired_cosine_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bagpack.artefacts import seal_of
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate import cross_validate, random_splits
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
+from bagpack.learn.association import Cosine
 from bagpack.learn.features import pair_statistics, statistics_of
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.presets import get_preset, modern
 from bagpack.learn.synthetic import make_counts
 from bagpack.learn.transformers import LogCounts, LogPpmi, Ppmi, Trust, UnitLength
-from bagpack.names import DIFFERENCE, PRODUCT, STATISTICS
+from bagpack.names import COSINE, DIFFERENCE, PRODUCT, STATISTICS
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
@@ -107,6 +109,22 @@ def test_interactions_are_those_of_the_weighted_words(counts_and_labels):
         assert blocks[name].block.expanded().toarray() == pytest.approx(of_unit_length(wanted)), name
 
 
+def test_the_cosine_is_that_of_the_weighted_words(counts_and_labels):
+    counts, _ = counts_and_labels
+    logs = np.log1p(counts.word_counts.toarray())
+    cosines = paired_cosine_distances(logs[counts.w1], logs[counts.w2])
+    for unit in (True, False):  # the cosine does not depend on the other blocks' lengths
+        preset = modern(words=LogCounts, unit=unit, cosine=3.0)
+        block = weight_blocks(counts, (COSINE,), preset)[COSINE].block
+        assert block.rows.toarray() == pytest.approx(3.0 * (1 - cosines)[:, None])
+    assert COSINE not in modern(cosine=0).blocks_of("v1v2") and COSINE not in modern().blocks_of("v12")
+
+
+def test_a_cosine_needs_two_rows_per_pair():
+    with pytest.raises(ValueError, match="does not hold two words per pair"):
+        Cosine().on(Block("v12", sparse.csr_array(np.eye(3))))
+
+
 def test_statistics_are_zero_for_what_was_never_seen(counts_and_labels):
     counts, _ = counts_and_labels
     values = pair_statistics(counts)
@@ -127,10 +145,10 @@ def test_blocks_count_with_their_factors(counts_and_labels):
     counts, y = counts_and_labels
     model = fit_counts(counts, encode_targets(y), preset="modern")
     factors = {weighting.name: weighting.factor for weighting in model.weightings}
-    assert factors == {"v1": 1.0, "v2": 1.0, PRODUCT: 1.0, "v12": 1.0, STATISTICS: 0.9}
+    assert factors == {"v1": 1.0, "v2": 1.0, PRODUCT: 1.0, COSINE: 2.0, "v12": 1.0, STATISTICS: 0.55}
     assert modern().steps("v12")[-1].k == 1.0
     block = weight_blocks(counts, (STATISTICS,), get_preset("modern"))[STATISTICS].block
-    assert block.rows.toarray() == pytest.approx(0.9 * pair_statistics(counts))
+    assert block.rows.toarray() == pytest.approx(0.55 * pair_statistics(counts))
     plain, doubled, trusting = (
         weight_blocks(counts, ("v12",), preset)["v12"].block.expanded().toarray()
         for preset in (modern(), modern(v12=2.0), modern(trust=0))
@@ -216,4 +234,4 @@ def test_an_unknown_preset_is_refused():
         UsageError, match="unknown preset 'modern:gaps=yes'; choose one of paper, words, modern"
     ):
         get_preset("modern:gaps=yes")
-    assert get_preset("modern").blocks_of("v1v2v12") == ("v1", "v2", PRODUCT, "v12", STATISTICS)
+    assert get_preset("modern").blocks_of("v1v2v12") == ("v1", "v2", PRODUCT, COSINE, "v12", STATISTICS)

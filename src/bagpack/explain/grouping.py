@@ -21,14 +21,15 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.names import STATISTICS
+from bagpack.names import COSINE, STATISTICS
 
-CONTEXT, PUNCTUATION, FREQUENCY = "context", "punctuation", "frequency"
+CONTEXT, PUNCTUATION, FREQUENCY, SIMILARITY = "context", "punctuation", "frequency", "similarity"
+_WITHOUT_TERMS = {STATISTICS: FREQUENCY, COSINE: SIMILARITY}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Features that are one reason: their numbers, and whether they are contexts, punctuation or mere frequency."""
+    """Features that are one reason: what they are (contexts, punctuation, frequency, similarity), and their numbers."""
 
     kind: str
     members: tuple[int, ...]
@@ -94,8 +95,8 @@ def group_features(
     merged: dict[tuple[str, str], list[int]] = {}
     spoken: dict[tuple[str, str], bool] = {}
     for (side, _), features in at.items():
-        if side == STATISTICS:
-            groups.append(Group(FREQUENCY, tuple(chain.from_iterable(features.values()))))
+        if side in _WITHOUT_TERMS:
+            groups.append(Group(_WITHOUT_TERMS[side], tuple(chain.from_iterable(features.values()))))
             continue
         seen = {name: sum(sizes[number] for number in numbers) for name, numbers in features.items()}
         for cluster in cluster_terms(seen):
@@ -115,8 +116,8 @@ def group_features(
 def _side(place: str) -> tuple[str, str]:
     """What is one reason if the term is the same, and the place within it."""
     block, _, segment = place.partition(":")
-    if block == STATISTICS:
-        return STATISTICS, ""
+    if block in _WITHOUT_TERMS:
+        return block, ""
     if block != "v12":
         return "words", segment
     order, where = segment[0], segment[1:]

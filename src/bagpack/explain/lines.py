@@ -26,7 +26,7 @@ from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach
 from bagpack.explain.marking import Span, mark_line
 from bagpack.jit import kernel
-from bagpack.names import DIFFERENCE, JOINED, STATISTICS, Feature, parse_feature
+from bagpack.names import COSINE, DIFFERENCE, JOINED, STATISTICS, Feature, parse_feature
 
 I64 = NDArray[np.int64]
 ANY = -1  # instead of a key or a tag
@@ -103,11 +103,14 @@ class PairEvidence:
         """The contexts that contain a feature's term, in corpus order, `most` of them shown.
 
         Products and differences of v1 and v2 have the lines of both words, half of each; statistics of the pair have
-        the lines where it is seen. `marked` are the terms to mark; None marks the feature's own.
+        the lines where it is seen; the cosine of v1 and v2 has none. `marked` are the terms to mark; None marks the
+        feature's own.
         """
         block, segment, term = _parts(feature)
         if block == STATISTICS:
             return self._seen(feature, segment, most)
+        if block == COSINE:
+            return FeatureLines(feature, 0, 0, (), ())
         marked = [term] if marked is None else marked
         if block in JOINED:
             half = None if most is None else (most + 1) // 2

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.explain.grouping import FREQUENCY, is_punctuation
+from bagpack.explain.grouping import FREQUENCY, SIMILARITY, is_punctuation
 from bagpack.explain.lines import PairEvidence
 from bagpack.explain.marking import TERM, W1, W2, Span
 from bagpack.learn.features import evidence
@@ -42,7 +42,8 @@ class Reason:
     value
         The sum of its features' values.
     kind
-        ``context``, ``punctuation`` or ``frequency``.
+        ``context``, ``punctuation``, ``frequency`` (how often the two occur together) or ``similarity`` (of their
+        contexts).
     decides
         Whether the answer would be another one without it.
     words, spans
@@ -89,6 +90,8 @@ class ReasonWriter:
         note, also = "", tuple[str, ...]()
         if kind == FREQUENCY:
             spans = self._say_frequency()
+        elif kind == SIMILARITY:
+            spans = self._say_similarity(main.count)
         else:
             phrase = phrase_around(own.term, self._counts(own, ordered, taken))
             others = dict.fromkeys(taken[feature.name].term for feature in ordered)
@@ -151,6 +154,11 @@ class ReasonWriter:
     def _word_counts(self) -> dict[str, NDArray[np.integer[Any]]]:
         columns = np.arange(len(WORD_SEGMENTS) * len(self.one.terms))
         return {block: evidence(self.one, block, columns) for block in ("v1", "v2")}
+
+    def _say_similarity(self, shared: int) -> tuple[Span, ...]:
+        terms = "context term" if shared == 1 else "context terms"
+        one, two = Span(self.w1, W1), Span(self.w2, W2)
+        return one, Span(" and "), two, Span(f" have {shared:,} {terms} in common")
 
     def _say_frequency(self) -> tuple[Span, ...]:
         plus, minus = int(self.one.n_plus[0]), int(self.one.n_minus[0])

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.jit import kernel, read_only
+from bagpack.learn.design import ProductBlock, score_blocks
 from bagpack.learn.weighting import STEPS, Step, with_values
 from bagpack.vectors.blocks import Block
 
@@ -231,7 +232,7 @@ class Joining(_Rowwise):
     """A step that makes one row of a pair's two.
 
     A linear SVM over v1 and v2 adds up what each word contributes by itself. Their product shows in which contexts
-    *both* occur, their difference which of them occurs there more often.
+    *both* occur, their difference which of them occurs there more often, their cosine how similar the words are.
     """
 
     rowwise: ClassVar[bool] = False
@@ -267,4 +268,20 @@ class Difference(Joining):
         return replace(block, rows=sparse.csr_array(one - two), index=None, other=None, seen=None)
 
 
-STEPS.update({s.step_name: s for s in (LogCounts, UnitLength, Trust, Ppmi, LogPpmi, Product, Difference)})
+class Cosine(Joining):
+    """The cosine of the two rows, which must have unit length: one column."""
+
+    step_name: ClassVar[str] = "cosine"
+
+    def on(self, block: Block) -> Block:
+        """One row per pair."""
+        if block.index is None or block.other is None:
+            raise ValueError(f"the block {block.name} does not hold two words per pair")
+        products = ProductBlock(block.rows, block.index, block.other, unit=False)
+        cosines = score_blocks([products], [np.ones((block.width, 1))])
+        return replace(block, rows=sparse.csr_array(cosines), index=None, other=None, seen=None)
+
+
+STEPS.update(
+    {s.step_name: s for s in (LogCounts, UnitLength, Trust, Ppmi, LogPpmi, Product, Difference, Cosine)}
+)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.errors import UsageError
-from bagpack.names import BLOCKS, DIFFERENCE, JOINED, PRODUCT, STATISTICS
+from bagpack.names import BLOCKS, COSINE, DIFFERENCE, JOINED, PRODUCT, STATISTICS
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PLAIN = "x"  # all columns of a matrix without named blocks
 WORDS = ("w1", "w2")  # which words are in the pair, for the words-only baseline
-NEEDED = {PRODUCT: ("v1", "v2"), DIFFERENCE: ("v1", "v2"), STATISTICS: ("v12",)}
+NEEDED = {**dict.fromkeys(JOINED, ("v1", "v2")), STATISTICS: ("v12",)}
 # Logarithms of counts reach 8, the other statistics 1 to 4: divided so, each has about the weight of a context or two.
 SCALE = np.array([5.0, 5.0, 5.0, 15.0, 5.0])
 
@@ -117,6 +117,9 @@ def evidence(one: BlockMatrix, name: str, columns: Ints) -> Ints:
     if name == STATISTICS:
         plus, minus = int(one.n_plus[0]), int(one.n_minus[0])
         return np.array([plus, minus, plus + minus, plus + minus, plus - minus], dtype=np.int64)[columns]
+    if name == COSINE:
+        seen = one.word_counts[[int(one.w1[0]), int(one.w2[0])]].astype(bool)
+        return np.full(len(columns), seen[[0]].multiply(seen[[1]]).nnz, dtype=np.int64)
     first, second = (_row(one.word_counts, int(rows[0]), columns) for rows in (one.w1, one.w2))
     if name == PRODUCT:
         return np.minimum(first, second)

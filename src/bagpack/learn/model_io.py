@@ -36,7 +36,7 @@ from bagpack.learn.block_weighting import BlockWeighting
 from bagpack.learn.calibration import Calibration, Threshold
 from bagpack.learn.model import LinearModel
 from bagpack.learn.weighting import STEPS, Step
-from bagpack.names import JOINED, SEGMENTS, block_width
+from bagpack.names import JOINED, SEGMENTS, block_width, counted_width
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats
@@ -228,7 +228,7 @@ def _read_block(
     name = entry["name"]
     if name not in SEGMENTS:
         raise StoreError(f"{path} uses the block {name!r}, {UNKNOWN}")
-    width = before = block_width(name, terms)
+    width, before = block_width(name, terms), counted_width(name, terms)
     steps: list[Step] = []
     for n, step_entry in enumerate(entry["steps"]):
         settings = dict(step_entry) if isinstance(step_entry, Mapping) else {"name": step_entry}

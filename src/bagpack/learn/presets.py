@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bagpack.errors import UsageError
-from bagpack.learn.association import Difference, LogPpmi, Product, Trust, UnitLength
+from bagpack.learn.association import Cosine, Difference, LogPpmi, Product, Trust, UnitLength
 from bagpack.learn.weighting import Step, Tfidf, TwoSigma
-from bagpack.names import CONDITIONS, DIFFERENCE, PRODUCT, STATISTICS
+from bagpack.names import CONDITIONS, COSINE, DIFFERENCE, PRODUCT, STATISTICS
 
 # Gram matrices add up, so a block counts with the square of its factor.
-STATISTICS_FACTOR = 0.9
+STATISTICS_FACTOR = 0.55
+COSINE_FACTOR = 2.0
 
 
 def paper_steps(block: str) -> list[Step]:
@@ -69,6 +70,7 @@ def modern(
     v12: float = 1.0,
     product: bool = True,
     difference: bool = False,
+    cosine: float = COSINE_FACTOR,
     statistics: bool = True,
     C: float = 1.0,
     cosines: bool = True,
@@ -76,7 +78,8 @@ def modern(
     """Preset `modern`, or a variant of it for `python -m benchmarks.accuracy ablation`.
 
     Raw counts let a few frequent terms decide, and a frequent word's row outweighs a rare one's; log counts and PPMI
-    of unit length tame both. v1 and v2 share their columns, so their product says what the words have in common.
+    of unit length tame both. v1 and v2 share their columns, so their product says what the words have in common, and
+    their cosine how similar they are.
     Nothing but the SVM itself is learned from a task's rows. docs/accuracy.md shows what each part contributes.
 
     Parameters
@@ -91,8 +94,10 @@ def modern(
         Factor on v12.
     product, difference, statistics
         Which blocks are added: of the two words, and of the pair (n+, n−, seen, PMI, log odds of the order).
+    cosine
+        Factor on the cosine of v1 and v2; 0 leaves it out.
     """
-    joined = {PRODUCT: product, DIFFERENCE: difference}
+    joined = {PRODUCT: product, DIFFERENCE: difference, COSINE: cosine}
     of_words = ("v1", "v2", *(block for block, wanted in joined.items() if wanted))
     of_pair = ("v12", *((STATISTICS,) if statistics else ()))
 
@@ -103,16 +108,18 @@ def modern(
         found: list[Step] = [*([weighting()] if weighting else []), *([UnitLength()] if unit else [])]
         if block == "v12" and trust:
             found.append(Trust(trust))
+        if block == COSINE:
+            return [*([weighting()] if weighting else []), UnitLength(), Cosine()]
         if block in joined:
             found += [Product() if block == PRODUCT else Difference(), *([UnitLength()] if unit else [])]
         return found
 
     return Preset(
         name,
-        "Log counts and PPMI of unit length, product of v1 and v2, pair statistics; linear SVM",
+        "Log counts and PPMI of unit length, product and cosine of v1 and v2, pair statistics; linear SVM",
         steps,
         conditions={"v1v2": of_words, "v12": of_pair, "v1v2v12": (*of_words, *of_pair)},
-        block_weights={STATISTICS: STATISTICS_FACTOR, "v12": v12},
+        block_weights={STATISTICS: STATISTICS_FACTOR, COSINE: cosine, "v12": v12},
         C=C,
         cosines=cosines,
     )
