@@ -83,12 +83,12 @@ def test_pages_of_a_model_with_every_kind_of_feature(world, tmp_path):
             return model.json(), pages, by_block, lines
 
     model, pages, by_block, lines = run_apart(scene())
-    assert {"v1", "v2", "v12", "v1·v2", "pair"} <= by_block.keys()
+    assert {"v1", "v2", "v12", "v1·v2", "cosine", "pair"} <= by_block.keys()
     assert [page.status_code for page in pages] == [200, 200]
     for rows in (*model["strongest"].values(), *model["weakest"].values()):
         for row in rows:
             assert row["pattern"] != row["name"], row
-            assert row["place"] or row["name"].startswith(("pair:", "v1·v2:")), row
+            assert row["place"] or row["name"].startswith(("pair:", "v1·v2:", "cosine:")), row
     for name, (page, twin) in lines.items():
         assert page.status_code == twin.status_code == 200, name
         found = twin.json()

@@ -20,4 +20,4 @@ def test_a_notebook_holds(path, monkeypatch):
 
     shown = texts(nbformat.read(path, as_version=4))
     assert shown, "run: python scripts/run_notebooks.py"
-    assert texts(run(path)) == shown, f"run: python scripts/run_notebooks.py {path.name}"
+    assert texts(run(path)) == shown, f"run: python scripts/run_notebooks.py notebooks/{path.name}"

@@ -95,7 +95,7 @@ def modern(
     product, difference, statistics
         Which blocks are added: of the two words, and of the pair (n+, n−, seen, PMI, log odds of the order).
     cosine
-        Factor on the cosine of v1 and v2; 0 leaves it out.
+        Factor on the cosine of v1 and v2; 0 omits it.
     """
     joined = {PRODUCT: product, DIFFERENCE: difference, COSINE: cosine}
     of_words = ("v1", "v2", *(block for block, wanted in joined.items() if wanted))
