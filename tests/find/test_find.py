@@ -117,6 +117,31 @@ def test_the_cheap_ranking_is_the_decision_without_what_only_pairs_contexts_tell
     assert len(pool) == 50
 
 
+def test_candidates_of_a_fixed_word_are_ranked_by_their_first_observations(source, trained, monkeypatch):
+    """The best of them are then counted in full, and have the same numbers as without a first ranking."""
+    monkeypatch.setattr("bagpack.find.pool.FIRST", 2)
+    model = trained.model
+    full = find_pairs(source, model, "part", w2="partb03", **EVERYTHING)
+    few = replace(model, counting=replace(model.counting, limit=2))
+    scores = few.label_scores([(row.w1, row.w2) for row in full])[:, model.classes.index("part")]
+    expected = [full[k] for k in sorted(np.argsort(-scores)[:8].tolist())]
+    assert expected != list(full[:8])
+    for n_jobs, more in ((1, {}), (2, {}), (1, {"never_meeting": 3})):
+        found = find_pairs(source, model, "part", w2="partb03", scored=8, n_jobs=n_jobs, **more, **EVERYTHING)
+        seen = [row for row in found if row.together]
+        assert [replace(row, rank=0) for row in seen] == [replace(row, rank=0) for row in expected]
+        assert found.candidates == len(full) and any("the best" in note for note in found.notes)
+
+
+def test_how_many_candidates_of_a_fixed_word_are_counted_in_full(source, trained, monkeypatch):
+    asked = {"top": 1, "sentences": False}
+    assert find_pairs(source, trained.model, "part", w2="partb03", scored=3, **asked).scored == 3
+    for fewest, scored in ((12, 12), (4, 10)):
+        monkeypatch.setattr("bagpack.find.ranking.FEWEST_SCORED", fewest)
+        assert find_pairs(source, trained.model, "part", w2="partb03", **asked).scored == scored
+    assert find_pairs(source, trained.model, "part", **asked).scored > 100
+
+
 @pytest.mark.parametrize(
     "options", [{"preset": "paper"}, {"condition": "v12"}, {"preset": "paper", "condition": "v1v2"}]
 )

@@ -68,8 +68,9 @@ def find(
         int, advanced("--never-meeting", help="Also consider N pairs that never co-occur.")
     ] = 0,
     scored: Annotated[
-        int, advanced("--scored", help="Number of candidates that get full vectors.")
-    ] = 100_000,
+        int | None,
+        advanced("--scored", help="Candidates that get full vectors (100,000; of one word, 10 × --top)."),
+    ] = None,
     negatives: Annotated[
         int | None,
         advanced("--negatives", help="Negatives to draw from the corpus (10 per example, 200 to 4,000)."),

@@ -31,6 +31,7 @@ from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.function_words import has_letter
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import UsageError
@@ -86,18 +87,31 @@ class Candidates:
         return Candidates(self.words, self.n_words, *(column[chosen] for column in columns))
 
 
+def frequent_numbers(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> I64:
+    """Numbers in the lexicon of the most frequent words that have a letter, the most frequent first.
+
+    Ties are in code-point order.
+    """
+    counts = np.asarray(corpus.lexicon.counts)
+    order = np.flatnonzero(counts >= min_count)
+    order = order[np.argsort(-counts[order], kind="stable")]
+    found: list[I64] = [order[:0]]
+    for start in range(0, order.size, READ_AT_ONCE):
+        numbers = order[start : start + READ_AT_ONCE]
+        found.append(numbers[has_letter(corpus, numbers)])
+        if most is not None and sum(map(len, found)) >= most:
+            break
+    return np.concatenate(found)[:most]
+
+
 def frequent_words(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> list[Target]:
     """The most frequent words of a corpus that have a letter, the most frequent first; ties in code-point order."""
-    lexicon = corpus.lexicon
-    counts = np.asarray(lexicon.counts)
-    order = np.argsort(-counts, kind="stable")[: int((counts >= min_count).sum())]
-    found: list[Target] = []
-    for start in range(0, order.size, READ_AT_ONCE):
-        words = (word.decode() for word in lexicon.keys.take(order[start : start + READ_AT_ONCE]))
-        found += [Target((word,)) for word in words if any(map(str.isalpha, word))]
-        if most is not None and len(found) >= most:
-            break
-    return found[:most]
+    return words_of(corpus, frequent_numbers(corpus, most, min_count))
+
+
+def words_of(corpus: Corpus, numbers: I64) -> list[Target]:
+    """Words by their numbers in the lexicon."""
+    return [Target((word.decode(),)) for word in corpus.lexicon.keys.take(numbers)]
 
 
 def find_candidates(

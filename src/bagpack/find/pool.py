@@ -3,6 +3,9 @@
 A linear model's decision is a sum over blocks. What v1, v2 and the pair's statistics (how often, in which order, how
 strongly associated) add is known from the words' own vectors and from the enumeration; what v12 and the product of v1
 and v2 add is not. Candidates are ranked by the first part, and the best are counted to know the second.
+
+Where one word is fixed, most of the time would go into the vectors of the words that it co-occurs with. So candidates
+are ranked by the decision from the first observations of each word and pair, and the best are counted in full.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -42,6 +46,7 @@ I64 = NDArray[np.int64]
 
 PMI = 3  # its column among the statistics
 SCORED = 100_000  # pairs that are counted in full
+FIRST = 200  # observations of each word and pair that rank the candidates of a fixed word
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class CandidateOptions:
     min_count, min_together
         How often a word must occur, and a pair co-occur.
     scored
-        How many of them are counted in full: those with the highest cheap score.
+        How many of them are counted in full: those that the first ranking puts first.
     never_meeting
         How many pairs to add that never co-occur, but whose words score high.
     """
@@ -161,7 +166,7 @@ def collect_pool(
     corpus: Corpus | ContextSource, model: LinearModel, label: Label = None,
     options: CandidateOptions | None = None, *, n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Pool:  # fmt: skip
-    """Enumerate the candidates of a corpus, rank them by the model's cheap score, and count the best in full."""
+    """Enumerate the candidates of a corpus, rank them by what costs little, and count the best in full."""
     options = options or CandidateOptions()
     source = as_source(corpus)
     search = _Search(source, model, label, options, n_jobs, progress)
@@ -237,7 +242,7 @@ class _Search:
             yield batch
 
     def best(self) -> Candidates:
-        """The candidates with the highest cheap score, limited to the number that is scored in full.
+        """The candidates that the first ranking puts first, limited to the number that is scored in full.
 
         Equal scores are in the order of the words' numbers, so that the choice does not depend on the batches.
         """
@@ -253,8 +258,16 @@ class _Search:
     def _cut(self, found: Candidates) -> Candidates:
         if len(found) <= self.options.scored:
             return found
-        order = np.lexsort((found.second, found.first, -self.cheap_scores(found)))
+        scores = self.first_scores(found) if self.options.one_direction else self.cheap_scores(found)
+        order = np.lexsort((found.second, found.first, -scores))
         return found.take(order[: self.options.scored])
+
+    def first_scores(self, found: Candidates) -> Floats:
+        """What the model gives to the pairs if only the first observations of each word and pair are counted."""
+        few = copy(self)
+        few.settings = replace(self.settings, limit=min(FIRST, self.settings.limit or FIRST))
+        few.options = replace(self.options, never_meeting=0)
+        return label_score(self.model, self.model.decisions(few.count(found)), self.label)
 
     # Cheap scores -----------------------------------------------------------------------------------------------
 
@@ -267,8 +280,6 @@ class _Search:
         ).astype(np.int64)
         first, second = self._rows(found)
         forward: Floats = one[first] + two[second] + self._statistics(totals)
-        if self.options.one_direction:
-            return forward
         backward = one[second] + two[first] + self._statistics(totals[:, [1, 0, 3, 2]])
         return np.maximum(forward, backward)
 

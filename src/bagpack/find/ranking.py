@@ -36,6 +36,7 @@ Pair = tuple[str, str]
 
 TOP = 500
 PER_WORD = 5
+FEWEST_SCORED, SCORED_PER_SHOWN = 300, 10  # candidates of one word that are counted in full: docs/finding.md
 COLUMNS = (
     "rank", "w1", "w2", "probability", "score", "together", "n_w1", "n_w2", "known", "sentence", "document",
 )  # fmt: skip
@@ -118,7 +119,7 @@ def find_pairs(
     corpus: Corpus | ContextSource | str, model: LinearModel, label: Label = None, *, w1: str | None = None,
     w2: str | None = None, among: Vocabulary | Iterable[str] | str | None = None, known: Iterable[Pair] = (),
     mark_known: bool = False, min_count: int = 5, min_together: int = 2, top: int = TOP,
-    per_word: int | None = PER_WORD, scored: int = SCORED, never_meeting: int = 0, sentences: bool = True,
+    per_word: int | None = PER_WORD, scored: int | None = None, never_meeting: int = 0, sentences: bool = True,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Found:  # fmt: skip
     """Rank new pairs of the whole corpus by the probability that a model gives them.
@@ -143,7 +144,8 @@ def find_pairs(
         At most this many pairs with the same word in the same place; None for no limit. The word that ``w1`` or ``w2``
         fixes is exempt.
     scored
-        How many candidates get full vectors: those with the highest cheap score; see `bagpack.find.pool`.
+        How many candidates get full vectors: those that a first ranking puts first; see `bagpack.find.pool`. None:
+        100,000, and with ``w1`` or ``w2`` ten times ``top``, but at least 300.
     never_meeting
         How many pairs to consider that never co-occur, but whose words score high.
     sentences
@@ -156,6 +158,8 @@ def find_pairs(
     """
     source = as_source(corpus)
     label = label_to_find(model, label)
+    if scored is None:
+        scored = SCORED if w1 is None and w2 is None else max(FEWEST_SCORED, SCORED_PER_SHOWN * top)
     options = _options(source, w1, w2, among, min_count, min_together, scored, never_meeting)
     pool = collect_pool(source, model, label, options, n_jobs=n_jobs, progress=progress)
     found = rank_pool(

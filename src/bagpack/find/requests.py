@@ -39,7 +39,7 @@ class FindRequest:
     min_count: int = 5
     min_together: int = 2
     never_meeting: int = 0
-    scored: int = SCORED
+    scored: int | None = None
     negatives: int | None = None
     columns: Mapping[str, str] | None = None
     any_store: bool = False
@@ -52,8 +52,9 @@ class FindRequest:
     def __post_init__(self) -> None:
         check_limits(self.top, self.per_word)
         CandidateOptions(  # wrong numbers are reported before a model is trained
-            self.w1, self.w2, None, self.min_count, self.min_together, self.scored, self.never_meeting
-        )
+            self.w1, self.w2, None, self.min_count, self.min_together, SCORED if self.scored is None else self.scored,
+            self.never_meeting,
+        )  # fmt: skip
 
 
 def run_request(

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from bagpack.contexts.candidates import frequent_words
+from bagpack.contexts.candidates import frequent_numbers, frequent_words, words_of
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
@@ -57,10 +55,8 @@ def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: 
     corpus = corpus_of(source)
     if not corpus.tags and corpus.lexicon.counts.size < SMALL:
         return Vocabulary(frequent_words(corpus, most, min_count))
-    words = frequent_words(corpus, most + FUNCTION_WORDS, min_count)
-    numbers = corpus.lexicon.keys.find([word.keys[0] for word in words])
-    kept = np.flatnonzero(is_content_word(corpus, numbers))[:most]
-    return Vocabulary([words[number] for number in kept.tolist()])
+    numbers = frequent_numbers(corpus, most + FUNCTION_WORDS, min_count)
+    return Vocabulary(words_of(corpus, numbers[is_content_word(corpus, numbers)][:most]))
 
 
 def listed_vocabulary(source: ContextSource, words: Iterable[str]) -> Vocabulary:
