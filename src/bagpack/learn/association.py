@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from bagpack.jit import kernel, read_only
-from bagpack.learn.design import ProductBlock, score_blocks
+from bagpack.learn.design import inner_products
 from bagpack.learn.weighting import STEPS, Step, with_values
 from bagpack.vectors.blocks import Block
 
@@ -277,9 +277,8 @@ class Cosine(Joining):
         """One row per pair."""
         if block.index is None or block.other is None:
             raise ValueError(f"the block {block.name} does not hold two words per pair")
-        products = ProductBlock(block.rows, block.index, block.other, unit=False)
-        cosines = score_blocks([products], [np.ones((block.width, 1))])
-        return replace(block, rows=sparse.csr_array(cosines), index=None, other=None, seen=None)
+        cosines = inner_products(block.rows, block.index, block.other)
+        return replace(block, rows=sparse.csr_array(cosines[:, None]), index=None, other=None, seen=None)
 
 
 STEPS.update(

@@ -19,11 +19,11 @@ from bagpack.errors import UsageError
 from bagpack.learn.design_kernels import (
     Arrays,
     product_dots,
-    product_squares,
     product_sums,
     row_dots,
     row_squares,
     row_sums,
+    sum_products,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Design:
         for b in range(len(self.places)):
             squares = np.zeros(len(self))
             if _is_product(arrays.other, b):
-                product_squares(arrays, b, self._order(b), np.zeros(self._width(b)), squares)
+                sum_products(arrays, b, self._order(b), np.zeros(self._width(b)), True, squares)
             else:
                 by_row = np.zeros(len(arrays.indptr) - 1)
                 row_squares(arrays, self._used(b), by_row)
@@ -237,7 +237,7 @@ def make_design(blocks: Sequence[RowBlock | ProductBlock]) -> Design:
                 row[b], other[b] = other[b].copy(), row[b].copy()
             if block.unit:
                 squares = np.zeros(n)
-                product_squares(arrays, b, design._order(b), np.zeros(block.rows.shape[1]), squares)
+                sum_products(arrays, b, design._order(b), np.zeros(block.rows.shape[1]), True, squares)
                 scale[b] *= np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0)
     return design
 
@@ -253,15 +253,35 @@ def score_blocks(blocks: Sequence[RowBlock | ProductBlock], weights: Sequence[Fl
             by_row = block.factor * np.asarray(block.rows @ own)
             out += by_row if block.index is None else by_row[_checked(block.index, block.rows.shape[0], b)]
             continue
-        one, two = (_checked(index, block.rows.shape[0], b) for index in (block.left, block.right))
-        row, other = (index.astype(np.int32)[None, :] for index in (two, one))
-        scale, first = np.full((1, len(one)), block.factor), np.array([0, block.rows.shape[1]])
-        arrays = Arrays(*_stack([block.rows]), row, other, scale, first)
-        order = np.argsort(one, kind="stable")
+        arrays, order = _product_arrays(block, b)
         product_dots(
             arrays, 0, order, np.zeros(block.rows.shape[1]), block.unit, np.ascontiguousarray(own), out
         )
     return out
+
+
+def inner_products(rows: Csr, left: Index, right: Index) -> Floats:
+    """The inner product of ``rows[left[i]]`` and ``rows[right[i]]``, for each pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> inner_products(csr_array(np.array([[0.6, 0.8], [1.0, 0.0]])), np.array([0, 1]), np.array([1, 1])).tolist()
+    [0.6, 1.0]
+    """
+    arrays, order = _product_arrays(ProductBlock(rows, left, right), 0)
+    out = np.zeros(len(left))
+    sum_products(arrays, 0, order, np.zeros(rows.shape[1]), False, out)
+    return out
+
+
+def _product_arrays(block: ProductBlock, number: int) -> tuple[Arrays, Index]:
+    """Arrays of a single block of products, and its pairs in an order that keeps those of a spread row together."""
+    one, two = (_checked(index, block.rows.shape[0], number) for index in (block.left, block.right))
+    row, other = (index.astype(np.int32)[None, :] for index in (two, one))
+    scale, first = np.full((1, len(one)), block.factor), np.array([0, block.rows.shape[1]])
+    return Arrays(*_stack([block.rows]), row, other, scale, first), np.argsort(one, kind="stable")
 
 
 def _length(block: RowBlock | ProductBlock) -> int:

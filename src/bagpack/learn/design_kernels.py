@@ -98,8 +98,8 @@ def row_dots(arrays: Arrays, rows: Index, weights: Floats, out: Floats) -> None:
 
 
 @kernel
-def product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out: Floats) -> None:
-    """Squared lengths of a block's unscaled products, for the pairs in ``order``."""
+def sum_products(arrays: Arrays, block: int, order: Index, dense: Floats, squared: bool, out: Floats) -> None:
+    """Sums of a block's unscaled products, or of their squares, over the columns, for the pairs in ``order``."""
     spread = np.int64(-1)
     for i in order:
         if arrays.other[block, i] != spread:
@@ -109,7 +109,7 @@ def product_squares(arrays: Arrays, block: int, order: Index, dense: Floats, out
         total = 0.0
         for q in range(arrays.indptr[row], arrays.indptr[row + 1]):
             value = arrays.data[q] * dense[arrays.indices[q]]
-            total += value * value
+            total += value * value if squared else value
         out[i] = total
     spread_row(arrays, spread, np.int64(-1), dense)
 
