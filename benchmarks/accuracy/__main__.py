@@ -1,6 +1,9 @@
-"""`python -m benchmarks.accuracy [dev | test | ablation | cost | tags]`; all but dev write a part of docs/accuracy.md.
+"""`python -m benchmarks.accuracy [dev | folds | test | ablation | cost | tags]`.
 
-dev       both presets on the parts that choices were made on; printed only
+dev and folds only print; the others write a part of docs/accuracy.md.
+
+dev       both presets on the parts that choices were made on
+folds     variants of modern on the label sets in up to twenty other fold assignments
 test      both presets and word2vec on the test parts, with intervals
 ablation  every variant of preset modern on the dev parts
 cost      time and memory of both presets on the same set
@@ -23,7 +26,7 @@ from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.evaluate.paired import Outcome, bootstrap_difference, bootstrap_score
 from bagpack.vectors.matrix import BlockMatrix
-from benchmarks.accuracy import page, tags, word2vec
+from benchmarks.accuracy import folds, page, tags, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
 from benchmarks.accuracy.sets import OpenSet, open_sets
 from benchmarks.accuracy.variants import BASE, VARIANTS
@@ -148,6 +151,12 @@ def ablation() -> dict[str, list[dict]]:
     return found
 
 
+def in_other_folds() -> list[dict]:
+    """Variants of modern on the label sets in other folds."""
+    sets = open_sets("dev")
+    return folds.compare(sets, count("dev", sets), most=20)
+
+
 def cost() -> list[dict]:
     """`bagpack evaluate` with both presets on the same pairs, counting included."""
     tasks = (
@@ -169,14 +178,16 @@ def main() -> None:
     wanted = sys.argv[1:] or ["test", "ablation", "cost"]
     DATA.mkdir(exist_ok=True)
     for part in wanted:
-        if part not in ("dev", "test", "ablation", "cost", "tags"):
-            sys.exit(f"there is no part {part}; give dev, test, ablation, cost or tags")
+        if part not in ("dev", "folds", "test", "ablation", "cost", "tags"):
+            sys.exit(f"there is no part {part}; give dev, folds, test, ablation, cost or tags")
         if not (SHARED / "sets").is_dir():
-            sys.exit("the open sets do not lie beside the checkout, so there is nothing to measure")
-        others = {"ablation": ablation, "cost": cost, "tags": lambda: tags.compare(ANALOGY_BASIS)}
+            sys.exit(f"{SHARED / 'sets'} does not exist; the data sets are expected there")
+        others = {
+            "ablation": ablation, "cost": cost, "tags": lambda: tags.compare(ANALOGY_BASIS), "folds": in_other_folds,
+        }  # fmt: skip
         found = others.get(part, lambda part=part: compare(part))()
         Path(DATA / f"accuracy-{part}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
-        if part != "dev":
+        if part not in ("dev", "folds"):
             page.write(part, found)
 
 
