@@ -9,7 +9,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.find.background import background_answer, draw_background
-from bagpack.find.vocabulary import corpus_vocabulary
+from bagpack.find.vocabulary import corpus_vocabulary, is_number_or_letter
 from bagpack.learn import load_model
 from bagpack.sources import as_source
 
@@ -150,11 +150,11 @@ def test_a_corpus_of_words_that_never_co_occur(tmp_path):
 
 
 @pytest.mark.parametrize(("lang", "kept"), [("en", {"time", "year"}), ("de", set())])
-def test_function_words_are_no_candidates(tmp_path, lang, kept):
-    """Of English by a list, so that frequent content words stay; of other languages by frequency."""
+def test_function_words_numbers_and_letters_are_no_candidates(tmp_path, lang, kept):
+    """Function words of English by a list, so that frequent content words stay; of other languages by frequency."""
     from bagpack.corpus.options import TextOptions
 
-    frequent = "time year each per out the of".split()  # noqa: SIM905
+    frequent = "time year each per out the of b seven twenty-five 19th".split()  # noqa: SIM905
     lines = [
         " ".join([*frequent, f"word{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x"])
         for n in range(3100)
@@ -163,3 +163,12 @@ def test_function_words_are_no_candidates(tmp_path, lang, kept):
     index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", TextOptions(lang=lang))
     words = {str(target) for target in corpus_vocabulary(as_source(Corpus.open(tmp_path / "a.bp"))).targets}
     assert words & set(frequent) == kept and len(words) > 2800
+
+
+@pytest.mark.parametrize(
+    ("word", "excluded"),
+    [("c", True), ("C.", True), ("μ", True), ("Seven", True), ("twenty-five", True), ("1990s", True),
+     ("大", False), ("ox", False), ("two-year", False), ("often", False), ("co2", False)],
+)  # fmt: skip
+def test_what_is_a_number_or_a_letter(word, excluded):
+    assert is_number_or_letter(word) == excluded

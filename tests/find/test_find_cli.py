@@ -3,12 +3,16 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from bagpack.find.ranking import COLUMNS
 
-from .conftest import GIVEN, HELD_OUT, PARTS
+from .conftest import GIVEN, HELD_OUT, PARTS, SENTENCES
+
+COUNTS = Counter(word for sentence in SENTENCES for word in sentence)
+WORDS = sorted(word for word in COUNTS if word.isalnum())
 
 LOADED = """
 import sys
@@ -145,6 +149,24 @@ def test_a_vocabulary_that_the_corpus_lacks(cli, store, examples, write):
     assert done.code == 1 and "0 of its 2 terms in the corpus" in done.err and "unicorn, dragon" in done.err
     empty = cli("find", store, examples, "--among", write("none.txt", "# nothing\n\n"))
     assert empty.code == 1 and "has no terms" in empty.err
+    table = cli("find", store, examples, "--among", write("terms.tsv", "# parts\nparta01\t\nparta02\tpartb02\n"))
+    assert table.code == 1 and "terms.tsv:3: a list of terms has one term on each line" in table.err
+
+
+@pytest.mark.parametrize("among", [False, True])
+def test_how_often_words_and_pairs_must_occur(cli, store, examples, write, among):
+    """By default, words 5 times, but terms of a list once; and pairs twice."""
+    terms = ("--among", write("terms.txt", "".join(f"{word}\n" for word in WORDS))) if among else ()
+
+    def least(*options):
+        done = cli("find", store, examples, *terms, "--json", "--top", 10_000, "--per-word", "none", *options)
+        pairs = json.loads(done.out)["pairs"]
+        return min(min(p["n_w1"], p["n_w2"]) for p in pairs), min(p["together"] for p in pairs)
+
+    rarest = min(map(COUNTS.__getitem__, WORDS))
+    assert rarest < 5
+    assert least() == (rarest if among else 5, 2)
+    assert least("--min-count", "9", "--min-together", "3") == (9, 3)
 
 
 def test_nothing_co_occurs_often_enough(cli, store, examples):

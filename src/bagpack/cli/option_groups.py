@@ -234,8 +234,9 @@ class SearchOptions:
         Names((FILE,)),
     ] = None
     min_count: Annotated[
-        int, advanced("--min-count", help="Words must occur this often (1 with --among).")
-    ] = 5
+        int | None,
+        advanced("--min-count", help="Words must occur this often (5 times; with --among, once)."),
+    ] = None
     min_together: Annotated[int, advanced("--min-together", help="Pairs must co-occur this often.")] = 2
 
 

@@ -70,7 +70,7 @@ def teach(
     from bagpack.find.answers import AnswerFile
     from bagpack.find.pool import CandidateOptions
     from bagpack.find.questions import Strategy
-    from bagpack.find.requests import open_basis
+    from bagpack.find.requests import least_count, open_basis
     from bagpack.find.teaching import Teaching
     from bagpack.find.vocabulary import read_vocabulary
     from bagpack.parallel import stop_workers
@@ -86,7 +86,7 @@ def teach(
     try:
         vocabulary = None if search.among is None else read_vocabulary(source, search.among)
         options = CandidateOptions(
-            search.w1, search.w2, vocabulary, search.min_count if vocabulary is None else 1,
+            search.w1, search.w2, vocabulary, least_count(search.min_count, vocabulary),
             search.min_together, candidates,
         )  # fmt: skip
         with parallel.workers(None, store), work_progress(False) as progress:

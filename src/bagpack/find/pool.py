@@ -45,6 +45,7 @@ Floats = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 PMI = 3  # its column among the statistics
+MIN_COUNT = 5
 SCORED = 100_000  # pairs that are counted in full
 FIRST = 200  # observations of each word and pair that rank the candidates of a fixed word
 
@@ -70,7 +71,7 @@ class CandidateOptions:
     w1: str | None = None
     w2: str | None = None
     vocabulary: Vocabulary | None = None
-    min_count: int = 5
+    min_count: int = MIN_COUNT
     min_together: int = 2
     scored: int = SCORED
     never_meeting: int = 0

@@ -11,9 +11,9 @@ from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.background import MANIFEST
 from bagpack.find.examples import Pair, read_examples
-from bagpack.find.pool import SCORED, CandidateOptions
+from bagpack.find.pool import MIN_COUNT, SCORED, CandidateOptions
 from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
-from bagpack.find.vocabulary import read_vocabulary
+from bagpack.find.vocabulary import Vocabulary, read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
 from bagpack.parallel import Progress
@@ -36,7 +36,7 @@ class FindRequest:
     mark_known: bool = False
     top: int = TOP
     per_word: int | None = PER_WORD
-    min_count: int = 5
+    min_count: int | None = None
     min_together: int = 2
     never_meeting: int = 0
     scored: int | None = None
@@ -52,8 +52,8 @@ class FindRequest:
     def __post_init__(self) -> None:
         check_limits(self.top, self.per_word)
         CandidateOptions(  # wrong numbers are reported before a model is trained
-            self.w1, self.w2, None, self.min_count, self.min_together, SCORED if self.scored is None else self.scored,
-            self.never_meeting,
+            self.w1, self.w2, None, least_count(self.min_count), self.min_together,
+            SCORED if self.scored is None else self.scored, self.never_meeting,
         )  # fmt: skip
 
 
@@ -69,11 +69,18 @@ def run_request(
     vocabulary = None if request.among is None else read_vocabulary(source, request.among)
     found = find_pairs(
         source, model, label, w1=request.w1, w2=request.w2, among=vocabulary, known=known,
-        mark_known=request.mark_known, min_count=request.min_count if vocabulary is None else 1,
+        mark_known=request.mark_known, min_count=least_count(request.min_count, vocabulary),
         min_together=request.min_together, top=request.top, per_word=request.per_word, scored=request.scored,
         never_meeting=request.never_meeting, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     return replace(found, notes=(*notes, *found.notes))
+
+
+def least_count(given: int | None, vocabulary: Vocabulary | None = None) -> int:
+    """How often a word must occur: as given, or 5 times; every term of a list is wanted."""
+    if given is not None:
+        return given
+    return MIN_COUNT if vocabulary is None else 1
 
 
 def open_basis(source: ContextSource, path: str | None) -> Basis | None:

@@ -16,6 +16,12 @@ from bagpack.tasks.textfile import read_text_file
 
 MOST_WORDS = 20_000
 FUNCTION_WORDS = 1_000  # at most, among the most frequent words of a corpus
+NUMERALS = frozenset(
+    """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion
+    """.split()  # noqa: SIM905
+)
 SMALL = (
     2_000  # distinct words; in a smaller corpus without tags, few pairs co-occur, and function words are kept
 )
@@ -48,15 +54,24 @@ def corpus_of(source: ContextSource) -> Corpus:
 
 
 def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
-    """The most frequent content words of a corpus; see `bagpack.corpus.store.function_words`.
+    """The most frequent content words of a corpus, except numbers and single letters.
 
-    A small corpus without parts of speech keeps all words that have a letter.
+    See `bagpack.corpus.store.function_words`. Of a small corpus without parts of speech, all words that have a letter.
     """
     corpus = corpus_of(source)
     if not corpus.tags and corpus.lexicon.counts.size < SMALL:
         return Vocabulary(frequent_words(corpus, most, min_count))
     numbers = frequent_numbers(corpus, most + FUNCTION_WORDS, min_count)
-    return Vocabulary(words_of(corpus, numbers[is_content_word(corpus, numbers)][:most]))
+    words = words_of(corpus, numbers[is_content_word(corpus, numbers)])
+    return Vocabulary([word for word in words if not is_number_or_letter(word.keys[0])][:most])
+
+
+def is_number_or_letter(word: str) -> bool:
+    """Whether a word begins with a digit, is an English numeral, or is one letter of an alphabet (c, c.)."""
+    letter = word.removesuffix(".")
+    if len(letter) < 2:
+        return letter.lower() != letter.upper()
+    return word[0].isdigit() or NUMERALS.issuperset(word.lower().split("-"))
 
 
 def listed_vocabulary(source: ContextSource, words: Iterable[str]) -> Vocabulary:
@@ -73,10 +88,20 @@ def listed_vocabulary(source: ContextSource, words: Iterable[str]) -> Vocabulary
 
 
 def read_vocabulary(source: ContextSource, path: str | Path) -> Vocabulary:
-    """The terms of a file, one on each line; of a line with tabs, the first column. Comments start with #."""
+    """The terms of a file, one on each line. Comments start with #."""
     file = read_text_file(path)
-    words = [line.split("\t")[0].strip() for line in file.lines]
-    words = [word for word in words if word and not word.startswith("#")]
+    words = []
+    for number, line in enumerate(file.lines, 1):
+        word = line.strip()
+        if not word or word.startswith("#"):
+            continue
+        if "\t" in word:
+            raise file.error(
+                number,
+                "a list of terms has one term on each line, and this line has several columns; write the column with "
+                "the terms to a file of its own",
+            )
+        words.append(word)
     if not words:
         raise InputError(f"{path} has no terms; write one on each line")
     found = listed_vocabulary(source, words)
