@@ -290,6 +290,17 @@ def test_train_then_predict(cli, store, relations, write, tmp_path):
     assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
 
 
+def test_train_shows_one_threshold(cli, store, relations, tmp_path):
+    """That of the model; the cross-validation's own, which differs, is in the report, for the same precision."""
+    report = tmp_path / "report.html"
+    args = ("train", store, relations, "-b", 50, "--folds", 3, "-j", 1, "--out", tmp_path / "m.model")
+    done = cli(*args, "--precision", 0.6, "--report", report)
+    assert done.code == 0, done.err
+    assert "for a precision of 60%" in done.err and "To be right in" not in done.out
+    assert "To be right in 60 %" in report.read_text()
+    assert "To be right in 90 %" in cli(*args, "--overwrite").out
+
+
 def test_a_model_of_another_store_is_refused(cli, store, relations, write, tmp_path):
     model = tmp_path / "m.model"
     assert cli("train", store, relations, "--out", model, "-b", 50, "--no-scores", "-j", 1).code == 0

@@ -61,6 +61,7 @@ def train(
 
     v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
+    from bagpack.evaluate.predictions import PRECISION
     from bagpack.experiments.evaluation import EvaluateOptions
     from bagpack.experiments.training import train_file
 
@@ -71,7 +72,7 @@ def train(
     options = EvaluateOptions(
         preset=learning.preset, folds=folds, seed=learning.seed, C=svm.cost, epsilon=svm.epsilon,
         drop_unseen=rows.drop_unseen, label_sets=rows.label_sets, task=rows.task,
-        columns=rows.named(), features=report is not None,
+        columns=rows.named(), features=report is not None, precision=PRECISION if precision is None else precision,
     )  # fmt: skip
     store = str(subcorpus.store(store))
     with parallel.workers(out, store), work_progress(output.silent) as progress:
@@ -97,7 +98,10 @@ def train(
         console.print_json(facts)
     elif not output.quiet:
         if result:
-            print_tables(result)
+            shown = result.copy()
+            if model.threshold is not None:
+                shown.pop("abstention", None)  # of the cross-validation; the model's own is shown below
+            print_tables(shown)
         what = f"{len(model.classes)} labels" if model.classes else "ratings"
         console.print_about(out, f"{what}, {model.condition}; its card is {out}/README.md")
         if model.threshold is not None:

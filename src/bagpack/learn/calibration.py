@@ -316,11 +316,12 @@ class Threshold:
         if self.value is None:
             return (
                 f"no threshold reaches a precision of {self.wanted:.0%}: the best is {self.precision:.0%}, with "
-                f"answers for {self.coverage:.0%} of the pairs"
+                f"answers for {self.coverage:.0%} of the pairs; the model answers no pair"
             )
         return (
-            f"answers from a probability of {self.value:.2f}: precision {self.precision:.0%} ({self.wanted:.0%} "
-            f"asked), answers for {self.coverage:.0%} of the pairs"
+            f"the model answers only if the probability is at least {self.value:.2f}, for a precision of "
+            f"{self.wanted:.0%}; on held-out pairs, such thresholds answered {self.coverage:.0%}, and "
+            f"{self.precision:.0%} of the answers were right"
         )
 
     def to_json(self) -> dict[str, Any]:
