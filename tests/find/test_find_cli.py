@@ -149,7 +149,9 @@ def test_a_vocabulary_that_the_corpus_lacks(cli, store, examples, write):
     assert done.code == 1 and "0 of its 2 terms in the corpus" in done.err and "unicorn, dragon" in done.err
     empty = cli("find", store, examples, "--among", write("none.txt", "# nothing\n\n"))
     assert empty.code == 1 and "has no terms" in empty.err
-    table = cli("find", store, examples, "--among", write("terms.tsv", "# parts\nparta01\t\nparta02\tpartb02\n"))
+    table = cli(
+        "find", store, examples, "--among", write("terms.tsv", "# parts\nparta01\t\nparta02\tpartb02\n")
+    )
     assert table.code == 1 and "terms.tsv:3: a list of terms has one term on each line" in table.err
 
 
