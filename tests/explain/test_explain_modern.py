@@ -61,7 +61,7 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     shared = int(((one > 0) & (two > 0)).sum())
     assert parts["cosine:v1 v2"].count == shared > 1
     alike = next(reason for reason in found.decisions[0].reasons if reason.kind == "similarity")
-    assert alike.words == f"{w1} and {w2} have {shared:,} context terms in common"
+    assert alike.words == f"how similar the contexts of {w1} and {w2} are ({shared} terms in common)"
     assert (alike.total, alike.lines) == (0, [])
     page = found.to_html()
     with_lines = [r for d in found.decisions for r in d.reasons if r.kind != "similarity"]

@@ -156,9 +156,9 @@ class ReasonWriter:
         return {block: evidence(self.one, block, columns) for block in ("v1", "v2")}
 
     def _say_similarity(self, shared: int) -> tuple[Span, ...]:
-        terms = "context term" if shared == 1 else "context terms"
         one, two = Span(self.w1, W1), Span(self.w2, W2)
-        return one, Span(" and "), two, Span(f" have {shared:,} {terms} in common")
+        shown = f" are ({shared:,} {'term' if shared == 1 else 'terms'} in common)"
+        return Span("how similar the contexts of "), one, Span(" and "), two, Span(shown)
 
     def _say_frequency(self) -> tuple[Span, ...]:
         plus, minus = int(self.one.n_plus[0]), int(self.one.n_minus[0])
