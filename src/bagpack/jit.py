@@ -8,12 +8,15 @@ compiled: a `kernel` allocates nothing (`allocating_kernel` does), and a `subrou
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_making = threading.RLock()  # two threads that need a kernel at the same time share it
 
 COMPILING = "compiling the kernels for the first run here; this takes some seconds ..."
 
@@ -31,12 +34,13 @@ class Lazy:
 
     def get(self) -> Any:
         """The thing itself. Numba looks up the kernels that a kernel calls in the globals of its module."""
-        if self.made is None:
-            self.made = self.make(self.function)
-            names = self.function.__globals__
-            for name, value in list(names.items()):
-                if isinstance(value, Lazy):
-                    names[name] = value.get()
+        with _making:
+            if self.made is None:
+                self.made = self.make(self.function)
+                names = self.function.__globals__
+                for name, value in list(names.items()):
+                    if isinstance(value, Lazy):
+                        names[name] = value.get()
         return self.made
 
     def __call__(self, *arguments: Any) -> Any:

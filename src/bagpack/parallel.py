@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -96,6 +98,23 @@ def on_threads() -> Iterator[None]:
 def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
     """Results of `delayed` calls that all look at the same objects in memory."""
     return list(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks))
+
+
+def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None:
+    """Do `delayed` calls in threads that look at `stop`: set when one fails or the work is interrupted.
+
+    An error is raised when all threads have ended, so that whatever they write can be removed then.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(function, *arguments, **options) for function, arguments, options in tasks]
+        try:
+            ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            failed = [future for future in futures if future in ended and future.exception()]
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+    for future in failed:
+        future.result()
 
 
 def counter(progress: Progress | None, what: str, total: int) -> Callable[[int], None] | None:

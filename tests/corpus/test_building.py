@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import threading
 import time
 
 import pytest
@@ -88,6 +89,22 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path, corpus_files
         stores.append(files_of(corpus.path))
     assert len(corpus.shards) > 12
     assert stores[0] == stores[1] == stores[2]
+
+
+def test_the_bytes_are_the_same_when_workers_are_threads(tmp_path, corpus_files, monkeypatch):
+    token_lines = [name for name in corpus_files if "vert" in name.name or "conllu" in name.name]
+    expected = files_of(build(token_lines, tmp_path / "s", part_bytes=6_000).path)
+    monkeypatch.setattr(parts, "run", lambda *_: pytest.fail("processes were started"))
+    assert files_of(build(token_lines, tmp_path / "t", jobs=3, part_bytes=6_000).path) == expected
+
+
+def test_an_error_in_a_thread_stops_the_others(tmp_path, write):
+    source = write("a.vert", "<s>\na\tX\ta\nbad\n</s>\n" + vertical(300))
+    before = threading.active_count()
+    with pytest.raises(InputError, match=r"a\.vert:3 has too few columns"):
+        index_corpus([str(source)], tmp_path / "s", jobs=2, part_bytes=8_000)
+    assert threading.active_count() == before
+    assert len(list(tmp_path.glob("s.partial/shards/parts/*.json"))) < 10  # of about fifty
 
 
 @pytest.mark.parametrize("block", [600, 7_777, 1 << 16])

@@ -1,6 +1,8 @@
 """Readers by themselves: what `list` of their batches holds, without a store."""
 
 import gzip
+import threading
+import time
 from itertools import islice
 
 import numpy as np
@@ -16,6 +18,7 @@ from bagpack.corpus.readers.registry import reader_for, recognise
 from bagpack.corpus.readers.sources import inspect
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.errors import InputError, StoreError
+from bagpack.parallel import delayed, run_until
 
 
 def read(path, **options):
@@ -102,3 +105,26 @@ def test_a_worker_stops_when_the_process_that_it_works_for_is_gone(write, tmp_pa
     source = recognise(inspect(str(write("a.txt", "Lions sleep.\n"))), TextOptions())
     with pytest.raises(StoreError, match="the parent process exited; worker aborted"):
         Worker(tmp_path, 0, TextOptions(), 1 << 20, parent=1 << 30).run([Slice(source)])
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(StoreError, match="the build was stopped; worker aborted"):
+        Worker(tmp_path, 0, TextOptions(), 1 << 20, stop=stop).run([Slice(source)])
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, InputError("line 3")])
+def test_threads_have_ended_when_an_error_of_one_is_raised(error):
+    ended = []
+    stop = threading.Event()
+
+    def wait(number):
+        if number == 1:
+            time.sleep(0.05)
+            raise error
+        if not stop.wait(10):
+            pytest.fail("nothing stopped the thread")
+        time.sleep(0.05)
+        ended.append(number)
+
+    with pytest.raises(error if isinstance(error, type) else type(error)):
+        run_until(stop, [delayed(wait)(number) for number in range(4)], 2)
+    assert 0 in ended and 3 not in ended

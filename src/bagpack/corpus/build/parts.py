@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +17,15 @@ from bagpack.corpus.build.workdir import SPOOLED, FinishedParts, begun_otherwise
 from bagpack.corpus.build.worker import COMPILES, PROGRESS, SHARD_TOKENS, Tally, build_part
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Source
+from bagpack.corpus.readers.registry import reader_for
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import DiskError, disk_errors, read_json
 from bagpack.jit import COMPILING
-from bagpack.parallel import core_count, delayed, on_one_machine, run
+from bagpack.parallel import core_count, delayed, on_one_machine, run, run_until
 
 WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
 WORKER_TOKEN = 12  # bytes a token of the shard in the making: raw ids while they grow, postings
+MOST_THREADS = 4  # more of them would often wait for the interpreter's lock
 POLL = 0.2  # seconds between two looks at the progress of the workers
 
 Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
@@ -93,7 +95,8 @@ def build_parts(
         if report.planned:
             report.planned(plan)
         workers = _workers(jobs, sum(not report for report in kept.values()))
-        done, read = _run(work, plan, finished, kept, workers, report)
+        threads = _in_threads((part for part in plan.parts if not kept[part.number]), workers)
+        done, read = _run(work, plan, finished, kept, workers, report, threads)
     except BaseException as error:
         reports = len(list((work / "shards" / "parts").glob("*.json")))
         wrong = isinstance(error, InputError | UsageError)
@@ -115,7 +118,7 @@ def build_parts(
         discard(work)
         listed = ", ".join(source.name for source in plan.sources[:3])
         raise InputError(f"no sentence was found in {listed}; check the --format and the files")
-    running = workers if workers is not None and on_one_machine() else 1
+    running = workers if workers is not None and on_one_machine() and not threads else 1
     return FinishedPlan(plan, shards, tally.counts(), tally.repaired, read, running)
 
 
@@ -126,7 +129,7 @@ def _workers(jobs: int | None, parts: int) -> int | None:
 
 def _run(
     work: Path, plan: Plan, finished: FinishedParts, kept: dict[int, dict[str, Any] | None], jobs: int | None,
-    report: Reporting,
+    report: Reporting, threads: bool,
 ) -> tuple[list[dict[str, Any]], int]:  # fmt: skip
     """Build the parts that were not kept; returns the reports of all parts in order, and the tokens read now."""
     shards = work / "shards"
@@ -143,6 +146,7 @@ def _run(
     with disk_errors(work):
         (shards / PROGRESS).mkdir(parents=True, exist_ok=True)
         (shards / PROGRESS / COMPILES).unlink(missing_ok=True)
+    stop = threading.Event() if threads else None
     tasks = (
         delayed(build_part)(
             _for_workers(part),
@@ -151,17 +155,31 @@ def _run(
             plan.part_bytes,
             parent,
             finished.path(plan.parts[number]).name,
+            stop,
         )
         for number, part in waiting.items()
     )
     weight = {part.number: part.weight for part in waiting.values()}
     before = plan.weight - sum(weight.values())
     with _watched(shards / PROGRESS, weight, before, report):
-        for _ in run(tasks, jobs):
-            pass
+        if stop is not None and jobs is not None:
+            run_until(stop, tasks, jobs)
+        else:
+            for _ in run(tasks, jobs):
+                pass
     made = {number: read_json(finished.path(plan.parts[number])) for number in waiting}
     reports = [kept[part.number] or made[part.number] for part in plan.parts]
     return reports, sum(entry["tokens"] for entry in made.values())
+
+
+def _in_threads(parts: Iterable[Part], jobs: int | None) -> bool:
+    """Whether workers are threads of this process, which start at once, rather than processes."""
+    return (
+        jobs is not None
+        and 1 < jobs <= MOST_THREADS
+        and on_one_machine()
+        and all(getattr(reader_for(part.format), "in_kernels", False) for part in parts)
+    )
 
 
 def _for_workers(part: Part) -> Part:

@@ -6,6 +6,7 @@ The memory bound is kept here: a shard is written when it holds enough tokens, d
 from __future__ import annotations
 
 import os
+import threading
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -65,11 +66,13 @@ class Tally:
 
 
 def build_part(
-    part: Part, directory: str, options: TextOptions, part_bytes: int, parent: int = 0, report: str = ""
-) -> None:
+    part: Part, directory: str, options: TextOptions, part_bytes: int, parent: int = 0, report: str = "",
+    stop: threading.Event | None = None,
+) -> None:  # fmt: skip
     """Read one part and write its shards, then its report, wherever this runs.
 
-    On one machine, `parent` is the process that is worked for: when it exits, so does the worker.
+    On one machine, `parent` is the process that is worked for: when it exits, so does the worker. In a thread of that
+    process, the worker ends when `stop` is set.
     """
     shards = Path(directory)
     if parent != os.getpid():
@@ -82,7 +85,7 @@ def build_part(
     for path in (directory, *dict.fromkeys(piece.source.path for piece in part.slices)):
         check_reached(path)
     with at_work(shards.parent):
-        worker = Worker(shards, part.number, options, part_bytes, parent)
+        worker = Worker(shards, part.number, options, part_bytes, parent, stop)
         worker.run(part.slices)
         done = {
             "shards": worker.shards,
@@ -100,13 +103,15 @@ class Worker:
     """Writes the shards `NNNNNN-SSS` of one part into a directory."""
 
     def __init__(
-        self, directory: Path, number: int, options: TextOptions, part_bytes: int, parent: int = 0
-    ) -> None:
+        self, directory: Path, number: int, options: TextOptions, part_bytes: int, parent: int = 0,
+        stop: threading.Event | None = None,
+    ) -> None:  # fmt: skip
         self.directory = directory
         self.number = number
         self.options = options
         self.part_bytes = part_bytes
         self.parent = parent
+        self.stop = stop
         self.shards: list[str] = []
         self.written = 0  # tokens
         self.consumed = 0  # bytes of input
@@ -125,7 +130,7 @@ class Worker:
                 continue
             size += batch.consumed
             self.consumed += batch.consumed
-            self._check_parent()
+            self._check_wanted()
             full = self.builder.count >= SHARD_TOKENS or len(self.builder.documents) >= SHARD_DOCUMENTS
             # A shard ends with a sentence.
             if self.builder.closed and (full or size >= self.part_bytes + self.part_bytes // 2):
@@ -171,7 +176,9 @@ class Worker:
                 f"to the authors of that reader, or choose another --format"
             ) from error
 
-    def _check_parent(self) -> None:
+    def _check_wanted(self) -> None:
+        if self.stop and self.stop.is_set():
+            raise StoreError("the build was stopped; worker aborted")
         if self.parent and self.parent not in (os.getpid(), os.getppid()):
             raise StoreError("the parent process exited; worker aborted")
 

@@ -68,6 +68,7 @@ class ConlluReader:
 
     name = "conllu"
     suffixes = (".conllu", ".conll")
+    in_kernels = True
 
     def recognises(self, head: bytes) -> bool:
         """The first line that is no comment has ten columns and begins with an id."""

@@ -108,6 +108,7 @@ class VerticalReader:
 
     name = "vertical"
     suffixes = (".vert", ".vrt", ".vertical")
+    in_kernels = True
 
     def recognises(self, head: bytes) -> bool:
         """A known tag on a line of its own, and token lines with tabs."""
