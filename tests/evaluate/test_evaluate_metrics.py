@@ -69,6 +69,15 @@ def test_several_labels_per_pair():
     assert found["auc"] == pytest.approx((1 + area_under_curve(targets.columns[:, 1], decisions[:, 1])) / 2)
 
 
+def test_a_label_of_every_row_has_no_area():
+    targets = encode_targets([{"a", "b"}, {"a"}, {"a", "b"}, {"a"}])
+    decisions = np.array([[1.0, 2], [2, 1], [3, -1], [4, -2]])
+    found = label_scores(targets, decisions, decode(targets, decisions))
+    assert found["auc"] == area_under_curve(targets.columns[:, 1], decisions[:, 1]) == 0.75
+    every = label_scores(targets[[0, 2]], decisions[[0, 2]], decode(targets[[0, 2]], decisions[[0, 2]]))
+    assert math.isnan(every["auc"])
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=40))
 @settings(max_examples=60, deadline=None)
 def test_rank_correlation_is_spearmans(rows):
