@@ -1,5 +1,6 @@
 """Examples and the negatives that are drawn for them."""
 
+import numpy as np
 import pytest
 
 from bagpack.errors import InputError, UsageError
@@ -9,9 +10,10 @@ from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.questions import next_questions
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import corpus_vocabulary
+from bagpack.vectors.counted import forget
 
 from ..contexts import oracle
-from .conftest import GIVEN, SENTENCES
+from .conftest import GIVEN, HELD_OUT, SENTENCES
 
 
 def draw(source, examples, number=80, seed=0, **more):
@@ -103,3 +105,14 @@ def test_questions_by_every_strategy():
     assert all(sorted(own) == [0, 1, 2, 3, 4] for own in drawn) and len({*map(tuple, drawn)}) > 1
     with pytest.raises(ValueError, match="unknown strategy"):
         next_questions(scores, strategy="best")
+
+
+def test_probabilities_do_not_depend_on_what_was_counted_before(source):
+    """Counts are remembered in a process, and words that were counted earlier have the lower numbers."""
+    forget()
+    alone = train_on_examples(source, Examples("part", tuple(GIVEN[4:])), b=100).model
+    forget()
+    train_on_examples(source, Examples("part", tuple(HELD_OUT)), b=100, seed=1)
+    after = train_on_examples(source, Examples("part", tuple(GIVEN[4:])), b=100).model
+    np.testing.assert_array_equal(after.decisions(HELD_OUT), alone.decisions(HELD_OUT))
+    np.testing.assert_array_equal(after.predict_proba(HELD_OUT), alone.predict_proba(HELD_OUT))

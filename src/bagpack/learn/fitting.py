@@ -340,7 +340,7 @@ def hold_out(
     A pair and the same pair the other way round are in one fold. ``grams``: the condition's Gram matrix
     (`shared_grams`), where it was computed before.
     """
-    groups = pair_groups(matrix.w1, matrix.w2) if isinstance(matrix, BlockMatrix) else None
+    groups = _unordered_pairs(matrix) if isinstance(matrix, BlockMatrix) else None
     classes = np.unique(targets.columns, axis=0, return_inverse=True)[1].ravel()
     if (
         len(np.unique(np.arange(len(targets)) if groups is None else groups)) < 2
@@ -369,6 +369,14 @@ def hold_out(
         return trained.decisions(matrix[test])
 
     return HeldOut(fold, held_out_decisions(fold, decide))
+
+
+def _unordered_pairs(matrix: BlockMatrix) -> Index:
+    """A number per unordered pair, by the order of the words: folds must not depend on what was counted before."""
+    order = matrix.words.keys.sort_order()
+    rank = np.arange(len(order) + 1)  # the last is for words that the corpus does not contain
+    rank[order] = np.arange(len(order))
+    return pair_groups(rank[matrix.w1], rank[matrix.w2])
 
 
 def calibrate(
