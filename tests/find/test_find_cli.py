@@ -163,6 +163,7 @@ def test_how_often_words_and_pairs_must_occur(cli, store, examples, write, among
     def least(*options):
         done = cli("find", store, examples, *terms, "--json", "--top", 10_000, "--per-word", "none", *options)
         pairs = json.loads(done.out)["pairs"]
+        assert max(Counter(pair["w2"] for pair in pairs).values()) > 5  # --per-word none
         return min(min(p["n_w1"], p["n_w2"]) for p in pairs), min(p["together"] for p in pairs)
 
     rarest = min(map(COUNTS.__getitem__, WORDS))
