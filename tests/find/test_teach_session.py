@@ -1,6 +1,7 @@
 """A session of teaching without its web server: answers, skips, undo, another tab, and the precision of the last."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -72,7 +73,8 @@ def test_skip_undo_and_another_tab(session):
             session.undo()
         assert session.file.path.read_bytes() == before
 
-    asyncio.run(teach())
+    with ThreadPoolExecutor(1) as thread:  # browser tests leave an event loop in the main thread
+        thread.submit(asyncio.run, teach()).result()
 
 
 def test_the_precision_of_the_last_answers(session):
