@@ -165,7 +165,7 @@ def test_a_trained_spacy_tagger_writes_the_tags(tmp_path, write):
     assert corpus.tags == {"NOUN": 3, "DET": 3, "PUNCT": 2, "VERB": 2, "PRON": 1}
 
 
-# As Stanza's `CoNLL.write_doc2conll` writes it: character offsets in the last column, entities, a contraction in two.
+# As `CoNLL.write_doc2conll` of Stanza 1.15.0 wrote it: character offsets in the last column, entities, a contraction in two.
 STANZA = """\
 # text = They don't saw it.
 # sent_id = 0
@@ -174,15 +174,15 @@ STANZA = """\
 2	do	do	AUX	VBP	Mood=Ind|Number=Plur|Person=3|Tense=Pres|VerbForm=Fin	4	aux	_	start_char=5|end_char=7
 3	n't	not	PART	RB	_	4	advmod	_	start_char=7|end_char=10
 4	saw	saw	VERB	VB	VerbForm=Inf	0	root	_	start_char=11|end_char=14|ner=O
-5	it	it	PRON	PRP	Case=Acc|Number=Sing	4	obj	_	start_char=15|end_char=17|ner=O|SpaceAfter=No
-6	.	.	PUNCT	.	_	4	punct	_	start_char=17|end_char=18|ner=O|SpacesAfter=\\n
+5	it	it	PRON	PRP	Case=Acc|Number=Sing	4	obj	_	SpaceAfter=No|start_char=15|end_char=17|ner=O
+6	.	.	PUNCT	.	_	4	punct	_	SpacesAfter=\\n|start_char=17|end_char=18|ner=O
 
 # text = The saw cut.
 # sent_id = 1
 1	The	the	DET	DT	Definite=Def|PronType=Art	2	det	_	start_char=19|end_char=22|ner=O
 2	saw	saw	NOUN	NN	Number=Sing	3	nsubj	_	start_char=23|end_char=26|ner=O
-3	cut	cut	VERB	VBD	Tense=Past|VerbForm=Fin	0	root	_	start_char=27|end_char=30|ner=O|SpaceAfter=No
-4	.	.	PUNCT	.	_	3	punct	_	start_char=30|end_char=31|ner=O|SpaceAfter=No
+3	cut	cut	VERB	VBD	Tense=Past|VerbForm=Fin	0	root	_	SpaceAfter=No|start_char=27|end_char=30|ner=O
+4	.	.	PUNCT	.	_	3	punct	_	SpaceAfter=No|start_char=30|end_char=31|ner=O
 
 """
 
@@ -196,6 +196,8 @@ def test_what_stanza_writes(tmp_path, write):
     assert (corpus.sentences, corpus.count("not"), corpus.tagsets) == (2, 1, ["UD"])
     (line,) = find_contexts(corpus, "saw/NOUN")
     assert "".join(line.pieces).strip() == "The saw cut."
+    (line,) = find_contexts(corpus, "saw/VERB")
+    assert "".join(line.pieces).strip() == "They don't saw it."
 
 
 def test_tags_stay_with_their_tokens_when_punctuation_is_dropped(tmp_path, write):
