@@ -145,24 +145,19 @@ def open_regular(path: Path) -> BinaryIO:
     return open(number, "rb")
 
 
-def write_bytes(path: Path, data: bytes | memoryview, *, durable: bool = True) -> str:
-    """Write and flush to disk; returns the digest.
-
-    What can be made again need not be durable: it is not flushed, and its digest is an empty string.
-    """
+def write_bytes(path: Path, data: bytes | memoryview) -> str:
+    """Write and flush to disk; returns the digest."""
     with disk_errors(path), open(path, "wb") as handle:
         handle.write(data)
-        if not durable:
-            return ""
         handle.flush()
         os.fsync(handle.fileno())
     return digest(data)
 
 
-def write_array(path: Path, array: NDArray[Any], dtype: str, *, durable: bool = True) -> str:
+def write_array(path: Path, array: NDArray[Any], dtype: str) -> str:
     """Write an array as raw little-endian numbers; returns the digest."""
     data = np.ascontiguousarray(array, dtype=np.dtype(dtype))
-    return write_bytes(path, data.view(np.uint8).data if data.size else b"", durable=durable)
+    return write_bytes(path, data.view(np.uint8).data if data.size else b"")
 
 
 def _allow_more_files() -> bool:
@@ -206,15 +201,14 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
         raise StoreError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
 
 
-def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
+def write_json(path: Path, value: Any) -> None:
     """Write JSON under a temporary name, rename it, and make the name durable."""
     temporary = path.with_name(path.name + ".new")
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    write_bytes(temporary, text.encode(), durable=durable)
+    write_bytes(temporary, text.encode())
     with disk_errors(path):
         os.replace(temporary, path)
-    if durable:
-        sync_directory(path.parent)
+    sync_directory(path.parent)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bagpack.contexts.source import ContextSource, CorpusSource
-from bagpack.corpus.store.corpus import WHERE, Corpus
+from bagpack.corpus.store.corpus import WHERE, Corpus, divide_name
 from bagpack.errors import BagpackError
 from bagpack.files import read_json
 
@@ -18,9 +18,13 @@ def as_source(corpus: Corpus | ContextSource | str | Path) -> ContextSource:
     return CorpusSource(corpus) if isinstance(corpus, Corpus) else corpus
 
 
-def open_source(path: str | Path) -> ContextSource:
-    """Open what is at this path as a source of contexts."""
-    path = Path(path)
+def open_source(name: str | Path) -> ContextSource:
+    """Open what is at a path as a source of contexts, or `STORE where CONDITION`: the documents that satisfy it."""
+    path, condition = divide_name(name)
+    if condition is not None:
+        from bagpack.corpus.subcorpus import open_corpus
+
+        return CorpusSource(open_corpus(name))
     manifest = path / "manifest.json"
     if manifest.exists() and read_json(manifest).get("kind") == "snippets":
         from bagpack.engines.snippets.corpus import SnippetCorpus
@@ -29,17 +33,16 @@ def open_source(path: str | Path) -> ContextSource:
     return CorpusSource(Corpus.open(path))
 
 
-def find_store(path: str | Path, content_hash: str, artefact: Path | None = None) -> Path | None:
-    """Path of the store that an artefact was made from, by the path that it had then; None if there is none.
+def find_store(name: str | Path, content_hash: str, artefact: Path | None = None) -> str | Path | None:
+    """Name of the store that an artefact was made from, by the name that it had then; None if there is none.
 
     That path was relative to the directory of the command, so it is looked up from here, then from the directories
     above the artefact, then next to it. A store with the right content is preferred.
     """
-    store, _, condition = str(path).partition(WHERE)
-    if condition and not Path(path).exists():
-        whole = find_store(store, "", artefact)
-        return None if whole is None else Corpus.open(whole).where(condition).path
-    path = Path(path)
+    path, condition = divide_name(name)
+    if condition is not None:
+        whole = find_store(path, "", artefact)
+        return None if whole is None else f"{whole}{WHERE}{condition}"
     above = [] if artefact is None else list(Path(os.path.abspath(artefact)).parents)
     places = [path, *(place / path for place in above), *(place / path.name for place in above[:1])]
     there = [place for place in dict.fromkeys(places) if place.exists()]

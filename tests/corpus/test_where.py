@@ -1,15 +1,13 @@
 """Attributes of documents, conditions on them, and the subcorpora that these select."""
 
 import json
-import os
 import random
-import time
 
 import pytest
 from corpus_oracle import build, sentences
 
-from bagpack.basis import Basis
-from bagpack.corpus.build import subcorpus as cutting
+from bagpack.basis import Basis, BasisChoice
+from bagpack.contexts.forms import usual_keys
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
@@ -242,6 +240,10 @@ def test_info_lists_attributes_with_their_values(documents, cli):
 # Subcorpora ------------------------------------------------------------------------------------------------------
 
 
+COMMON = ["a/NN", "b/NN", "b/VV", "c/JJ", "d/IN", "e/DT", ",/,"]
+RARE = [f"w{number}/NN" for number in range(40)]
+
+
 def random_documents(seed):
     rng = random.Random(seed)
     made = []
@@ -249,12 +251,9 @@ def random_documents(seed):
         about = f'id="d{number}" year="{1900 + rng.randrange(10)}" genre="{rng.choice("xyz")}"'
         lines = [f"<text {about}>"]
         for _ in range(rng.randrange(6)):
-            tokens = [
-                rng.choice(["a/NN", "b/NN", "b/VV", "c/JJ", "d/IN", "e/DT", ",/,"])
-                for _ in range(rng.randrange(1, 12))
-            ]
+            tokens = [rng.choice([*COMMON, *COMMON, *RARE]) for _ in range(rng.randrange(1, 12))]
             rows = [
-                f"{word.upper()}\t{tag}\t{word}"
+                f"{rng.choice([word.upper(), 'Form'])}\t{tag}\t{word}"
                 for word, _, tag in (token.partition("/") for token in tokens)
             ]
             lines += ["<s>", *rows, "</s>"]
@@ -294,12 +293,24 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(condition, punct
     for name in ("tokens", "sentences", "types", "documents", "tags"):
         assert getattr(part, name) == getattr(alone, name), name
     assert attributes_of(part) == attributes_of(alone)
+    assert part.attributes == alone.attributes and part.attribute_names == alone.attribute_names
     assert list(part.lexicon.keys) == list(alone.lexicon.keys)
     assert part.lexicon.counts.tolist() == alone.lexicon.counts.tolist()
-    assert Basis.of(part, 5).to_tsv() == Basis.of(alone, 5).to_tsv()
-    pairs = [("a", "b"), ("b/VERB", "c"), ("a", "a"), ("d e", "a")]
-    for limit in (None, 3):
-        rows = [PairVectorizer(corpus, b=5, limit=limit).fit_transform(pairs) for corpus in (part, alone)]
+    words = ["form", "a", "b", *(word.partition("/")[0] for word in RARE), "unknown"]
+    assert part.resolve(words) == alone.resolve(words)
+    assert usual_keys(part, words) == usual_keys(alone, words)
+    for choice in (
+        BasisChoice(5),
+        BasisChoice(5, tags=True, tag_terms=True),
+        BasisChoice(5, words="content"),
+    ):
+        chosen = [Basis.of(corpus, choice).to_tsv().splitlines() for corpus in (part, alone)]
+        assert chosen[0] == chosen[1]
+    pairs = [("a", "b"), ("b/VERB", "c"), ("a", "a"), ("d e", "a"), *(("a", word) for word in words)]
+    for few, settings in ((4, {}), (None, {}), (None, {"limit": 3}), (None, {"limit": 3, "sample": 1})):
+        rows = [
+            PairVectorizer(corpus, b=5, **settings).fit_transform(pairs[:few]) for corpus in (part, alone)
+        ]
         assert (rows[0] != rows[1]).nnz == 0
     assert [line.to_dict() for line in part.contexts("a", "b")] == [
         line.to_dict() for line in alone.contexts("a", "b")
@@ -309,46 +320,11 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(condition, punct
 def test_nothing_selected(documents):
     with pytest.raises(UsageError, match=r"no document of .* satisfies --where 'year > 3000'; bagpack info"):
         documents.where("year > 3000")
-    assert not list(cutting._place().iterdir())
-
-
-def test_a_subcorpus_is_kept_and_forgotten(documents, monkeypatch):
-    first = documents.where("year >= 1900")
-    with monkeypatch.context() as changed:
-        changed.setattr(cutting, "write_content", lambda *_: pytest.fail("made again"))
-        assert documents.where("year >= 1900").path == first.path
-    assert first.name == f"{documents.path} where year >= 1900"
-    monkeypatch.setattr(cutting, "MOST_KEPT", 1)
-    second = documents.where("year < 1900")
-    assert first.path.exists()  # it was used a moment ago
-    old = time.time() - 2 * cutting.IN_USE
-    os.utime(first.path / "manifest.json", (old, old))
-    unfinished = first.path.with_name("0.new")
-    unfinished.mkdir()
-    os.utime(unfinished, (old, old))
-    third = documents.where("year == 1850")
-    assert not first.path.exists() and not unfinished.exists()
-    assert second.path.exists() and third.path.exists()
-
-
-@pytest.mark.parametrize("damage", ["shorter", "missing", "no manifest"])
-def test_an_incomplete_subcorpus_is_made_again(damage, documents):
-    """Nothing waits for the disk, so a crash of the system may leave files that were never written whole."""
-    part = documents.where("year >= 1900")
-    expected = sentences(part)
-    tokens = next(part.path.glob("shards/*/tokens"))
-    if damage == "shorter":
-        tokens.write_bytes(tokens.read_bytes()[:-4])
-    else:
-        (tokens if damage == "missing" else part.path / "manifest.json").unlink()
-    again = documents.where("year >= 1900")
-    assert again.path == part.path and again.content_hash == part.content_hash
-    assert sentences(again) == expected and again.verify() == []
 
 
 def test_the_content_of_a_subcorpus_is_that_of_its_documents(documents):
     first, same, other = (documents.where(text) for text in ("year >= 1900", "id in (b, c)", "id in (a, b)"))
-    assert first.path != same.path
+    assert first.name != same.name
     assert first.content_hash == same.content_hash != other.content_hash
 
 
@@ -358,11 +334,6 @@ def test_a_subcorpus_has_the_attributes_of_its_documents(documents):
     assert part.attribute_names == ["genre", "year"]
     with pytest.raises(UsageError, match="no document has the attribute 'author'"):
         part.where("author")
-
-
-def test_without_a_cache_directory(documents, monkeypatch):
-    monkeypatch.setattr(cutting, "cache_directory", lambda: None)
-    assert documents.where("year >= 1900").documents == 2
 
 
 def test_damaged_attributes_are_found(documents, tmp_path):
@@ -406,7 +377,7 @@ def test_every_command_takes_a_condition(tagged, tmp_path, cli):
     asked = ("--label", "x", "--top", "9", "--min-count", "1", "--min-together", "1", "--json", "-b", "20")
     found, alone = (
         json.loads(cli("find", store, tmp_path / "d.tsv", *asked, *own).out)
-        for store, own in ((tagged.path, where), (part.path, ()))
+        for store, own in ((tagged.path, where), (part.name, ()))
     )
     assert found["pairs"] == alone["pairs"] and found["pairs"]
     done = cli("find", tagged.path, tmp_path / "d.tsv", "--where", "genre = ")

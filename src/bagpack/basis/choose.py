@@ -14,18 +14,18 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis.terms import Basis, BasisChoice, split_term
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.corpus import Corpus, Shards
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.function_words import CONTENT_CODES, is_content_word
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.subcorpus import open_corpus
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.errors import UsageError
 from bagpack.jit import kernel
@@ -120,7 +120,7 @@ def find_units(corpus: Corpus, choice: BasisChoice, n_jobs: int | None) -> Units
     keys = np.arange(counts.size)
     tags = np.full(keys.size, ANY)
     if choice.tags:
-        calls = [(str(corpus.path.absolute()), paths) for paths in _shard_groups(corpus, n_jobs)]
+        calls = [(corpus.absolute_name, shards) for shards in _shard_groups(corpus, n_jobs)]
         with gather(count_tagged_keys, calls, n_jobs, corpus.path) as left:
             codes, counts = add_counts(task.take() for task in left)  # type: ignore[misc]  # two arrays each
         keys, tags = codes // len(UNIVERSAL), codes % len(UNIVERSAL)
@@ -139,9 +139,9 @@ def _count_tags(tokens, tags, key_of_type, table):  # type: ignore[no-untyped-de
         table[key_of_type[tokens[i] & TYPE_MASK], tags[i]] += 1
 
 
-def count_tagged_keys(store: str, shard_paths: Sequence[str]) -> tuple[None, Arrays]:
+def count_tagged_keys(store: str, shards: Sequence[Shard]) -> tuple[None, Arrays]:
     """Codes number in the lexicon · tags + tag of the keys of some shards, and how often each occurs."""
-    keys = Corpus.open(store).lexicon.keys
+    keys = open_corpus(store).lexicon.keys
 
     def counts(shard: Shard) -> tuple[I64, I64]:
         table = np.zeros((len(shard.keys), len(UNIVERSAL)), np.uint32)
@@ -149,7 +149,7 @@ def count_tagged_keys(store: str, shard_paths: Sequence[str]) -> tuple[None, Arr
         own, tags = np.nonzero(table)
         return keys.find(shard.keys)[own] * len(UNIVERSAL) + tags, table[own, tags].astype(np.int64)
 
-    return None, add_counts(counts(Shard(Path(path))) for path in shard_paths)
+    return None, add_counts(map(counts, shards))
 
 
 def _usable(units: Units, which: I64, choice: BasisChoice) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -247,27 +247,24 @@ def _collect_codes(tokens, tags, numbers, variants, of_tag, size, part, parts, c
     return n
 
 
-def count_in_table(shard_paths: Sequence[str], shared: Shared, size: int) -> tuple[None, Arrays]:
+def count_in_table(shards: Sequence[Shard], shared: Shared, size: int) -> tuple[None, Arrays]:
     """Bigram counts among few units in some shards: a size × size table, or its entries if they take less memory."""
     units: Numbered = shared.get()
     table = np.zeros((size, size), np.uint32)
-    for path in shard_paths:
-        shard = Shard(Path(path))
+    for shard in shards:
         numbers, tags = units.in_shard(shard)
         _fill_table(shard.tokens, tags, numbers, units.variants, units.of_tag, table)
     flat = table.reshape(-1)
-    codes = np.flatnonzero(flat)
+    codes = np.flatnonzero(flat != 0)  # three times as fast as without the comparison
     return None, (flat,) if codes.size > flat.size // 2 else (codes.astype(np.uint32), flat[codes])
 
 
 def count_by_sorting(
-    shard_paths: Sequence[str], shared: Shared, size: int, part: int, parts: int
+    shards: Sequence[Shard], shared: Shared, size: int, part: int, parts: int
 ) -> tuple[None, Arrays]:
     """Bigram counts among many units in some shards, those of one part of the first units."""
     units: Numbered = shared.get()
-    return None, add_counts(
-        _sorted_codes(Shard(Path(path)), units, size, part, parts) for path in shard_paths
-    )
+    return None, add_counts(_sorted_codes(shard, units, size, part, parts) for shard in shards)
 
 
 def add_tables(results: Iterator[Arrays], size: int) -> tuple[I64, I64]:
@@ -294,19 +291,18 @@ def _sorted_codes(shard: Shard, units: Numbered, size: int, part: int, parts: in
     return ordered[firsts], np.diff(np.append(firsts, n))
 
 
-def _shard_groups(corpus: Corpus, n_jobs: int | None) -> list[list[str]]:
+def _shard_groups(corpus: Corpus, n_jobs: int | None) -> list[Shards]:
     """Shards for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
-    groups: list[list[str]] = []
+    starts: list[int] = []
     wanted = -(-corpus.tokens // worker_count(n_jobs))
     left = 0
-    for shard, entry in zip(corpus.shards, corpus.manifest["shards"], strict=True):
-        size = int(entry["tokens"])
-        if left < size / 2 or not groups:
-            groups.append([])
+    for number, size in enumerate(corpus.shard_tokens):
+        if left < size / 2 or not starts:
+            starts.append(number)
             left = min(wanted, MOST_TOKENS)
-        groups[-1].append(str(shard.directory.absolute()))
         left -= size
-    return groups
+    shards = corpus.shards.absolute()
+    return [shards[low:high] for low, high in itertools.pairwise([*starts, len(shards)])]
 
 
 def add_counts(results: Iterable[tuple[I64, I64]]) -> tuple[I64, I64]:
@@ -348,7 +344,7 @@ def top_bigrams(
 
     def count(work: Work, add: Callable[[Any], tuple[I64, I64]], which: I64, *more: int) -> tuple[I64, I64]:
         with share(units.numbered(which), n_jobs, len(groups), corpus.path) as shared:
-            calls = [(paths, shared, which.size, *more) for paths in groups]
+            calls = [(shards, shared, which.size, *more) for shards in groups]
             with gather(work, calls, n_jobs, corpus.path) as left:
                 codes, counts = add(task.take() for task in left)
         if choice != BasisChoice(choice.b, choice.tags):

@@ -64,7 +64,7 @@ def compare(
         raise UsageError("--pairs compares pairs, and a word its contexts; give one of the two")
     if out is not None:
         check_table(out, "table of differences", overwrite=overwrite)
-    one, two = (Corpus.open(select(store, own)) for own in (where, versus or f"not ({where})"))
+    one, two = (select(store, own) for own in (where, versus or f"not ({where})"))
     sizes = Sizes.parse(windows)
     with parallel.workers(out, store):
         if w1 is None:

@@ -16,7 +16,6 @@ from bagpack.cli.option_groups import (
     RowOptions,
     SubcorpusOptions,
     SvmOptions,
-    select,
 )
 from bagpack.cli.options import Condition, Data, Folds, Report, Split, StoreOrMatrix, conditions_of
 from bagpack.cli.progress import work_progress
@@ -104,9 +103,7 @@ def evaluate(
         parts = _parts(subcorpus.store(store), by)
         with parallel.workers(None, store), work_progress(output.silent) as progress:
             results = {
-                value: evaluate_file(
-                    str(part), data, test, counting.options(parallel.jobs), options, progress
-                )
+                value: evaluate_file(part, data, test, counting.options(parallel.jobs), options, progress)
                 for value, part in parts.items()
             }
         if output.json:
@@ -114,9 +111,10 @@ def evaluate(
         elif not output.quiet:
             show_by(by, results)
         return
-    store = str(subcorpus.store(store))
     with parallel.workers(report, store), work_progress(output.silent) as progress:
-        result = evaluate_file(store, data, test, counting.options(parallel.jobs), options, progress)
+        result = evaluate_file(
+            subcorpus.store(store), data, test, counting.options(parallel.jobs), options, progress
+        )
     if predictions is not None:
         write_table(predictions, predictions_table(result))
     show_result(result, output, report)
@@ -124,12 +122,12 @@ def evaluate(
         console.print_message(f"predictions: {predictions}")
 
 
-def _parts(store: Path, by: str) -> dict[str, Path]:
-    """The subcorpus of each value of an attribute, by value."""
+def _parts(store: str, by: str) -> dict[str, str]:
+    """The name of the subcorpus of each value of an attribute."""
     from bagpack.contexts.by_attribute import parse_by
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.subcorpus import open_corpus
 
-    corpus = Corpus.open(store)
+    corpus = open_corpus(store)
     name, _ = parse_by(corpus, by.partition(":")[0])
     values = sorted(corpus.attributes[name])
     if len(values) > MOST_VALUES:
@@ -140,4 +138,4 @@ def _parts(store: Path, by: str) -> dict[str, Path]:
     if unusable := next((value for value in values if '"' in value and "'" in value), None):
         raise UsageError(f"--by {by}: the value {unusable!r} has both kinds of quotation marks")
     quoted = {value: f"'{value}'" if '"' in value else f'"{value}"' for value in values}
-    return {value: select(store, f"{name} == {text}") for value, text in quoted.items()}
+    return {value: corpus.where(f"{name} == {text}").name for value, text in quoted.items()}

@@ -110,9 +110,8 @@ def find(
         columns=parse_columns(columns), any_store=any_store, preset=learning.preset, seed=learning.seed,
         b=counting.choice, basis=counting.basis, settings=counting.settings(),
     )  # fmt: skip
-    store = subcorpus.store(store)
     with parallel.workers(out, store), work_progress(output.silent) as progress:
-        found = run_request(store, request, parallel.jobs, progress)
+        found = run_request(subcorpus.store(store), request, parallel.jobs, progress)
     if out is not None:
         if is_graph(out):
             write_thesaurus(out, [{**row, "label": found.label} for row in found.to_dicts()])
@@ -122,7 +121,7 @@ def find(
         from bagpack.report.found import render_found
         from bagpack.report.page import write_page
 
-        write_page(html, render_found(found, store))
+        write_page(html, render_found(found, subcorpus.store(store)))
     if output.json:
         console.print_json(found.to_dict())
     elif out is None and html is None:

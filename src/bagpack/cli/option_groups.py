@@ -32,6 +32,7 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.basis import BasisSize
+    from bagpack.corpus.store.corpus import Corpus
     from bagpack.experiments.counting import CountOptions
 
 
@@ -180,15 +181,15 @@ class SubcorpusOptions:
         ),
     ] = None
 
-    def store(self, path: str | Path) -> Path:
-        """The store itself, or that of the subcorpus."""
-        return Path(path) if self.where is None else select(path, self.where)
+    def store(self, path: str | Path) -> str:
+        """The path of the store, or the name of the subcorpus, which can be opened likewise."""
+        return str(path) if self.where is None else select(path, self.where).name
 
 
-def select(store: str | Path, condition: str) -> Path:
-    """The store of a subcorpus."""
-    from bagpack.corpus.build.subcorpus import subcorpus
-    from bagpack.corpus.store.corpus import Corpus
+def select(store: str | Path, condition: str) -> Corpus:
+    """The documents of a store that satisfy a condition."""
+    from bagpack.corpus.store.corpus import Corpus as Store
+    from bagpack.corpus.subcorpus import select_documents
     from bagpack.info import kind_of
 
     kind = kind_of(Path(store))
@@ -196,7 +197,7 @@ def select(store: str | Path, condition: str) -> Path:
         raise UsageError(
             f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
         )
-    return subcorpus(Corpus.open(store), condition).path
+    return select_documents(Store.open(store), condition)
 
 
 @dataclass(frozen=True)

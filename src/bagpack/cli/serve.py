@@ -42,7 +42,7 @@ def serve(
     if seconds <= 0:
         raise UsageError(f"--seconds {seconds:g} is too short; give more than 0")
     library = open_library(
-        str(subcorpus.store(store)),
+        subcorpus.store(store),
         model,
         data or (),
         Limits(seconds=seconds, data_seconds=6 * seconds),

@@ -66,8 +66,7 @@ def sketch(
         raise UsageError("--compare is about words and --model about pairs; choose one of them")
     if out is not None:
         check_table(out, "table", overwrite=overwrite)
-    store = subcorpus.store(store)
-    source = open_source(store)
+    source = open_source(subcorpus.store(store))
     sizes = Sizes.parse(windows)
     found: PairSketch | WordSketch | WordComparison
     if w2 is None:
@@ -79,7 +78,7 @@ def sketch(
     else:
         loaded = None if model is None else load_model(model)
         if loaded is not None:
-            source = model_source(loaded, str(store), any_store)
+            source = model_source(loaded, subcorpus.store(store), any_store)
         found = sketch_pair(source, w1, w2, windows=sizes, top=top, model=loaded)
         show = screens.show_pair
     if out is not None:

@@ -78,8 +78,7 @@ def teach(
 
     check_words(search.w1, search.w2)
     check_free(host, port)
-    store = subcorpus.store(store)
-    source = open_source(store)
+    source = open_source(subcorpus.store(store))
     file = AnswerFile(
         examples, search.label, _user() if annotator is None else annotator, parse_columns(columns)
     )

@@ -74,10 +74,9 @@ def train(
         drop_unseen=rows.drop_unseen, label_sets=rows.label_sets, task=rows.task,
         columns=rows.named(), features=report is not None, precision=PRECISION if precision is None else precision,
     )  # fmt: skip
-    store = str(subcorpus.store(store))
     with parallel.workers(out, store), work_progress(output.silent) as progress:
         model, result = train_file(
-            store, data, out, counting.options(parallel.jobs), options, condition=condition,
+            subcorpus.store(store), data, out, counting.options(parallel.jobs), options, condition=condition,
             evaluate=not no_scores, precision=precision, background=background,
             overwrite=overwrite, progress=progress,
         )  # fmt: skip

@@ -159,11 +159,11 @@ def find_contexts(
 def select_documents(corpus: Corpus, condition: str) -> Corpus:
     """The corpus of the documents that satisfy a condition on their attributes.
 
-    All counts are those of an index of these documents alone. It is kept in the cache directory.
+    All counts are those of an index of these documents alone.
     """
-    from bagpack.corpus.build.subcorpus import subcorpus
+    from bagpack.corpus.subcorpus import select_documents
 
-    return subcorpus(corpus, condition)
+    return select_documents(corpus, condition)
 
 
 Corpus.contexts = find_contexts  # the corpus is its first argument

@@ -20,6 +20,7 @@ from scipy import sparse
 from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.subcorpus import open_corpus
 from bagpack.errors import StoreError
 from bagpack.parallel import Left, worker_count
 
@@ -55,21 +56,21 @@ def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width:
 class StorePlace:
     """Where a task finds the store, and what it must hold."""
 
-    path: str
+    name: str
     content_hash: str
 
     @classmethod
     def of(cls, corpus: Corpus) -> StorePlace:
         """The place of a corpus, the same from any working directory."""
-        return cls(str(corpus.path.absolute()), corpus.content_hash)
+        return cls(corpus.absolute_name, corpus.content_hash)
 
 
 @lru_cache(maxsize=4)
 def open_store(place: StorePlace) -> Corpus:
     """The store, kept open in this process."""
-    corpus = Corpus.open(place.path)
+    corpus = open_corpus(place.name)
     if corpus.content_hash != place.content_hash:
-        raise StoreError(f"{place.path} was changed while it was being counted; run the command again")
+        raise StoreError(f"{place.name} was changed while it was being counted; run the command again")
     return corpus
 
 

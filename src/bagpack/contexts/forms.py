@@ -14,7 +14,7 @@ import numpy as np
 
 from bagpack.corpus.build.normalise import fold_all
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.shard import Shard, sum_keys
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import folding
 
@@ -25,16 +25,8 @@ LEAST = 5  # times under another key (or more often than the lemma looked up), e
 
 def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
     """How often each folded form occurs under keys that are not the form itself."""
-    found: list[Counter[str]] = [Counter() for _ in forms]
-    # Entries are FORM TAB KEY, and a line feed is the byte after TAB.
-    opening, closing = (Strings.of(form + end for form in forms) for end in "\t\n")
-    for shard in corpus.shards:
-        pairs, counts = shard.form_keys
-        lows, highs = pairs.first_not_below(opening), pairs.first_not_below(closing)
-        for i in np.flatnonzero(lows < highs).tolist():
-            for entry in range(int(lows[i]), int(highs[i])):
-                found[i][pairs[entry].partition("\t")[2]] += int(counts[entry])
-    return found
+    found = sum_keys(shard.other_keys(forms) for shard in corpus.shards)
+    return [found.get(form, Counter()) for form in forms]
 
 
 def own_counts(corpus: Corpus, forms: Sequence[str]) -> list[int]:

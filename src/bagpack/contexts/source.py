@@ -84,7 +84,7 @@ class CorpusSource:
 
     def pick_basis(self, b: BasisSize, n_jobs: int | None = None) -> Basis:
         """From the whole corpus; the last few are remembered."""
-        return _basis_of(str(self.path), self.content_hash, b, n_jobs)
+        return _basis_of(self.corpus, b, n_jobs)
 
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings, n_jobs: int | None = None,
@@ -118,7 +118,7 @@ def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
 
 
 @lru_cache(maxsize=8)
-def _basis_of(path: str, content_hash: str, b: BasisSize, n_jobs: int | None) -> Basis:
+def _basis_of(corpus: Corpus, b: BasisSize, n_jobs: int | None) -> Basis:
     from bagpack.basis import Basis
 
-    return Basis.of(Corpus.open(path), b, n_jobs)
+    return Basis.of(corpus, b, n_jobs)

@@ -59,6 +59,12 @@ def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]
     WordNet's radiation_therapy) underscores, and where a script has neither, as the tokenizer divides it. Each of
     them may have a part of speech behind it (saw/NOUN), if the corpus has parts of speech.
     """
+    distinct = list(dict.fromkeys(words))
+    target_of = dict(zip(distinct, _resolve_distinct(corpus, distinct), strict=True))
+    return [target_of[word] for word in words]
+
+
+def _resolve_distinct(corpus: Corpus, words: Sequence[str]) -> list[Target | None]:
     whole = corpus.resolve(words)
     targets: list[Target | None] = [None if key is None else Target((key,)) for key in whole]
     pieces_of: dict[int, list[str]] = {}

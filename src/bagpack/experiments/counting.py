@@ -12,7 +12,6 @@ from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import read_json
 from bagpack.learn.presets import Preset
 from bagpack.names import STATISTICS
 from bagpack.parallel import Progress
@@ -44,8 +43,7 @@ def matrix_of(
     path: str | Path, pairs: Sequence[Pair], options: CountOptions, progress: Progress | None = None
 ) -> BlockMatrix:
     """The pairs' matrix; `path` is a store, snippets, or a matrix that holds the pairs already."""
-    path = Path(path)
-    if is_matrix(path):
+    if is_matrix(Path(path)):
         return BlockMatrix.open(path).rows_of(pairs)
     source = open_source(path)
     if progress:
@@ -115,14 +113,16 @@ def corpus_facts(matrix: BlockMatrix) -> CorpusFacts:
     if store is None:
         return facts
     try:
-        manifest: dict[str, Any] = read_json(store / "manifest.json")
+        source = open_source(store)
     except StoreError:
         return facts
-    if manifest.get("content_hash") != matrix.source_hash:
+    if source.content_hash != matrix.source_hash:
         return facts
     for name in ("tokens", "sentences", "documents", "types"):
-        if name in manifest:
-            facts[name] = int(manifest[name])
+        if isinstance(source, CorpusSource):
+            facts[name] = getattr(source.corpus, name)
+        elif name in (snippets := getattr(source, "manifest", {})):
+            facts[name] = int(snippets[name])
     return facts
 
 

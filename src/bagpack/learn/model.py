@@ -110,7 +110,7 @@ class LinearModel:
         """The corpus that the model was trained on, or ``store``, which must be the same one unless ``any_store``."""
         if not store and not self.source_path:
             raise StoreError("the model does not know which corpus it was trained on; name one with --store")
-        place = Path(store) if store else find_store(self.source_path, self.source_hash, self.place)
+        place = store or find_store(self.source_path, self.source_hash, self.place)
         if place is None:
             raise StoreError(
                 f"the model was trained on {self.source_path}, which was found neither from {Path.cwd()} nor next to "

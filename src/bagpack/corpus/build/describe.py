@@ -37,20 +37,18 @@ def make_manifest(
     problems: dict[str, int],
     left_out: Sequence[dict[str, str]] = (),
     appended: Sequence[dict[str, Any]] = (),
-    of: dict[str, str] | None = None,
     workers: int = 1,
 ) -> dict[str, Any]:
-    """Write the lexicon of these shards and describe the store that they make; `of`, what it is a subcorpus of.
+    """Write the lexicon of these shards and describe the store that they make.
 
     Where `workers` are running, one of them merges the lexicon: it has loaded the kernels, which takes this process
     longer than the merging.
     """
     root = root.absolute()  # the worker may have been started in another directory
     paths = [root / "shards" / entry["name"] for entry in shards]
-    (checksums,) = run([delayed(write_lexicon)(paths, root / lexicon, durable=of is None)], workers)
+    (checksums,) = run([delayed(write_lexicon)(paths, root / lexicon)], workers)
     counted = {name: sum(entry[name] for entry in shards) for name in ("tokens", "sentences", "documents")}
-    texts = [entry["digest"] for entry in shards] if of is None else [of["content_hash"], of["documents"]]
-    identity = "\n".join([*texts, str(sorted(options.to_dict().items()))])
+    identity = "\n".join([*(entry["digest"] for entry in shards), str(sorted(options.to_dict().items()))])
     manifest: dict[str, Any] = {
         "kind": KIND,
         "format_version": FORMAT_VERSION,
@@ -61,7 +59,6 @@ def make_manifest(
         "sources": sources,
         "problems": problems,
         **({"left_out": list(left_out)} if left_out else {}),
-        **({"of": of} if of else {}),
         **({"appended": list(appended)} if appended else {}),
         "lexicon": {"directory": lexicon, "checksums": checksums},
         "shards": shards,

@@ -26,7 +26,7 @@ SMALL = 16 << 20  # bytes of an array that is kept in memory
 TAB = 9
 
 
-def _new(size: int, dtype: type, place: Path) -> NDArray[Any]:
+def new_array(size: int, dtype: np.typing.DTypeLike, place: Path) -> NDArray[Any]:
     """An array to be written: in memory if it is small, else in a file that is deleted with the array."""
     if size * np.dtype(dtype).itemsize <= SMALL:
         return np.empty(size, dtype)
@@ -38,10 +38,10 @@ def _new(size: int, dtype: type, place: Path) -> NDArray[Any]:
 def merge_two(first: Counted, second: Counted, place: Path) -> Counted:
     """Union of two sorted, counted lists; counts of equal strings add up."""
     (strings1, counts1), (strings2, counts2) = first, second
-    blob = _new(strings1.blob.size + strings2.blob.size, np.uint8, place)
-    offsets = _new(len(strings1) + len(strings2) + 1, np.int64, place)
+    blob = new_array(strings1.blob.size + strings2.blob.size, np.uint8, place)
+    offsets = new_array(len(strings1) + len(strings2) + 1, np.int64, place)
     offsets[0] = 0
-    counts = _new(len(strings1) + len(strings2), np.int64, place)
+    counts = new_array(len(strings1) + len(strings2), np.int64, place)
     n = merge_sorted(
         strings1.blob, strings1.offsets, read_only(counts1),
         strings2.blob, strings2.offsets, read_only(counts2),
@@ -107,8 +107,8 @@ def most_frequent_keys(
     A form that is a key itself is omitted, since a target is looked up among the keys first. Equal counts: the
     key that comes first in code-point order.
     """
-    forms, best = (_new(pairs.blob.size, np.uint8, place) for _ in range(2))
-    form_offsets, key_offsets = (_new(len(pairs) + 1, np.int64, place) for _ in range(2))
+    forms, best = (new_array(pairs.blob.size, np.uint8, place) for _ in range(2))
+    form_offsets, key_offsets = (new_array(len(pairs) + 1, np.int64, place) for _ in range(2))
     form_offsets[0] = key_offsets[0] = 0
     n = pick_keys(pairs.blob, pairs.offsets, read_only(counts), forms, form_offsets, best, key_offsets)
     all_forms = Strings(forms[: form_offsets[n]], form_offsets[: n + 1])
@@ -126,7 +126,7 @@ def _counted_forms(shard: Shard) -> Counted:
     return forms, counts.astype(np.int64)
 
 
-def write_lexicon(shards: Iterable[Path], directory: Path, *, durable: bool = True) -> dict[str, str]:
+def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
     """Merge the shards' lexicons into `directory`; returns the checksums."""
     paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
     with disk_errors(directory):
@@ -142,4 +142,4 @@ def write_lexicon(shards: Iterable[Path], directory: Path, *, durable: bool = Tr
         "forms.offsets": forms.offsets,
         "forms.key": form_keys,
     }
-    return format.write_arrays(directory, arrays, format.LEXICON, durable=durable)
+    return format.write_arrays(directory, arrays, format.LEXICON)

@@ -137,26 +137,8 @@ class ShardDraft:
     tags: NDArray[np.uint8] | None = None  # parts of speech, if the text has any
 
 
-@dataclass
-class ShardContent:
-    """A shard's content: types by falling count, keys in byte order."""
-
-    tokens: U32  # types with flags
-    forms: Strings
-    keys: Strings
-    key_of_type: U32
-    counts: I64  # tokens of each type
-    document_starts: I64
-    documents: Strings
-    attributes: AttributeColumns
-    continued: bool  # the first document began in an earlier shard
-    options: TextOptions
-    source: str
-    tags: NDArray[np.uint8] | None
-
-
 def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
-    """Sort out types and keys, and write the shard; returns its facts."""
+    """Sort out types and keys, build postings and the form table, and write all files; returns the shard's facts."""
     tokens = draft.tokens
     raw_types, table = intern_pairs(draft.types.forms, draft.types.keys, draft.types.dropped)
     raw_counts = count_ids(tokens, raw_types.size)
@@ -176,34 +158,14 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
 
     forms, keys_of_types = split_pairs(table.strings().take(by_count))
     keys, key_of_type = _sorted_keys(keys_of_types)
-    content = ShardContent(
-        tokens,
-        forms,
-        keys,
-        key_of_type,
-        counts[by_count],
-        starts,
-        Strings.of(draft.documents.names),
-        AttributeColumns.of(draft.documents.attributes),
-        draft.documents.continued,
-        draft.options,
-        draft.source,
-        tags,
-    )
-    return write_content(content, directory)
-
-
-def write_content(content: ShardContent, directory: Path, *, durable: bool = True) -> dict[str, Any]:
-    """Build postings and the form table, write all files; returns the shard's facts."""
-    tokens, tags, forms, keys, key_of_type = (
-        content.tokens, content.tags, content.forms, content.keys, content.key_of_type,
-    )  # fmt: skip
-    key_counts = np.bincount(key_of_type, weights=content.counts, minlength=len(keys)).astype(np.int64)
+    documents, columns = draft.documents, AttributeColumns.of(draft.documents.attributes)
+    names = Strings.of(documents.names)
+    counts = counts[by_count]
+    key_counts = np.bincount(key_of_type, weights=counts, minlength=len(keys)).astype(np.int64)
     bounds = np.concatenate([[0], np.cumsum(key_counts)])
     postings = np.empty(tokens.size, np.uint32)
     sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
-    keys_of_types = keys.take(key_of_type.astype(np.int64))
-    form_pairs, form_counts = _form_table(forms, keys_of_types, content.counts, content.options)
+    form_pairs, form_counts = _form_table(forms, keys_of_types, counts, draft.options)
 
     arrays: dict[str, NDArray[Any]] = {
         "tokens": tokens,
@@ -214,35 +176,34 @@ def write_content(content: ShardContent, directory: Path, *, durable: bool = Tru
         "types.blob": forms.blob,
         "types.offsets": forms.offsets,
         "types.key": key_of_type,
-        "types.count": content.counts,
+        "types.count": counts,
         "forms.blob": form_pairs.blob,
         "forms.offsets": form_pairs.offsets,
         "forms.count": form_counts,
-        "documents.start": content.document_starts,
-        "documents.blob": content.documents.blob,
-        "documents.offsets": content.documents.offsets,
+        "documents.start": starts,
+        "documents.blob": names.blob,
+        "documents.offsets": names.offsets,
     }
     if tags is not None:
         arrays["tags"] = tags
-    columns = content.attributes
     if columns.names:
         arrays |= columns.arrays()
     directory.mkdir(parents=True, exist_ok=True)
-    checksums = format.write_arrays(directory, arrays, format.SHARD, durable=durable)
+    checksums = format.write_arrays(directory, arrays, format.SHARD)
     shard = {
         "tokens": int(tokens.size),
         "sentences": int(sentences),
-        "documents": len(content.documents) - int(content.continued),
+        "documents": len(names) - int(documents.continued),
         "keys": len(keys),
         "types": len(forms),
-        "source": content.source,
+        "source": draft.source,
         "checksums": checksums,
     }
     if columns.names:
         shard["attributes"] = list(columns.names)
     if tags is not None:
         shard["tags"] = {UNIVERSAL[code]: count for code, count in enumerate(_count_bytes(tags)) if count}
-    write_json(directory / FACTS, shard, durable=durable)
+    write_json(directory / FACTS, shard)
     return shard
 
 

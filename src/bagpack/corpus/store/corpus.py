@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -31,9 +32,10 @@ VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct word
 class Shards(Sequence[Shard]):
     """The shards of a store, of which those used last stay mapped: a system lets a process map some 65,000 files."""
 
-    def __init__(self, directories: Sequence[Path]) -> None:
+    def __init__(self, directories: Sequence[Path], opened: Callable[[Path], Shard] = Shard) -> None:
         self.directories = directories
-        self._open = lru_cache(maxsize=OPEN_SHARDS)(Shard)
+        self.opened = opened
+        self._open = lru_cache(maxsize=OPEN_SHARDS)(opened)
 
     def __len__(self) -> int:
         return len(self.directories)
@@ -44,10 +46,20 @@ class Shards(Sequence[Shard]):
     def __getitem__(self, number: slice) -> Shards: ...
     def __getitem__(self, number: int | slice) -> Shard | Shards:
         chosen = self.directories[number]
-        return self._open(chosen) if isinstance(chosen, Path) else Shards(chosen)
+        if isinstance(chosen, Path):
+            return self._open(chosen)
+        part = Shards(chosen, self.opened)
+        part._open = self._open
+        return part
 
-    def __reduce__(self) -> tuple[type[Shards], tuple[Sequence[Path]]]:
-        return Shards, (self.directories,)
+    def absolute(self) -> Shards:
+        """The same, from any working directory."""
+        if all(directory.is_absolute() for directory in self.directories):
+            return self
+        return Shards([directory.absolute() for directory in self.directories], self.opened)
+
+    def __reduce__(self) -> tuple[type[Shards], tuple[Sequence[Path], Callable[[Path], Shard]]]:
+        return Shards, (self.directories, self.opened)
 
 
 class Corpus:
@@ -134,8 +146,17 @@ class Corpus:
     @property
     def name(self) -> str:
         """The path of the store; of a subcorpus, that of the whole and the condition."""
-        of = self.manifest.get("of")
-        return str(self.path) if of is None else f"{of['path']}{WHERE}{of['where']}"
+        return str(self.path)
+
+    @property
+    def absolute_name(self) -> str:
+        """The same from any working directory."""
+        return str(self.path.absolute())
+
+    @cached_property
+    def shard_tokens(self) -> list[int]:
+        """Tokens in each shard."""
+        return [int(entry["tokens"]) for entry in self.manifest["shards"]]
 
     @cached_property
     def attribute_names(self) -> list[str]:
@@ -172,6 +193,16 @@ class Corpus:
     def __reduce__(self) -> tuple[type[Corpus], tuple[Path, dict[str, Any]]]:
         return Corpus, (self.path, self.manifest)  # another process maps the files itself
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Corpus) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[str, str]:
+        return self.absolute_name, self.content_hash
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Corpus:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
@@ -182,12 +213,11 @@ class Corpus:
         against the shards.
         """
         problems: list[str] = []
-        summed = "of" not in self.manifest  # a subcorpus has no checksums: it can be made again
         for entry, shard in zip(self.manifest["shards"], self.shards, strict=True):
-            problems.extend(_damages_of_shard(shard, entry, summed))
+            problems.extend(_damages_of_shard(shard, entry))
         lexicon = self.manifest["lexicon"]
         directory = self.path / lexicon["directory"]
-        found = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"])) if summed else []
+        found = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"]))
         problems.extend(found)
         if not found:
             problems.extend(
@@ -272,12 +302,26 @@ class Corpus:
         return f"Corpus({self.name!r}, tokens={self.tokens:,}, documents={self.documents:,})"
 
 
+def divide_name(name: str | Path) -> tuple[Path, str | None]:
+    """The path of a store and the condition, if the name has one. A path may have the word, too."""
+    text = str(name)
+    if Path(text).exists():
+        return Path(text), None
+    places = [found.start() for found in re.finditer(WHERE, text)]
+    for place in places:
+        if Path(text[:place]).exists():
+            return Path(text[:place]), text[place + len(WHERE) :]
+    if places:
+        return Path(text[: places[0]]), text[places[0] + len(WHERE) :]
+    return Path(text), None
+
+
 def _all_of(declared: Mapping[str, format.Array], checksums: dict[str, str]) -> dict[str, str]:
     """The checksums, with an empty one for a declared file that has none."""
     return {**dict.fromkeys(declared, ""), **checksums}
 
 
-def _damages_of_shard(shard: Shard, entry: dict[str, Any], summed: bool) -> list[str]:
+def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
     path = shard.directory / FACTS
     try:
         if digest_file(path) != entry["digest"]:
@@ -292,5 +336,5 @@ def _damages_of_shard(shard: Shard, entry: dict[str, Any], summed: bool) -> list
         for name in NUMBERS
         if facts[name] != entry[name]
     ]
-    damaged = damaged_files(shard.directory, _all_of(shard.declared, facts["checksums"])) if summed else []
+    damaged = damaged_files(shard.directory, _all_of(shard.declared, facts["checksums"]))
     return [*differing, *(damaged or format.damages(shard.directory, shard.declared, shard.numbers))]

@@ -201,13 +201,13 @@ LEXICON = {
 
 
 def write_arrays(
-    directory: Path, arrays: Mapping[str, Values], declared: Mapping[str, Array], *, durable: bool = True
+    directory: Path, arrays: Mapping[str, Values], declared: Mapping[str, Array]
 ) -> dict[str, str]:
     """Write all declared arrays; returns their checksums."""
     present = [name for name, array in declared.items() if name in arrays or not array.optional]
 
     def write(name: str) -> str:
-        return write_array(directory / name, arrays[name], declared[name].dtype, durable=durable)
+        return write_array(directory / name, arrays[name], declared[name].dtype)
 
     # Most of the time is spent waiting for the disk, which flushes several files in the time of one.
     with ThreadPoolExecutor(WRITERS) as pool:
@@ -262,11 +262,6 @@ def check(directory: Path, declared: Mapping[str, Array], stated: Numbers, cure:
         hint = "" if "damaged" in problem else f"; {cure}"
         raise StoreError(problem + hint)
     _remember(mark)
-
-
-def trust(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> None:
-    """Spare `check` the reading of files that were written just now, from arrays that hold what is declared."""
-    _remember(_mark(directory, declared, stated))
 
 
 def _remember(mark: Path | None) -> None:

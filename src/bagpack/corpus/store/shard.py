@@ -5,6 +5,8 @@ docs/store.md describes every file byte by byte; `build/shard_writer.py` writes 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from bagpack.jit import read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
+FormCounts = dict[tuple[str, str], int]  # of a form and its key
 
 
 class Shard:
@@ -132,6 +135,18 @@ class Shard:
         cells = self._map("attributes.values")
         return AttributeColumns(names, cells.reshape(len(names), -1), values)
 
+    def other_keys(self, forms: Sequence[str]) -> FormCounts:
+        """How often each folded form occurs under keys that are not the form itself."""
+        pairs, counts = self.form_keys
+        # Entries are FORM TAB KEY, and a line feed is the byte after TAB.
+        opening, closing = (Strings.of(form + end for form in forms) for end in "\t\n")
+        lows, highs = pairs.first_not_below(opening), pairs.first_not_below(closing)
+        return {
+            (forms[i], pairs[entry].partition("\t")[2]): int(counts[entry])
+            for i in np.flatnonzero(lows < highs).tolist()
+            for entry in range(int(lows[i]), int(highs[i]))
+        }
+
     def key_positions(self, key: int) -> U32:
         """Positions of a key, ascending."""
         return self.postings[int(self.posting_bounds[key]) : int(self.posting_bounds[key + 1])]
@@ -149,3 +164,12 @@ class Shard:
                 pieces.append(" ")
             pieces.append(self.forms[token & int(TYPE_MASK)])
         return "".join(pieces)
+
+
+def sum_keys(found: Iterable[FormCounts]) -> dict[str, Counter[str]]:
+    """Of each form, how often it occurs under each of its keys in several shards."""
+    sums: dict[str, Counter[str]] = {}
+    for own in found:
+        for (form, key), count in own.items():
+            sums.setdefault(form, Counter())[key] += count
+    return sums
