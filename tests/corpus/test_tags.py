@@ -165,7 +165,7 @@ def test_a_trained_spacy_tagger_writes_the_tags(tmp_path, write):
     assert corpus.tags == {"NOUN": 3, "DET": 3, "PUNCT": 2, "VERB": 2, "PRON": 1}
 
 
-# As `CoNLL.write_doc2conll` of Stanza 1.15.0 wrote it: character offsets in the last column, entities, a contraction in two.
+# As `CoNLL.write_doc2conll` of Stanza 1.15.0 wrote it: spaces, offsets and entities in MISC, a contraction in two.
 STANZA = """\
 # text = They don't saw it.
 # sent_id = 0
