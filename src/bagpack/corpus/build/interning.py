@@ -144,36 +144,26 @@ def intern_hashed(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def intern_spans(  # type: ignore[no-untyped-def]
-    buffer, starts, ends, first, slots, hashes, offsets, blob, used, out
-):
-    """Ids of spans from `first` on into `out`; returns how far it got (not to the end when a table is full)."""
-    for i in range(first, starts.size):
-        start, end = np.uint64(starts[i]), np.uint64(ends[i])
-        hashed = hash_bytes(buffer, start, end, SEED)
-        found = intern_hashed(
-            hashed, buffer, start, end, np.bool_(0), buffer, start, end, slots, hashes, offsets, blob, used
-        )
-        if found == FULL:
-            return i
-        out[i] = found
-    return starts.size
-
-
-@kernel
 def intern_pairs(  # type: ignore[no-untyped-def]
     blob1, offsets1, blob2, offsets2, skip, first, slots, hashes, offsets, blob, used, out
 ):
-    """Ids of FORM TAB KEY for each entry not skipped, else -1; returns how far it got."""
+    """Ids of FORM TAB KEY, or of FORM alone where there are no keys, for each entry not skipped, else -1.
+
+    Returns how far it got (not to the end when a table is full).
+    """
+    paired = offsets2.size > 1
+    start2 = end2 = np.uint64(0)
     for i in range(first, offsets1.size - 1):
         out[i] = -1
         if skip[i]:
             continue
         start, end = np.uint64(offsets1[i]), np.uint64(offsets1[i + 1])
-        start2, end2 = np.uint64(offsets2[i]), np.uint64(offsets2[i + 1])
-        hashed = hash_bytes(blob2, start2, end2, hash_bytes(blob1, start, end, SEED))
+        hashed = hash_bytes(blob1, start, end, SEED)
+        if paired:
+            start2, end2 = np.uint64(offsets2[i]), np.uint64(offsets2[i + 1])
+            hashed = hash_bytes(blob2, start2, end2, hashed)
         found = intern_hashed(
-            hashed, blob1, start, end, np.bool_(1), blob2, start2, end2, slots, hashes, offsets, blob, used
+            hashed, blob1, start, end, paired, blob2, start2, end2, slots, hashes, offsets, blob, used
         )
         if found == FULL:
             return i
@@ -259,17 +249,6 @@ class InternTable:
         if need > self.blob.size // 2:
             self.blob = np.concatenate([self.blob, np.zeros(max(self.blob.size, need), np.uint8)])
 
-    def add_spans(self, buffer: U8, starts: I64, ends: I64) -> I64:
-        """Ids of the given spans of `buffer`."""
-        buffer, starts, ends = read_only(buffer), read_only(starts), read_only(ends)
-        out = np.empty(starts.size, np.int64)
-        done = 0
-        while True:
-            done = intern_spans(buffer, starts, ends, done, *self.arrays, out)
-            if done == starts.size:
-                return out
-            self.grow(int(ends[done] - starts[done]))
-
     def add_tokens(self, batch: TokenBatch, tokens: NDArray[np.uint32]) -> None:
         """The tokens of a batch: ids of FORM TAB LEMMA, or of FORM alone, with their flags."""
         none = np.empty(0, np.int32)
@@ -291,7 +270,7 @@ class InternTable:
             self.grow(longest)
 
     def add_pairs(self, first: Strings, second: Strings, skip: NDArray[np.bool_]) -> I64:
-        """Ids of the pairs FIRST TAB SECOND, -1 where skipped."""
+        """Ids of the pairs FIRST TAB SECOND, or of FIRST alone if there is no SECOND; -1 where skipped."""
         out = np.empty(len(first), np.int64)
         done = 0
         while True:
@@ -300,11 +279,11 @@ class InternTable:
             )
             if done == len(first):
                 return out
-            self.grow(len(first.bytes_at(done)) + 1 + len(second.bytes_at(done)))
+            self.grow(len(first.bytes_at(done)) + (1 + len(second.bytes_at(done)) if len(second) else 0))
 
     def add(self, strings: Strings) -> I64:
         """Ids of these strings."""
-        return self.add_spans(strings.blob, strings.offsets[:-1], strings.offsets[1:])
+        return self.add_pairs(strings, Strings.of([]), np.zeros(len(strings), np.bool_))
 
     def bytes_at(self, number: int) -> bytes:
         """The string with this id."""

@@ -63,10 +63,10 @@ def merge_all(lists: Iterable[Counted], place: Path) -> Counted:
             levels[level] = None
         else:
             levels.append(carried)
-    result: Counted = (Strings.of([]), np.zeros(0, np.int64))
-    for held in levels:
-        if held is not None:
-            result = merge_two(held, result, place)
+    left = [held for held in levels if held is not None]
+    result = left[0] if left else (Strings.of([]), np.zeros(0, np.int64))
+    for held in left[1:]:
+        result = merge_two(held, result, place)
     return result
 
 
