@@ -1,7 +1,7 @@
 """How many answers until fifty correct new pairs are found: by rank, by uncertainty, a mix of both, at random.
 
 A person is simulated by gold labels. As in `bagpack teach`, the candidates are the best of a first model, trained on
-five examples; here the model is trained again after every ten answers.
+five examples; here the model is trained again after every twenty answers.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from bagpack.find.training import train_on_examples
 from benchmarks.finding.material import Pair, Task, seeds_of, tasks
 
 RELATIONS = ("PartOf", "UsedFor", "HasProperty")
-SEEDS, EVERY, WANTED, MOST = 5, 10, 50, 300
+SEEDS, EVERY, WANTED, MOST = 5, 20, 50, 2_000
 
 
-def main(relations: Sequence[str] = RELATIONS) -> None:
+def main(relations: Sequence[str] = RELATIONS, strategies: Sequence[str] = STRATEGIES) -> None:
     """Answers that each strategy needs, or how many correct pairs it found if it did not get there."""
     for relation, task in tasks(relations):
         seeds = seeds_of(task.gold, SEEDS, 0)
@@ -34,7 +34,7 @@ def main(relations: Sequence[str] = RELATIONS) -> None:
             f"{len(teaching.pool):,} candidates {gold:,}",
             flush=True,
         )
-        for strategy in STRATEGIES:
+        for strategy in strategies:
             asked, right = simulate(teaching, task.gold, seeds, strategy)  # type: ignore[arg-type]
             reached = f"{WANTED} after {asked} answers" if right >= WANTED else f"{right} after {asked}"
             print(f"      {strategy}: {reached}", flush=True)
@@ -55,14 +55,19 @@ def simulate(
     """How many questions were answered, and how many of the answers were yes."""
     positives, negatives = list(seeds), []
     asked: list[Pair] = []
+    ranking = None
     while len(positives) - len(seeds) < WANTED and len(asked) < MOST:
-        ranking = teaching.rank(Examples("yes", tuple(positives), tuple(negatives)))
+        if ranking is None or strategy != "random":
+            ranking = teaching.rank(Examples("yes", tuple(positives), tuple(negatives)))
         chosen = ranking.questions(strategy, EVERY, asked=asked, turn=len(asked))
         if not chosen:
             break
         for pair in (ranking.pairs[index] for index in chosen):
             asked.append(pair)
             (positives if pair in gold else negatives).append(pair)
+            if len(positives) - len(seeds) == WANTED:
+                break
+        print(f"        {strategy}: {len(positives) - len(seeds)} after {len(asked)}", flush=True)
     return len(asked), len(positives) - len(seeds)
 
 
