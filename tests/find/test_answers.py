@@ -120,6 +120,11 @@ def test_a_file_that_was_edited_is_read_again(tmp_path):
         "car\troad\tno\tann\t2026-11-15T12:00:00Z",
     ]
     assert file.examples.positives == (("leaf", "tree"), ("door", "house"))
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b"car\troad\tno", b"car\trope\tno"))  # the size stays the same
+    with pytest.raises(InputError, match="was changed by another program"):
+        file.undo()
+    path.write_bytes(before)
     with open(path, "a") as editor:  # in place
         editor.write("roof\thouse\tpart\t\t\n")
     with pytest.raises(InputError, match="no answer of this session"):
