@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 from corpus_oracle import build, sentences
@@ -10,8 +11,9 @@ from bagpack.basis import Basis, BasisChoice
 from bagpack.contexts.forms import usual_keys
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.corpus import Corpus, divide_name
 from bagpack.corpus.store.where import Where
+from bagpack.corpus.subcorpus import open_corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.vectors import PairVectorizer
 
@@ -317,6 +319,32 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(condition, punct
     ]
 
 
+def test_what_only_other_documents_have_is_unknown(tmp_path, write):
+    text = '<text id="1">\nForm\tNN\ta\n</text>\n<text id="2">\nA\tNN\ta\nB\tNN\tb\n</text>\n'
+    whole = build(write("a.vert", text), tmp_path / "s")
+    part = whole.where("id == 2")
+    assert (whole.resolve(["form", "b"]), part.resolve(["form", "b"])) == (["a", "b"], [None, "b"])
+    assert usual_keys(part, ["form"]) == {}
+    assert whole.where("id == 1").resolve(["form", "b"]) == ["a", None]
+
+
+def test_a_document_that_begins_within_a_sentence(tmp_path, write):
+    """The comment should be before a sentence; what is before it is not part of the document."""
+    line = "{0}\t{1}\t{1}\tNOUN\tNN\t_\t0\troot\t_\t_\n"
+    text = "# newdoc id = x\n" + line.format(1, "a") + "# newdoc id = y\n" + line.format(2, "b")
+    part = build(write("a.conllu", text), tmp_path / "s").where("id == y")
+    assert (part.sentences, sentences(part)) == (1, [("y", [("b", "b", False)])])
+
+
+def test_names_of_subcorpora(tmp_path):
+    assert divide_name("a.bp where year > 1") == (Path("a.bp"), "year > 1")
+    assert divide_name("a.bp where title == 'to where'") == (Path("a.bp"), "title == 'to where'")
+    store = tmp_path / "texts where found" / "a.bp"
+    store.mkdir(parents=True)
+    assert divide_name(f"{store} where url == 'a//b'") == (store, "url == 'a//b'")
+    assert divide_name(store) == (store, None)
+
+
 def test_nothing_selected(documents):
     with pytest.raises(UsageError, match=r"no document of .* satisfies --where 'year > 3000'; bagpack info"):
         documents.where("year > 3000")
@@ -334,6 +362,8 @@ def test_a_subcorpus_has_the_attributes_of_its_documents(documents):
     assert part.attribute_names == ["genre", "year"]
     with pytest.raises(UsageError, match="no document has the attribute 'author'"):
         part.where("author")
+    nested = documents.where("year >= 1900").where("genre == news or genre == fiction")
+    assert nested.documents == 1 and open_corpus(nested.name) == nested
 
 
 def test_damaged_attributes_are_found(documents, tmp_path):
