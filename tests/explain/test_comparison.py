@@ -8,6 +8,8 @@ from scipy.stats import binomtest
 
 from bagpack.contexts.by_attribute import count_by
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.subcorpus import open_corpus
 from bagpack.errors import UsageError
 from bagpack.explain.comparison import compare_contexts, compare_pairs
 
@@ -137,3 +139,14 @@ def test_commands(corpus, cli, tmp_path):
     assert "fiction" in done.out and "v1v2v12" in done.out
     assert cli("evaluate", corpus.path, tmp_path / "d.csv", "--by", "year").code == 2
     assert cli("contexts", corpus.path, "cat", "--by", "gerne").code == 2
+
+
+def test_values_with_quotation_marks_are_parts_of_their_own(tmp_path):
+    from bagpack.cli.evaluate import _parts
+
+    texts = {'say "no"': "A lion.", "it's": "Two cats."}
+    lines = [json.dumps({"text": text, "title": title}) + "\n" for title, text in texts.items()]
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    index_corpus([str(tmp_path / "a.jsonl")], tmp_path / "s", TextOptions())
+    parts = _parts(str(tmp_path / "s"), "title")
+    assert {title: open_corpus(name).tokens for title, name in parts.items()} == {'say "no"': 3, "it's": 3}
