@@ -51,16 +51,19 @@ def write(part: str, found: Any) -> None:
     {"test": _scores, "ablation": _ablation, "cost": _cost, "tags": _tags}[part](found)
 
 
+def _best_bold(scores: list[dict[str, Any] | None]) -> list[str]:
+    """Scores as a table shows them, the highest in bold: all of them where several are shown alike."""
+    shown = [None if score is None else f"{100 * score['mean']:.1f}" for score in scores]
+    most = max((text for text in shown if text), key=float)
+    return ["–" if text is None else f"**{text}**" if text == most else text for text in shown]
+
+
 def _scores(lines: list[dict[str, Any]]) -> None:
     rows = [
         [
             line["set"],
             line["score"],
-            *(
-                f"{100 * line[name]['mean']:.1f}" if name in line else "–"
-                for name in ("words", "paper", "word2vec")
-            ),
-            f"**{100 * line['modern']['mean']:.1f}**",
+            *_best_bold([line.get(name) for name in ("words", "paper", "word2vec", "modern")]),
         ]
         for line in lines
     ]
@@ -75,7 +78,10 @@ def _scores(lines: list[dict[str, Any]]) -> None:
         ]
         for line in lines
     ]
-    text = for_readme(main) + "\nWith 95 % intervals over drawn rows; bold where the interval excludes 0.\n\n"
+    text = (
+        for_readme(main)
+        + "\nWith 95 % bootstrap intervals; differences are bold where the interval excludes 0.\n\n"
+    )
     text += table(["set", "`paper`", "`modern`", "`modern` − `paper`", "`modern` − word2vec"], more)
     text += "\n" + "\n".join(_details(line) for line in lines if _details(line))
     write_generated("make accuracy (test)", text, PAGE)
