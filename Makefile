@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
-WORKERS ?= auto
+# One more than the cores: many tests wait for a browser, a server or another process.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: setup demo check test test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
