@@ -27,6 +27,14 @@ hashlib.pbkdf2_hmac("sha256", b"x", b"x", 1_000_000_000)
 """
 
 
+@pytest.fixture(autouse=True)
+def hang_up():
+    """SIGHUP ends processes, also where the tests were started with nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def seconds():
     """Two, or as much longer as other processes keep the machine busy; without what is tested it takes a minute."""
     return 2.0 * min(max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)), 5.0)
