@@ -115,6 +115,19 @@ def test_data_set_and_its_errors(web):
     assert web.get(f"/dataset/{entry['id']}/error.json?at=9999").status_code == 400
 
 
+def test_training_pairs_are_marked(web):
+    trained, other = (web.get(f"/pair/{pair}").text for pair in ("kinda01/kindb01", "kindb01/kinda01"))
+    assert "The model was trained on this pair" in trained and "trained on this pair" not in other
+    entry = web.get("/dataset.json").json()["data"][0]
+    rows = web.get(f"/dataset/{entry['id']}.json?size=1000").json()["predictions"]["rows"]
+    known = {(row["w1"], row["w2"]): row["trained"] for row in rows}
+    assert known.pop(("nosuchword", "kindb01")) is False and all(known.values())
+    page = web.get(f"/dataset/{entry['id']}?size=1000").text
+    assert page.count('<span class="soft">training pair</span>') == len(known) > 3
+    error = web.get(f"/dataset/{entry['id']}/error?at=0").text
+    assert "The model was trained on this pair" in error
+
+
 def test_rows_are_filtered_sorted_and_downloaded(web):
     key = web.get("/dataset.json").json()["data"][0]["id"]
 
