@@ -1,6 +1,7 @@
 """Killing a process at each of its changes of the disk."""
 
 import os
+import select
 import signal
 
 from bagpack import artefacts
@@ -51,6 +52,9 @@ def _run_until(step, work):
         finally:
             os._exit(code)
     os.close(writing)
+    # A fork of a process with threads can hang: then it is killed at another moment.
+    if not select.select([reading], [], [], 60)[0]:
+        os.kill(child, signal.SIGKILL)
     with open(reading, "rb") as pipe:
         changes = int(pipe.read() or 0)
     _, status = os.waitpid(child, 0)
