@@ -21,7 +21,8 @@ from bagpack.find.background import background_answer, draw_background
 from bagpack.find.pool import Pool
 from bagpack.find.ranking import find_pairs, rank_pool
 from bagpack.find.vocabulary import corpus_vocabulary, listed_vocabulary
-from bagpack.learn.fitting import SvmSettings, calibrate, fit_counts
+from bagpack.learn.fitting import SvmSettings, fit_counts
+from bagpack.learn.held_out import calibrate
 from bagpack.learn.model import LinearModel
 from bagpack.learn.presets import get_preset
 from bagpack.learn.targets import encode_targets

@@ -15,7 +15,7 @@ from bagpack.experiments.evaluation import EvaluateOptions
 from bagpack.experiments.training import answer_rows, predict_pairs, train_file
 from bagpack.learn import save_model
 from bagpack.learn.calibration import Calibration, Curve, Threshold
-from bagpack.learn.fitting import calibrate
+from bagpack.learn.held_out import calibrate
 from bagpack.learn.synthetic import make_counts
 
 

@@ -12,8 +12,9 @@ from sklearn.svm import SVC, SVR
 
 from bagpack.errors import BagpackError, InputError, UsageError
 from bagpack.learn import encode_targets, fit_conditions, fit_counts, gram
-from bagpack.learn.fitting import SvmSettings, calibrate, folds_at_once
+from bagpack.learn.fitting import SvmSettings, folds_at_once
 from bagpack.learn.gram import block_gram
+from bagpack.learn.held_out import calibrate
 from bagpack.learn.synthetic import make_counts
 
 TRAIN = np.arange(300) % 5 != 0

@@ -17,7 +17,8 @@ from bagpack.experiments.evaluation import EvaluateOptions, Rows, evaluate_rows,
 from bagpack.files import check_not_read
 from bagpack.find.background import MANIFEST, background_answer, draw_background
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
-from bagpack.learn.fitting import SvmSettings, calibrate
+from bagpack.learn.fitting import SvmSettings
+from bagpack.learn.held_out import calibrate
 from bagpack.learn.model import pair_hashes
 from bagpack.learn.model_io import check_model_place
 from bagpack.learn.targets import Targets, encode_targets

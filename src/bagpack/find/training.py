@@ -16,7 +16,8 @@ from bagpack.errors import InputError
 from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
-from bagpack.learn.fitting import HeldOut, SvmSettings, calibrate, fit_counts, hold_out, shared_grams
+from bagpack.learn.fitting import SvmSettings, fit_counts, shared_grams
+from bagpack.learn.held_out import HeldOut, calibrate, hold_out
 from bagpack.learn.model import LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset, modern
 from bagpack.learn.targets import Targets, encode_targets

@@ -18,7 +18,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.features import PLAIN
-from bagpack.learn.fitting import SvmSettings, calibrate, fit_counts
+from bagpack.learn.fitting import SvmSettings, fit_counts
+from bagpack.learn.held_out import calibrate
 from bagpack.learn.model import Contributions, LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, encode_targets

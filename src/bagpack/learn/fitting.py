@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bagpack.errors import UsageError
 from bagpack.learn.block_weighting import BlockWeighting, apply_step, design_blocks
-from bagpack.learn.calibration import (
-    Answers,
-    answer_probability,
-    calibration_folds,
-    fit_calibration,
-    held_out_decisions,
-    held_out_probabilities,
-    held_out_threshold,
-    pair_groups,
-)
 from bagpack.learn.design import make_design
 from bagpack.learn.features import blocks_of_matrix, check_blocks
 from bagpack.learn.gram import add_block_gram, back_project, block_gram
@@ -28,13 +18,13 @@ from bagpack.learn.model import LinearModel, counted_with
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.solver import fit_classes, fit_ratings
 from bagpack.learn.svm import Dual, constant_output, solve_classes, solve_ratings
-from bagpack.learn.targets import Targets, check_trainable, chosen_labels
+from bagpack.learn.targets import Targets, check_trainable
 from bagpack.parallel import on_one_machine, worker_count
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Floats, Index, Matrix
+    from bagpack.learn.types import Floats, Matrix
     from bagpack.learn.weighting import Step
 
 # A Gram matrix of 4,000 rows takes 128 MB, and one more is held with it.
@@ -320,89 +310,3 @@ def fit_counts(
         matrix, targets, (condition,), preset, svm, fit_on, weight, sample_weight, n_jobs, grams
     )
     return found[condition]
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Decision values of training rows, each from a model that was not trained on it."""
-
-    fold: Index
-    decisions: Floats
-
-
-def hold_out(
-    matrix: Matrix, targets: Targets, condition: str, preset: str | Preset, svm: SvmSettings,
-    weight: Floats | None = None, sample_weight: Floats | None = None, n_jobs: int | None = 1,
-    grams: Mapping[str, Floats] | None = None,
-) -> HeldOut | None:  # fmt: skip
-    """Decision values by cross-validation; None where the rows cannot be divided into folds.
-
-    A pair and the same pair the other way round are in one fold. ``grams``: the condition's Gram matrix
-    (`shared_grams`), where it was computed before.
-    """
-    groups = _unordered_pairs(matrix) if isinstance(matrix, BlockMatrix) else None
-    classes = np.unique(targets.columns, axis=0, return_inverse=True)[1].ravel()
-    if (
-        len(np.unique(np.arange(len(targets)) if groups is None else groups)) < 2
-        or np.bincount(classes).max() < 2
-    ):
-        return None
-    fold = calibration_folds(targets.columns, groups)
-    preset = get_preset(preset)
-    if grams is None and isinstance(matrix, BlockMatrix):
-        grams = shared_grams(matrix, [condition], preset, svm)
-
-    def decide(train: Index, test: Index) -> Floats:
-        part = targets[train]
-        if targets.kind != "multilabel" and len(np.unique(part.codes)) < 2:
-            return np.tile(np.where(part.columns.all(axis=0), 1.0, -1.0), (len(test), 1))
-        if grams is not None:
-            gram = grams[condition]
-            cost = None if weight is None else weight[train]
-            dual = solve_gram(gram[np.ix_(train, train)], part, svm, cost, n_jobs)
-            return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)
-        trained = fit_counts(
-            matrix[train], part, condition, preset, svm,
-            weight=None if weight is None else weight[train],
-            sample_weight=None if sample_weight is None else sample_weight[train], n_jobs=n_jobs,
-        )  # fmt: skip
-        return trained.decisions(matrix[test])
-
-    return HeldOut(fold, held_out_decisions(fold, decide))
-
-
-def _unordered_pairs(matrix: BlockMatrix) -> Index:
-    """A number per unordered pair, by the order of the words: folds must not depend on what was counted before."""
-    order = matrix.words.keys.sort_order()
-    rank = np.arange(len(order) + 1)  # the last is for words that the corpus does not contain
-    rank[order] = np.arange(len(order))
-    return pair_groups(rank[matrix.w1], rank[matrix.w2])
-
-
-def calibrate(
-    model: LinearModel, matrix: Matrix, targets: Targets, preset: str | Preset, svm: SvmSettings,
-    precision: float | None = None, weight: Floats | None = None, sample_weight: Floats | None = None,
-    n_jobs: int | None = 1, held_out: HeldOut | None = None,
-) -> LinearModel:  # fmt: skip
-    """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
-
-    Ratings have no probabilities; where the rows cannot be divided into folds, the model is returned as it is.
-    ``held_out`` saves the cross-validation where it was done before.
-    """
-    if targets.kind == "rating":
-        return model
-    if held_out is None:
-        held_out = hold_out(matrix, targets, model.condition, preset, svm, weight, sample_weight, n_jobs)
-    if held_out is None:
-        return model
-    fold, decisions = held_out.fold, held_out.decisions
-    found = fit_calibration(decisions, targets.columns, targets.kind, sample_weight=sample_weight)
-    threshold = None
-    if precision is not None:
-        probabilities = held_out_probabilities(decisions, targets.columns, targets.kind, fold)
-        chosen = chosen_labels(targets.kind, decisions)
-        held_out_answers = Answers(
-            answer_probability(probabilities, chosen, targets.kind), (chosen == targets.one_hot()).all(axis=1)
-        )
-        threshold = held_out_threshold(held_out_answers, fold, precision)
-    return replace(model, calibration=found, threshold=threshold)
