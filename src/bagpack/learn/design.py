@@ -20,10 +20,10 @@ from bagpack.learn.design_kernels import (
     Arrays,
     product_dots,
     product_sums,
+    product_totals,
     row_dots,
     row_squares,
     row_sums,
-    sum_products,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Design:
         for b in range(len(self.places)):
             squares = np.zeros(len(self))
             if _is_product(arrays.other, b):
-                sum_products(arrays, b, self._order(b), np.zeros(self._width(b)), True, squares)
+                product_totals(arrays, b, self._order(b), np.zeros(self._width(b)), True, squares)
             else:
                 by_row = np.zeros(len(arrays.indptr) - 1)
                 row_squares(arrays, self._used(b), by_row)
@@ -237,7 +237,7 @@ def make_design(blocks: Sequence[RowBlock | ProductBlock]) -> Design:
                 row[b], other[b] = other[b].copy(), row[b].copy()
             if block.unit:
                 squares = np.zeros(n)
-                sum_products(arrays, b, design._order(b), np.zeros(block.rows.shape[1]), True, squares)
+                product_totals(arrays, b, design._order(b), np.zeros(block.rows.shape[1]), True, squares)
                 scale[b] *= np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0)
     return design
 
@@ -272,7 +272,7 @@ def inner_products(rows: Csr, left: Index, right: Index) -> Floats:
     """
     arrays, order = _product_arrays(ProductBlock(rows, left, right), 0)
     out = np.zeros(len(left))
-    sum_products(arrays, 0, order, np.zeros(rows.shape[1]), False, out)
+    product_totals(arrays, 0, order, np.zeros(rows.shape[1]), False, out)
     return out
 
 

@@ -98,7 +98,9 @@ def row_dots(arrays: Arrays, rows: Index, weights: Floats, out: Floats) -> None:
 
 
 @kernel
-def sum_products(arrays: Arrays, block: int, order: Index, dense: Floats, squared: bool, out: Floats) -> None:
+def product_totals(
+    arrays: Arrays, block: int, order: Index, dense: Floats, squared: bool, out: Floats
+) -> None:
     """Sums of a block's unscaled products, or of their squares, over the columns, for the pairs in ``order``."""
     spread = np.int64(-1)
     for i in order:
