@@ -1,5 +1,7 @@
 """Analogies by centred cosines, against the formula written out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,7 @@ def test_values_are_sums_of_centred_cosines(counts_and_questions, transductive):
 
 def test_the_switch_brings_the_machines_back(counts_and_questions):
     counts, questions = counts_and_questions
-    found = solve_analogies(counts, questions, preset=modern(cosines=False))
+    found = solve_analogies(counts, questions, preset=replace(modern(), analogies_by_cosine=False))
     assert found.settings["rounds"] == 3
 
 

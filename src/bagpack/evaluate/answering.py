@@ -104,7 +104,7 @@ def solve_analogies(
     """
     if progress:
         progress("features", 0, 0)
-    if get_preset(preset).cosines:
+    if get_preset(preset).analogies_by_cosine:
         return solve_by_cosines(counts, questions, conditions, preset, transductive=transductive)
     if len(questions) < 2:
         raise InputError(

@@ -320,8 +320,8 @@ class Threshold:
             )
         return (
             f"the model answers only if the probability is at least {self.value:.2f}, for a precision of "
-            f"{self.wanted:.0%}; on held-out pairs, such thresholds answered {self.coverage:.0%}, and "
-            f"{self.precision:.0%} of the answers were right"
+            f"{self.wanted:.0%}; thresholds chosen in this way answered {self.coverage:.0%} of the "
+            f"held-out pairs, {self.precision:.0%} of them correctly"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Preset:
         Factor on a block's features; 1 where a block is not named.
     C
         Cost of an error where the user gives none.
-    cosines
+    analogies_by_cosine
         Whether analogies are answered by centred cosines and not by two-point SVMs.
     """
 
@@ -50,7 +50,7 @@ class Preset:
     conditions: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: CONDITIONS)
     block_weights: Mapping[str, float] = field(default_factory=dict)
     C: float = 1.0
-    cosines: bool = False
+    analogies_by_cosine: bool = False
 
     def blocks_of(self, condition: str) -> tuple[str, ...]:
         """Names of the blocks that ``condition`` is made of."""
@@ -73,7 +73,6 @@ def modern(
     cosine: float = COSINE_FACTOR,
     statistics: bool = True,
     C: float = 1.0,
-    cosines: bool = True,
 ) -> Preset:
     """Preset `modern`, or a variant of it for `python -m benchmarks.accuracy ablation`.
 
@@ -105,13 +104,15 @@ def modern(
         if block == STATISTICS:
             return []
         weighting = pairs if block == "v12" else words
-        found: list[Step] = [*([weighting()] if weighting else []), *([UnitLength()] if unit else [])]
+        found: list[Step] = [weighting()] if weighting else []
+        if unit or block == COSINE:
+            found.append(UnitLength())
         if block == "v12" and trust:
             found.append(Trust(trust))
-        if block == COSINE:
-            return [*([weighting()] if weighting else []), UnitLength(), Cosine()]
         if block in joined:
-            found += [Product() if block == PRODUCT else Difference(), *([UnitLength()] if unit else [])]
+            found.append({PRODUCT: Product, DIFFERENCE: Difference, COSINE: Cosine}[block]())
+        if unit and block in (PRODUCT, DIFFERENCE):
+            found.append(UnitLength())
         return found
 
     return Preset(
@@ -121,7 +122,7 @@ def modern(
         conditions={"v1v2": of_words, "v12": of_pair, "v1v2v12": (*of_words, *of_pair)},
         block_weights={STATISTICS: STATISTICS_FACTOR, COSINE: cosine, "v12": v12},
         C=C,
-        cosines=cosines,
+        analogies_by_cosine=True,
     )
 
 
