@@ -130,7 +130,7 @@ class WordVectors:
         for split in job.splits:
             dual = solve_gram(gram[np.ix_(split.train, split.train)], targets[split.train], self.svm)
             values = gram[np.ix_(split.test, split.train)] @ dual.coef + dual.intercept
-            predicted[split.test] = values[:, 0] if ratings else decode(targets, values)
+            predicted[split.test] = values[:, 0] if ratings else decode(targets.kind, values)
         return predicted
 
     def rank(self, examples: Sequence[tuple[Pair, str]], relation: str, pairs: Sequence[Pair]) -> np.ndarray:

@@ -28,7 +28,7 @@ def test_label_scores_are_scikit_learns(seed, n_labels):
     y = np.concatenate([np.arange(n_labels), rng.integers(n_labels, size=30)])
     targets = encode_targets(y)
     decisions = np.round(rng.normal(size=(len(y), targets.columns.shape[1])), 1)
-    predicted = decode(targets, decisions)
+    predicted = decode(targets.kind, decisions)
     found = label_scores(targets, decisions, predicted, left_out=["0"])
     kept = list(range(1, n_labels))
     assert found["accuracy"] == pytest.approx(metrics.accuracy_score(y, predicted))
@@ -54,7 +54,7 @@ def test_label_scores_are_scikit_learns(seed, n_labels):
 def test_labels_that_a_fold_neither_has_nor_predicts_do_not_count():
     targets = encode_targets(["a", "b", "c", "a", "b"])[[0, 1, 3]]
     decisions = np.array([[1.0, 0, 0], [1, 0, 0], [1, 0, 0]])
-    found = label_scores(targets, decisions, decode(targets, decisions))
+    found = label_scores(targets, decisions, decode(targets.kind, decisions))
     assert found["f1_macro"] == pytest.approx(
         metrics.f1_score(["a", "b", "a"], ["a", "a", "a"], average="macro")
     )
@@ -63,7 +63,7 @@ def test_labels_that_a_fold_neither_has_nor_predicts_do_not_count():
 def test_several_labels_per_pair():
     targets = encode_targets([{"a"}, {"a", "b"}, {"b"}, set()])
     decisions = np.array([[1.0, -1], [1, -1], [-1, 1], [-1, -1]])
-    found = label_scores(targets, decisions, decode(targets, decisions))
+    found = label_scores(targets, decisions, decode(targets.kind, decisions))
     assert found["accuracy"] == 0.75
     assert found["f1_macro"] == pytest.approx((1 + 2 / 3) / 2)
     assert found["auc"] == pytest.approx((1 + area_under_curve(targets.columns[:, 1], decisions[:, 1])) / 2)
@@ -72,9 +72,9 @@ def test_several_labels_per_pair():
 def test_a_label_of_every_row_has_no_area():
     targets = encode_targets([{"a", "b"}, {"a"}, {"a", "b"}, {"a"}])
     decisions = np.array([[1.0, 2], [2, 1], [3, -1], [4, -2]])
-    found = label_scores(targets, decisions, decode(targets, decisions))
+    found = label_scores(targets, decisions, decode(targets.kind, decisions))
     assert found["auc"] == area_under_curve(targets.columns[:, 1], decisions[:, 1]) == 0.75
-    every = label_scores(targets[[0, 2]], decisions[[0, 2]], decode(targets[[0, 2]], decisions[[0, 2]]))
+    every = label_scores(targets[[0, 2]], decisions[[0, 2]], decode(targets.kind, decisions[[0, 2]]))
     assert math.isnan(every["auc"])
 
 

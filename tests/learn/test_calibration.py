@@ -22,7 +22,7 @@ from bagpack.learn.calibration import (
     pair_groups,
     reliability,
 )
-from bagpack.learn.targets import chosen_labels, decode_kind
+from bagpack.learn.targets import chosen_labels, decode
 
 
 def made_up(n=600, classes=3, seed=0):
@@ -265,8 +265,8 @@ def test_the_probability_is_that_of_the_label_that_the_decision_values_choose():
     assert answer_probability(probabilities, chosen, "multiclass").tolist() == [0.7, 0.2]
     sets = answer_probability(probabilities, chosen, "multilabel")
     assert sets.tolist() == pytest.approx([0.8 * 0.7 * 0.9, 0.5 * 0.7 * 0.2])
-    two = np.array([[0.0], [0.3]])  # a decision value of 0 is the first class, as in decode_kind
-    assert chosen_labels("binary", two).argmax(axis=1).tolist() == decode_kind("binary", two).tolist()
+    two = np.array([[0.0], [0.3]])  # a decision value of 0 is the first class, as in decode
+    assert chosen_labels("binary", two).argmax(axis=1).tolist() == decode("binary", two).tolist()
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def fold_scores(targets: Targets, decisions: Floats, left_out: Sequence[str]) ->
     """Scores of the rows of one fold, or of one part."""
     if targets.kind == "rating":
         return rating_scores(targets.ratings, decisions[:, 0])
-    return label_scores(targets, decisions, decode(targets, decisions), left_out)
+    return label_scores(targets, decisions, decode(targets.kind, decisions), left_out)
 
 
 def groups_of(groups: Sequence[Hashable], tested: Bools) -> list[tuple[str, Bools]]:

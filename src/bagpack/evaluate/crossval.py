@@ -284,9 +284,9 @@ def _gather(
         predicted = decisions[:, 0]
         metrics = {**_correlations(predicted, targets.ratings, fold_of, unit_of), **_but("spearman", metrics)}
     elif targets.kind == "multilabel":
-        predicted = np.where(tested[:, None], decode(targets, np.nan_to_num(decisions)), False)
+        predicted = np.where(tested[:, None], decode(targets.kind, np.nan_to_num(decisions)), False)
     else:
-        predicted = np.where(tested, decode(targets, np.nan_to_num(decisions)), -1)
+        predicted = np.where(tested, decode(targets.kind, np.nan_to_num(decisions)), -1)
         confusion = confusion_matrix(targets[tested], predicted[tested])
     return ConditionResult(name, metrics, decisions, predicted, confusion)
 

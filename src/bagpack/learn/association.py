@@ -20,7 +20,7 @@ from bagpack.learn.weighting import STEPS, Step, with_values
 from bagpack.vectors.blocks import Block
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Csr, Floats, Ints, Matrix
+    from bagpack.learn.types import Csr, Floats, Index, Ints, Matrix
     from bagpack.vectors.matrix import BlockMatrix
 
 LOOKED_UP = 10_000  # counts whose logarithms come from a table
@@ -115,7 +115,7 @@ class Trust(_Rowwise):
 
     @property
     def settings(self) -> dict[str, float]:
-        """K."""
+        """Its parameters."""
         return {"k": self.k}
 
     def _apply(self, rows: Csr) -> Csr:
@@ -241,10 +241,15 @@ class Joining(_Rowwise):
         return rows
 
 
-def _two_rows(block: Block) -> tuple[Csr, Csr]:
+def _two_words(block: Block) -> tuple[Index, Index]:
+    """The rows of each pair's two words."""
     if block.index is None or block.other is None:
         raise ValueError(f"the block {block.name} does not hold two words per pair")
-    return sparse.csr_array(block.rows[block.index]), sparse.csr_array(block.rows[block.other])
+    return block.index, block.other
+
+
+def _one_row_each(block: Block, rows: Csr | Floats) -> Block:
+    return replace(block, rows=sparse.csr_array(rows), index=None, other=None, seen=None)
 
 
 class Product(Joining):
@@ -264,8 +269,8 @@ class Difference(Joining):
 
     def on(self, block: Block) -> Block:
         """One row per pair."""
-        one, two = _two_rows(block)
-        return replace(block, rows=sparse.csr_array(one - two), index=None, other=None, seen=None)
+        one, two = _two_words(block)
+        return _one_row_each(block, block.rows[one] - block.rows[two])
 
 
 class Cosine(Joining):
@@ -275,10 +280,7 @@ class Cosine(Joining):
 
     def on(self, block: Block) -> Block:
         """One row per pair."""
-        if block.index is None or block.other is None:
-            raise ValueError(f"the block {block.name} does not hold two words per pair")
-        cosines = inner_products(block.rows, block.index, block.other)
-        return replace(block, rows=sparse.csr_array(cosines[:, None]), index=None, other=None, seen=None)
+        return _one_row_each(block, inner_products(block.rows, *_two_words(block))[:, None])
 
 
 STEPS.update(

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from bagpack.learn.types import Answers, Floats, Label, Matrix, Pairs, Tags
 
-Source = "Corpus | ContextSource | BlockMatrix | PairVectorizer | str | Path | None"
-
 
 class _PairEstimator(BaseEstimator):
     """What classifier and regressor share: from X to a matrix, and what a fitted model shows."""

@@ -20,7 +20,7 @@ from bagpack.learn.block_weighting import BlockWeighting, design_blocks
 from bagpack.learn.calibration import Calibration, Threshold, answer_probability
 from bagpack.learn.design import ProductBlock, RowBlock, score_blocks
 from bagpack.learn.features import PLAIN, block_of, blocks_of_matrix, check_blocks, evidence
-from bagpack.learn.targets import Kind, chosen_labels, decode_kind
+from bagpack.learn.targets import Kind, chosen_labels, decode
 from bagpack.names import block_features
 from bagpack.sources import find_store, open_source
 from bagpack.vectors.blocks import Block
@@ -216,7 +216,7 @@ class LinearModel:
 
     def decode(self, decisions: Floats) -> Answers:
         """Labels or ratings from decision values."""
-        decoded = decode_kind(self.kind, decisions)
+        decoded = decode(self.kind, decisions)
         if self.kind == "rating" or (self.kind == "multilabel" and not self.as_sets):
             return decoded.astype(int) if self.kind == "multilabel" else decoded
         if self.kind == "multilabel":

@@ -20,7 +20,7 @@ from sklearn.svm import SVC, SVR
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Bools, Floats, Ints
+    from bagpack.learn.types import Bools, Floats
 
 
 MAX_STEPS = 20_000_000  # some minutes; an SVM of unit-length rows needs thousands
@@ -32,7 +32,6 @@ class Dual:
 
     coef: Floats
     intercept: Floats
-    iterations: Ints
     converged: bool = True
 
 
@@ -50,8 +49,8 @@ def _cache_mb(n: int) -> float:
 
 def _fit(
     svm: SVC | SVR, gram: Floats, y: Bools | Floats, weight: Floats | None
-) -> tuple[Floats, float, int, bool]:
-    """Coefficients, intercept, steps, and whether libsvm converged."""
+) -> tuple[Floats, float, bool]:
+    """Coefficients, intercept, and whether libsvm converged."""
     coef = np.zeros(len(gram))
     rows = np.arange(len(gram))
     if weight is not None and not weight.all():
@@ -60,10 +59,10 @@ def _fit(
         gram, y, weight = gram[np.ix_(rows, rows)], y[rows], weight[rows]
     svm.fit(gram, y, sample_weight=weight)
     coef[rows[svm.support_]] = svm.dual_coef_[0]
-    return coef, float(svm.intercept_[0]), int(np.max(svm.n_iter_)), not svm.fit_status_
+    return coef, float(svm.intercept_[0]), not svm.fit_status_
 
 
-def _solve(tasks: Iterable[Any], max_iter: int, n_jobs: int | None) -> list[tuple[Floats, float, int, bool]]:
+def _solve(tasks: Iterable[Any], max_iter: int, n_jobs: int | None) -> list[tuple[Floats, float, bool]]:
     """Results of `_fit`, in threads; one warning if any did not converge, instead of scikit-learn's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -91,15 +90,15 @@ def solve_classes(
     learned = [k for k, value in enumerate(constant) if value is None]
     coef = np.zeros((n, outputs))
     intercept = np.array([0.0 if value is None else value for value in constant])
-    iterations, converged = np.zeros(outputs, dtype=np.int64), True
+    converged = True
     settings = {"C": C, "tol": tol, "cache_size": _cache_mb(n), "max_iter": max_iter}
     tasks = (
         delayed(_fit)(SVC(kernel="precomputed", **settings), gram, targets[:, k], own[k]) for k in learned
     )
     for k, found in zip(learned, _solve(tasks, max_iter, n_jobs), strict=True):
-        coef[:, k], intercept[k], iterations[k], well = found
+        coef[:, k], intercept[k], well = found
         converged &= well
-    return Dual(coef, intercept, iterations, converged)
+    return Dual(coef, intercept, converged)
 
 
 def solve_ratings(
@@ -116,7 +115,5 @@ def solve_ratings(
         max_iter=max_iter,
     )
     own = None if weight is None else np.ascontiguousarray(weight[:, 0])
-    ((coef, intercept, iterations, converged),) = _solve(
-        [delayed(_fit)(svm, gram, ratings, own)], max_iter, 1
-    )
-    return Dual(coef[:, None], np.array([intercept]), np.array([iterations]), converged)
+    ((coef, intercept, converged),) = _solve([delayed(_fit)(svm, gram, ratings, own)], max_iter, 1)
+    return Dual(coef[:, None], np.array([intercept]), converged)

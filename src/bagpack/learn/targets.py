@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -270,13 +269,11 @@ def check_trainable(targets: Targets, where: str = "the training rows") -> None:
         raise InputError(f"no pair among {where} has a label")
 
 
-def decode(targets: Targets, decisions: Floats) -> Answers:
-    """Class codes (labels), bool columns (several labels) or ratings from decision values [n × outputs]."""
-    return decode_kind(targets.kind, decisions)
+def decode(kind: Kind, decisions: Floats) -> Answers:
+    """Class codes (labels), bool columns (several labels) or ratings from decision values, pairs × outputs.
 
-
-def decode_kind(kind: Kind, decisions: Floats) -> Answers:
-    """As `decode`, from the kind alone. Of equal values the first class wins, and so it does for 0 of two."""
+    Of equal values the first class wins, and so it does for 0 of two.
+    """
     if kind == "binary":
         return (decisions[:, 0] > 0).astype(np.intp)
     if kind == "multiclass":
@@ -287,19 +284,9 @@ def decode_kind(kind: Kind, decisions: Floats) -> Answers:
 
 
 def chosen_labels(kind: Kind, decisions: Floats) -> Bools:
-    """Which classes `decode_kind` gives each pair, pairs × classes."""
+    """Which classes `decode` gives each pair, pairs × classes."""
     if kind == "binary":
         return np.hstack([decisions <= 0, decisions > 0])
     if kind == "multilabel":
         return decisions > 0
-    return np.asarray(decode_kind(kind, decisions)[:, None] == np.arange(decisions.shape[1]))
-
-
-def label_counts(targets: Targets) -> dict[str, int]:
-    """How many pairs carry each label."""
-    if targets.kind == "rating":
-        return {}
-    if targets.kind == "multilabel":
-        return dict(zip(map(str, targets.classes), targets.columns.sum(axis=0).tolist(), strict=True))
-    counted = Counter(targets.codes.tolist())
-    return {str(name): counted.get(k, 0) for k, name in enumerate(targets.classes)}
+    return np.asarray(decode(kind, decisions)[:, None] == np.arange(decisions.shape[1]))
