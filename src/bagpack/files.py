@@ -270,15 +270,22 @@ def _own_output(found: os.stat_result) -> int | None:
 HEAD = 2000  # bytes by which our own files are recognised
 
 
-def check_file(path: Path, what: str, is_ours: Callable[[bytes], bool], example: str) -> None:
-    """Whether a file that someone named can be written: an existing file must be empty or ours by its first bytes."""
+def check_file(
+    path: Path, what: str, is_ours: Callable[[bytes], bool], example: str, overwrite: bool | None = None
+) -> None:
+    """Whether a file that someone named can be written: an existing file must be empty or ours by its first bytes.
+
+    ``overwrite`` is None for commands without that option; the others replace any file with it, and none without it.
+    """
     if is_stream(path):
         return
     if path.is_dir():
         raise UsageError(
             f"{path} is a directory, so no {what} can be written there; name a file, such as {path / example}"
         )
-    if path.exists() and not _may_go(path, is_ours):
+    if path.exists() and not overwrite and not _may_go(path, is_ours):
+        if overwrite is not None:
+            raise UsageError(f"{path} exists already; choose another name, or replace it with --overwrite")
         raise UsageError(
             f"{path} exists already and is no {what} that BagPack made, so it is not replaced; choose another name, or "
             f"remove it first"

@@ -28,11 +28,11 @@ _FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # one of them alone is harmle
 _MARK = "Written by BagPack"  # in the properties of our workbooks
 
 
-def check_table(path: Path, what: str, header: Sequence[str] = (), overwrite: bool = False) -> None:
+def check_table(path: Path, what: str, header: Sequence[str] = (), overwrite: bool | None = None) -> None:
     """Whether a table can be written here, before the work that fills it.
 
-    A file that is there already is replaced if ``overwrite`` says so, or if its first columns are ``header`` (for
-    .xlsx: if BagPack wrote it).
+    A file that is there already is replaced if ``overwrite`` says so, or, by commands without that option, if its first
+    columns are ``header`` (for .xlsx: if BagPack wrote it).
     """
     if path.suffix.lower() in UNWRITABLE:
         raise UsageError(f"{path} cannot be written as {path.suffix}; name it .tsv, .csv or .xlsx")
@@ -40,14 +40,12 @@ def check_table(path: Path, what: str, header: Sequence[str] = (), overwrite: bo
         _xlsxwriter()
 
     def is_ours(head: bytes) -> bool:
-        if overwrite:
-            return True
         if path.suffix.lower() == ".xlsx":
             return bool(header) and _is_our_workbook(path)
         start = table_text([header], "," if path.suffix.lower() == ".csv" else "\t").rstrip("\n")
         return bool(header) and head.removeprefix(b"\xef\xbb\xbf").startswith(start.encode())
 
-    check_file(path, what, is_ours, f"{what.rsplit(maxsplit=1)[-1]}.tsv")
+    check_file(path, what, is_ours, f"{what.rsplit(maxsplit=1)[-1]}.tsv", overwrite)
 
 
 def write_table(path: Path, rows: Iterable[Sequence[Cell]]) -> None:

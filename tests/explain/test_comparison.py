@@ -95,6 +95,7 @@ def test_listed_pairs_and_contexts(corpus):
         one, two, [("cat", "dog"), ("cat", "lion"), ("cat", "tiger"), ("cat", "cat")], least=1
     )
     assert {item.name for item in found.differences} == {"cat dog", "cat lion", "cat cat"}
+    assert found.unknown == ("tiger",)
     for item in found.differences:
         assert item.count_a == one.contexts(*item.name.split(), limit=None).total
     contexts = compare_contexts(corpus, one, two, ["cat"], b=20)
@@ -112,7 +113,7 @@ def test_listed_pairs_and_contexts(corpus):
     assert nothing.unknown == ("tiger",) and nothing.tested == 0
 
 
-def test_commands(corpus, cli, tmp_path):
+def test_commands(corpus, cli, tmp_path, write):
     found = json.loads(cli("contexts", corpus.path, "cat", "dog", "--by", "genre", "--json").out)
     assert found["rows"][0]["value"] == "fiction"
     assert cli("contexts", corpus.path, "cat", "--by", "genre", "--csv").out.startswith(
@@ -128,6 +129,25 @@ def test_commands(corpus, cli, tmp_path):
     assert json.loads(found.out)["differences"][0]["name"].partition(":")[2] in ("dog", "lion")
     done = cli("compare", corpus.path, "--where", "genre == fiction", "--out", tmp_path / "d.tsv")
     assert done.code == 0 and (tmp_path / "d.tsv").read_text().startswith("name\tcount_a")
+    before = write("pairs.tsv", "w1\tw2\ncat\tdog\n").read_text()
+    one = ("compare", corpus.path, "--where", "genre == fiction")
+    for options, said in (
+        (
+            ("--out", tmp_path / "d.tsv"),
+            "d.tsv exists already; choose another name, or replace it with --overwrite",
+        ),
+        (
+            ("--pairs", tmp_path / "pairs.tsv", "--out", tmp_path / "pairs.tsv", "--overwrite"),
+            "is read by this command",
+        ),
+        (("--top", 0), "--top must be at least 1, not 0"),
+        (("--least", -1), "--least must be at least 1, not -1"),
+    ):
+        done = cli(*one, *options)
+        assert done.code == 2 and said in done.err and done.err.strip().count("\n") == 0
+    assert (tmp_path / "pairs.tsv").read_text() == before
+    done = cli("compare", corpus.path, "--where", "not genre == poetry")
+    assert done.code == 2 and "satisfies --where 'not genre == poetry', so there are no others" in done.err
     (tmp_path / "d.csv").write_text("w1,w2,label\ncat,dog,x\nhouse,tree,y\ncat,lion,x\ntree,see,y\n")
     done = cli(
         "evaluate", corpus.path, tmp_path / "d.csv", "--by", "genre", "--folds", "2", "--json", "-b", "20"

@@ -51,7 +51,8 @@ def test_what_cannot_be_compared(tmp_path, cli):
     (tmp_path / "b").write_text("w1\tw2\tlabel\nc\td\tyes\n")
     done = cli("agree", tmp_path / "a", tmp_path / "b")
     assert done.code != 0 and "no pair is in both files" in done.err
-    done = cli("agree", tmp_path / "a", tmp_path / "a")
-    assert done.code != 0 and "name the files of two annotators" in done.err
+    for same in (tmp_path / "a", tmp_path / ".." / tmp_path.name / "a"):
+        done = cli("agree", tmp_path / "a", same)
+        assert done.code != 0 and "name the files of two annotators" in done.err
     done = cli("agree", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "a")
     assert done.code != 0 and (tmp_path / "a").read_text().startswith("w1")

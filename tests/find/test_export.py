@@ -74,5 +74,15 @@ def test_the_commands(cli, store, examples, write, tmp_path):
     plain = write("plain.tsv", "w1\tw2\nleaf\ttree\n")
     assert cli("export", plain, "--out", tmp_path / "p.ttl", "--label", "part-of").code == 0
     assert "broaderPartitive" in (tmp_path / "p.ttl").read_text()
-    wrong = cli("export", plain, "--out", tmp_path / "q.ttl", "--skos", "wider")
-    assert wrong.code == 2 and "--skos wider is unknown" in wrong.err
+    rejected = write("no.tsv", "w1\tw2\tlabel\nsea\ttree\tno\n")
+    for pairs, name, options, said in (
+        (plain, "q.ttl", ("--skos", "wider"), "--skos wider is unknown"),
+        (plain, "q.ttl", ("--base", "my words"), "--base 'my words' is not the beginning of an address"),
+        (plain, "q.ttl", ("--lang", "plain English"), "--lang 'plain English' is not a language tag"),
+        (plain, "q.rdf", (), "q.rdf cannot be written as .rdf; name it .ttl, .graphml, .tsv, .csv or .xlsx"),
+        (plain, "p.ttl", (), "p.ttl exists already; choose another name, or replace it with --overwrite"),
+        (rejected, "q.ttl", (), "no.tsv has no pair to write: all of them are labelled no"),
+    ):
+        wrong = cli("export", pairs, "--out", tmp_path / name, *options)
+        assert wrong.code in (1, 2) and said in wrong.err and wrong.err.strip().count("\n") == 0
+        assert not (tmp_path / "q.ttl").exists()

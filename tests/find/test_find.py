@@ -83,6 +83,21 @@ def test_any_number_of_workers_gives_the_same(everything, source, trained, monke
     assert few[0].scored == 60 < few[0].candidates
 
 
+def test_equal_scores_are_in_the_order_of_the_words(source, trained, monkeypatch):
+    """The first ranking keeps those of the more frequent words, however the work is divided."""
+    flat = replace(trained.model, weights=tuple(weights * 0 for weights in trained.model.weights))
+    pool = collect_pool(source, flat, "part", CandidateOptions())
+    found = rank_pool(pool, flat, "part", top=10**6, per_word=None, mark_known=True)
+    pairs = [(row.w1, row.w2) for row in found]
+    assert len({row.score for row in found}) == 1
+    assert pairs == sorted(pairs) != list(pool.matrix.pairs)
+    monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
+    monkeypatch.setattr(candidates_module, "POSTINGS_PER_TASK", 100)
+    for n_jobs in (1, 2):
+        some = collect_pool(source, flat, "part", CandidateOptions(scored=40), n_jobs=n_jobs)
+        assert list(some.matrix.pairs) == list(pool.matrix.pairs)[:40]
+
+
 def test_a_fixed_word_is_looked_for_in_threads(source, trained, monkeypatch):
     """Worker processes would take longer to start than the work; the numbers are the same."""
     monkeypatch.setattr("bagpack.contexts.count.CHUNK_WORDS", 3)

@@ -75,6 +75,8 @@ def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
     terms = write(
         "terms.txt", "# parts\n" + "".join(f"{word}\n" for pair in PARTS for word in pair) + "unicorn\n"
     )
+    misspelt = cli("find", store, "--model", model, "--label", "parts")
+    assert misspelt.code == 2 and "has no label 'parts'; did you mean part? it has kind" in misspelt.err
     several = cli("find", store, "--model", model)
     assert several.code == 2 and "choose the one to find with --label: kind, part, random" in several.err
     done = cli("find", store, "--model", model, "--label", "part", "--among", terms, "--json", "--top", 400)
@@ -133,6 +135,12 @@ def no_examples(write):
         ("w1\tw2\nparta00\tpartb00\n", ("--top", "0"), "--top 0"),
         ("w1\tw2\nparta00\tpartb00\n", ("--per-word", "x"), "--per-word x is not understood"),
         ("w1\tw2\nparta00\tpartb00\n", ("--min-together", "0"), "--min-together must be at least 1"),
+        ("w1\tw2\nparta00\tpartb00\n", ("--negatives", "-1"), "--negatives must be at least 0, not -1"),
+        (
+            "w1\tw2\nparta00\tpartb00\n",
+            ("--negatives", "0"),
+            "no negative examples, and --negatives 0 draws none",
+        ),
         (
             "w1\tw2\nparta00\tpartb00\n",
             ("--label", "part", "--model", "m"),

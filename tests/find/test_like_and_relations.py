@@ -77,7 +77,7 @@ def test_words_that_cannot_be_grouped(source, tmp_path):
         group_relations(source, "unicorn")
     with pytest.raises(InputError, match="nothing to group"):
         group_relations(make_store(tmp_path, [["one", "two", "three"]]), "two")
-    with pytest.raises(UsageError, match="cannot be put into"):
+    with pytest.raises(UsageError, match="--groups must be at least 1, not 0"):
         group_relations(source, "the", groups=0)
 
 

@@ -27,13 +27,15 @@ def agree(
 
     With --out, a table of all pairs with different labels.
     """
+    import os
+
     from bagpack.errors import UsageError
     from bagpack.files import check_not_read
     from bagpack.find.agreement import compare_files
     from bagpack.report.screens.agreement import show_agreement
     from bagpack.sheets import check_table, write_table
 
-    if a == b:
+    if a == b or (os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)):
         raise UsageError(f"both files are {a}; name the files of two annotators")
     if out is not None:
         check_not_read(out, a, b)

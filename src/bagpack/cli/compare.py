@@ -55,6 +55,7 @@ def compare(
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.explain.comparison import compare_contexts, compare_pairs
+    from bagpack.files import check_not_read
     from bagpack.report.screens.comparison import show_comparison
     from bagpack.sheets import check_table, write_table
     from bagpack.tasks import read_pairs
@@ -62,9 +63,22 @@ def compare(
     check_words(w1, w2)
     if w1 is not None and pairs is not None:
         raise UsageError("--pairs compares pairs, and a word its contexts; give one of the two")
+    for option, value in (("--top", top), ("--least", least)):
+        if value < 1:
+            raise UsageError(f"{option} must be at least 1, not {value}")
     if out is not None:
+        check_not_read(out, pairs)
         check_table(out, "table of differences", overwrite=overwrite)
-    one, two = (select(store, own) for own in (where, versus or f"not ({where})"))
+    one = select(store, where)
+    try:
+        two = select(store, versus or f"not ({where})")
+    except UsageError:
+        if versus is not None:
+            raise
+        raise UsageError(
+            f"every document of {store} satisfies --where {where!r}, so there are no others to compare them with; give "
+            f"another condition"
+        ) from None
     sizes = Sizes.parse(windows)
     with parallel.workers(out, store):
         if w1 is None:

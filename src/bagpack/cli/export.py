@@ -39,18 +39,14 @@ def export(
 
     Pairs labelled no, none or random are dropped.
     """
-    from bagpack.files import check_file, check_not_read
-    from bagpack.find.examples import UNNAMED
-    from bagpack.find.export import check_graph, is_graph, write_thesaurus
-    from bagpack.sheets import check_table
+    from bagpack.errors import InputError
+    from bagpack.files import check_not_read
+    from bagpack.find.examples import NO_LABELS, UNNAMED
+    from bagpack.find.export import check_thesaurus, write_thesaurus
     from bagpack.tasks import read_pairs
 
     check_not_read(out, pairs)
-    if is_graph(out):
-        check_graph(out)
-        check_file(out, "thesaurus", lambda head: overwrite, "thesaurus.ttl")
-    else:
-        check_table(out, "thesaurus", overwrite=overwrite)
+    check_thesaurus(out, "thesaurus", overwrite)
     listed = read_pairs(pairs, parse_columns(columns))
     labels = listed.extra.get("label") or [label or "related"] * len(listed)
     rows = [
@@ -62,5 +58,7 @@ def export(
         }
         for at, ((w1, w2), own) in enumerate(zip(listed.pairs, labels, strict=True))
     ]
+    if all(row["label"].lower() in NO_LABELS for row in rows):
+        raise InputError(f"{pairs} has no pair to write: all of them are labelled {rows[0]['label']}")
     number = write_thesaurus(out, rows, base=base, lang=lang, skos=skos)
     console.print_about(out, console.many(number, "pair"))

@@ -87,21 +87,17 @@ def find(
     """Find new pairs of a relation in the whole corpus, each with a sentence."""
     from bagpack.find.requests import FindRequest, run_request
     from bagpack.report.screens.found import show_found
-    from bagpack.sheets import check_table, write_table
+    from bagpack.sheets import write_table
 
     check_words(search.w1, search.w2, *(like or ()))
     if sum(given is not None for given in (examples, model, like)) != 1:
         raise UsageError("say what to look for: either EXAMPLES, or --model MODEL, or --like W1 W2")
     if out is not None:
-        from bagpack.files import check_file, check_not_read
-        from bagpack.find.export import check_graph, is_graph, write_thesaurus
+        from bagpack.files import check_not_read
+        from bagpack.find.export import check_thesaurus, is_graph, write_thesaurus
 
         check_not_read(out, examples, search.among, known)
-        if is_graph(out):
-            check_graph(out)
-            check_file(out, "thesaurus", lambda head: overwrite, "found.ttl")
-        else:
-            check_table(out, "table of pairs found.tsv", overwrite=overwrite)
+        check_thesaurus(out, "table of pairs", overwrite)
     if top is None:
         top = ON_SCREEN if out is None and html is None else IN_FILES
     request = FindRequest(

@@ -31,8 +31,8 @@ def relations(
 
     Each group is named by its three strongest patterns, with X for the other word, and shows lines.
     """
-    from bagpack.basis import Basis
     from bagpack.find.relations import group_relations
+    from bagpack.find.requests import open_basis
     from bagpack.report.screens.relations import show_relations
     from bagpack.sheets import check_table, write_table
     from bagpack.sources import open_source
@@ -41,11 +41,11 @@ def relations(
     if shown < 1:
         raise UsageError(f"--shown {shown} shows nothing; give at least 1")
     if out is not None:
-        check_table(out, "table of words relations.tsv", overwrite=overwrite)
+        check_table(out, "table of words", overwrite=overwrite)
+    source = open_source(store)
     found = group_relations(
-        open_source(store), word, neighbours=words, groups=groups, b=counting.choice,
-        basis=None if counting.basis is None else Basis.open(counting.basis), settings=counting.settings(),
-        n_jobs=jobs,
+        source, word, neighbours=words, groups=groups, b=counting.choice,
+        basis=open_basis(source, counting.basis), settings=counting.settings(), n_jobs=jobs,
     )  # fmt: skip
     if out is not None:
         write_table(out, found.table())

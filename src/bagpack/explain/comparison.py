@@ -7,7 +7,7 @@ p-values are corrected for the number of tests by Benjamini & Hochberg's procedu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,7 @@ def compare_pairs(
     least: int = 5, n_jobs: int | None = None,
 ) -> Comparison:  # fmt: skip
     """Pairs of frequent words, or the pairs given, that co-occur more often in one corpus than in the other."""
+    pairs = None if pairs is None else list(pairs)
     counted = [_pairs_of(corpus, (one, two), pairs, windows, n_jobs) for corpus in (one, two)]
     names = sorted(
         name
@@ -83,7 +84,15 @@ def compare_pairs(
         if sum(side.get(name, 0) for side in counted) >= least
     )
     counts = [np.array([side.get(name, 0) for name in names], np.int64) for side in counted]
-    return _compared("pairs", names, counts, (one.tokens, two.tokens), 1e6)
+    found = _compared("pairs", names, counts, (one.tokens, two.tokens), 1e6)
+    words = list(dict.fromkeys(word for pair in pairs or () for word in pair))
+    return replace(found, unknown=_unknown(one, two, words))
+
+
+def _unknown(one: Corpus, two: Corpus, words: Sequence[str]) -> tuple[str, ...]:
+    """The words that neither corpus contains."""
+    resolved = zip(words, resolve_targets(one, words), resolve_targets(two, words), strict=True)
+    return tuple(word for word, *found in resolved if not any(found))
 
 
 def _pairs_of(
@@ -130,11 +139,6 @@ def compare_contexts(
     basis = Basis.of(whole, b, n_jobs)
     settings = CountSettings(windows or Windows(), None)
     rows, sizes = [], []
-    unknown = tuple(
-        word
-        for word, *found in zip(words, resolve_targets(one, words), resolve_targets(two, words), strict=True)
-        if not any(found)
-    )
     segments = WORD_SEGMENTS if len(words) == 1 else PAIR_SEGMENTS
     for corpus in (one, two):
         source = CorpusSource(corpus)
@@ -156,9 +160,7 @@ def compare_contexts(
     counts = [row[kept] for row in rows]
     chosen = [names[k] for k in kept.tolist()]
     compared = _compared(" ".join(words), chosen, counts, (sizes[0], sizes[1]), 1e3)
-    return Comparison(
-        compared.what, compared.size_a, compared.size_b, compared.tested, compared.differences, unknown
-    )
+    return replace(compared, unknown=_unknown(one, two, words))
 
 
 def _compared(

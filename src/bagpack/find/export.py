@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from bagpack.errors import UsageError, missing_extra
-from bagpack.files import replacing
+from bagpack.files import check_file, replacing
 from bagpack.find.examples import NO_LABELS
-from bagpack.sheets import Cell, write_table
+from bagpack.sheets import Cell, check_table, write_table
 
 GRAPHS = (".ttl", ".graphml")
+OTHER_GRAPHS = (
+    ".rdf",
+    ".owl",
+    ".xml",
+    ".nt",
+    ".n3",
+    ".nq",
+    ".trig",
+    ".jsonld",
+    ".skos",
+    ".gexf",
+    ".gml",
+    ".dot",
+)
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|\\^`]*")
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47
 BASE = "urn:bagpack:"
 ISO_THES = "http://purl.org/iso25964/skos-thes#"
 SKOS_PROPERTIES = ("broader", "narrower", "related")
@@ -30,12 +47,16 @@ def is_graph(path: Path) -> bool:
     return path.suffix.lower() in GRAPHS
 
 
-def check_graph(path: Path) -> None:
-    """Whether the packages that write a format are installed, before the work."""
-    if path.suffix.lower() == ".ttl":
-        _rdflib()
-    else:
-        _networkx()
+def check_thesaurus(path: Path, what: str, overwrite: bool) -> None:
+    """Whether a thesaurus or a table can be written here in the format of its name, before the work."""
+    suffix = path.suffix.lower()
+    if suffix in OTHER_GRAPHS:
+        raise UsageError(f"{path} cannot be written as {suffix}; name it .ttl, .graphml, .tsv, .csv or .xlsx")
+    if not is_graph(path):
+        check_table(path, what, overwrite=overwrite)
+        return
+    _rdflib() if suffix == ".ttl" else _networkx()
+    check_file(path, "thesaurus", lambda head: False, f"thesaurus{suffix}", overwrite)
 
 
 def write_thesaurus(
@@ -58,6 +79,12 @@ def write_thesaurus(
     """
     if skos is not None and skos not in SKOS_PROPERTIES:
         raise UsageError(f"--skos {skos} is unknown; choose one of {', '.join(SKOS_PROPERTIES)}")
+    if not _URI.fullmatch(base):
+        raise UsageError(
+            f"--base {base!r} is not the beginning of an address; write it like https://example.org/"
+        )
+    if not _LANGUAGE.fullmatch(lang):
+        raise UsageError(f"--lang {lang!r} is not a language tag; write it like en or pt-BR")
     kept = [row for row in rows if str(row.get("label", "")).lower() not in NO_LABELS]
     if not is_graph(path):
         write_table(path, _table(kept))

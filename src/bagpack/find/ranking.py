@@ -14,7 +14,7 @@ from bagpack.contexts.concordance import Context
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.errors import UsageError
+from bagpack.errors import UsageError, did_you_mean
 from bagpack.find.pool import (
     SCORED,
     CandidateOptions,
@@ -209,7 +209,9 @@ def label_to_find(model: LinearModel, label: Label) -> Label:
         return labels[0]
     named = {str(own): own for own in model.classes}
     if str(label) not in named:
-        raise UsageError(f"the model has no label {label!r}; it has {', '.join(named)}")
+        raise UsageError(
+            f"the model has no label {label!r}; {did_you_mean(str(label), list(named))}it has {', '.join(named)}"
+        )
     return named[str(label)]
 
 
@@ -327,7 +329,9 @@ def rank_pool(
             f"{many(limited, 'pair')} skipped: {per_word} with the same word are listed already (--per-word)"
         )
     if not mark_known and (hidden := int(marked.sum())):
-        notes.append(f"{many(hidden, 'known pair')} excluded (--mark-known shows them)")
+        notes.append(
+            f"{many(hidden, 'known pair')} excluded (--mark-known shows {'it' if hidden == 1 else 'them'})"
+        )
     if pool.unknown:
         shown = ", ".join(pool.unknown[:5]) + (" …" if len(pool.unknown) > 5 else "")
         notes.append(f"{many(len(pool.unknown), 'term')} of the list not in the corpus: {shown}")

@@ -100,10 +100,9 @@ def group_relations(
     groups
         How many groups to make at most.
     """
-    if neighbours < 2 or groups < 1:
-        raise UsageError(
-            f"{neighbours} words cannot be put into {groups} groups; give at least 2 words and 1 group"
-        )
+    for option, value, least in (("--words", neighbours, 2), ("--groups", groups, 1)):
+        if value < least:
+            raise UsageError(f"{option} must be at least {least}, not {value}")
     source = as_source(corpus)
     corpus_of(source)
     settings = settings or CountSettings()

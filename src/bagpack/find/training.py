@@ -12,7 +12,7 @@ from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.errors import InputError
+from bagpack.errors import InputError, UsageError
 from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
@@ -84,6 +84,8 @@ def train_on_examples(
     preset
         How counts become features; `modern` is the variant for few examples, with v12 counted twice.
     """
+    if negatives is not None and negatives < 0:
+        raise UsageError(f"--negatives must be at least 0, not {negatives}")
     source = as_source(corpus)
     settings = settings or CountSettings()
     preset = FEW_EXAMPLES if preset == FEW_EXAMPLES.name else get_preset(preset)
@@ -111,6 +113,11 @@ def train_on_examples(
         if pair not in own and (frozenset(pair) not in taken or (pair[::-1] in own and not examples.is_symmetric))
     ]  # fmt: skip
     if not drawn and not examples.negatives:
+        if negatives == 0:
+            raise UsageError(
+                "there are no negative examples, and --negatives 0 draws none; add pairs with the label no, or drop "
+                "--negatives"
+            )
         raise InputError(
             "there are no negative examples, and none could be drawn from the corpus: no two words of it co-occur; "
             "add pairs with the label no"

@@ -119,8 +119,9 @@ class LinearModel:
         source = open_source(place)
         if source.content_hash != self.source_hash and not any_store:
             raise StoreError(
-                f"the model was trained on another store than {place} (content {self.source_hash[:12]}, not "
-                f"{source.content_hash[:12]}); name the right one with --store, or add --any-store to use it anyway"
+                f"the model was trained on another store than {place}: on {self.source_path or 'an unknown one'} "
+                f"(content {self.source_hash[:12]}, not {source.content_hash[:12]}); name that one, or add --any-store "
+                f"to use {place} anyway"
             )
         return source
 

@@ -206,8 +206,7 @@ def _find_target(
     if task == "relations":
         if label is None:
             raise InputError(
-                f"{table.name} has no label column ({table.found}); "
-                f"name it with --columns label=NAME, or use --task ratings"
+                f"{table.name} has no label column ({table.found}); name it with --columns label=NAME"
             )
         return task, label
     if not scores:

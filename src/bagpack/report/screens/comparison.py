@@ -58,8 +58,9 @@ def show_comparison(found: Comparison, where: str, versus: str, top: int, level:
                 f"{one.g2:+,.1f}", f"{one.q:.2g}",
             )  # fmt: skip
         out.print(table)
-    for word in found.unknown:
-        console.print_message(f"neither side contains {word}")
+    if found.unknown:
+        shown = ", ".join(found.unknown[:5]) + (" …" if len(found.unknown) > 5 else "")
+        console.print_message(f"neither side contains {shown}")
     console.print_message(
         f"{console.many(len(clear), 'difference')} of {found.tested:,} tested, with q < {level:g} (G², corrected by "
         f"Benjamini-Hochberg); rates per {found.unit}; + more frequent in A, - in B",
