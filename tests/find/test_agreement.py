@@ -6,7 +6,7 @@ import pytest
 
 from bagpack.find.agreement import agreement
 
-A = "w1\tw2\tlabel\na\tb\tyes\nc\td\tno\ne\tf\tyes\ng\th\tno\nonly\ta\tyes\nc\td\tno\n"
+A = "w1\tw2\tlabel\na\tb\tyes\nc\td\tyes\ne\tf\tyes\ng\th\tno\nonly\ta\tyes\nc\td\tno\n"
 B = "w1,w2,label\na,b,yes\nc,d,yes\ne,f,yes\ng,h,no\nonly,b,yes\nonly,c,yes\n"
 
 

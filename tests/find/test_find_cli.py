@@ -67,6 +67,14 @@ def test_json_a_word_and_known_pairs(cli, store, examples, write):
     assert best["w1"] in {pair["w1"] for pair in json.loads(marked.out)["pairs"] if pair["known"]}
 
 
+def test_an_example_is_known_under_any_of_its_names(cli, store, write):
+    """As the corpus understands it: red_wheel in the examples is the term red wheel."""
+    rows = "".join(f"{a}\t{b}\n" for a, b in [*GIVEN, ("red_wheel", "old_engine")])
+    terms = write("terms.txt", "red wheel\nold engine\nparta15\npartb03\n")
+    done = cli("find", store, write("named.tsv", f"w1\tw2\n{rows}"), "--among", terms, "--json")
+    assert [{pair["w1"], pair["w2"]} for pair in json.loads(done.out)["pairs"]] == [{"parta15", "partb03"}]
+
+
 def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
     rows = [f"{a}\t{b}\tpart\n{b}\t{a}\trandom\n" for a, b in GIVEN] + ["kinda01\tkindb01\tkind\n"] * 6
     data = write("data.tsv", "w1\tw2\tlabel\n" + "".join(rows))
@@ -81,6 +89,9 @@ def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
     assert several.code == 2 and "choose the one to find with --label: kind, part, random" in several.err
     done = cli("find", store, "--model", model, "--label", "part", "--among", terms, "--json", "--top", 400)
     pairs = json.loads(done.out)["pairs"]
+    probabilities = [pair["probability"] for pair in pairs]  # labels compete: scores are in another order
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert [pair["score"] for pair in pairs] != sorted((pair["score"] for pair in pairs), reverse=True)
     assert {word for pair in pairs for word in (pair["w1"], pair["w2"])} <= {
         w for pair in PARTS for w in pair
     }
@@ -186,6 +197,13 @@ def test_nothing_co_occurs_often_enough(cli, store, examples):
     done = cli("find", store, examples, "--min-together", 10_000)
     assert done.code == 0 and done.out.strip() == "no pair was found"
     assert "lower --min-count and --min-together" in done.err
+
+
+def test_teach_names_its_own_option(cli, store, examples):
+    before = examples.read_bytes()
+    done = cli("teach", store, examples, "--candidates", 0)
+    assert done.code == 2 and "--candidates must be at least 1, not 0" in done.err
+    assert examples.read_bytes() == before
 
 
 def test_what_is_read_is_never_written_over(cli, store, examples):

@@ -23,6 +23,7 @@ from bagpack.cli.options import Columns, Store, parse_columns
 from bagpack.cli.progress import work_progress
 from bagpack.cli.serve import check_free, import_server, show_address
 from bagpack.cli.words import check_words
+from bagpack.errors import UsageError
 
 STRATEGIES = ("mix", "uncertainty", "rank", "random")
 
@@ -77,6 +78,8 @@ def teach(
     from bagpack.sources import open_source
 
     check_words(search.w1, search.w2)
+    if candidates < 1:
+        raise UsageError(f"--candidates must be at least 1, not {candidates}")
     check_free(host, port)
     source = open_source(subcorpus.store(store))
     file = AnswerFile(
