@@ -2,8 +2,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
-# One more than the cores: many tests wait for a browser, a server or another process.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: setup demo check test test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
@@ -26,13 +24,13 @@ demo: .venv/.installed
 	@$(BIN)/bagpack demo
 
 check: setup lint  # a minute, for daily work: lint, types, and the tests that need no browser, server or second process
-	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
 
 test: setup lint tools
-	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
 
 test-all: setup lint tools
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(TEST_ARGS)
 
 tools: setup  # not on PyPI: a browser for the explorer's tests, Lucene for OpenSearch's
 	@$(BIN)/python scripts/ensure_test_tools.py

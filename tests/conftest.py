@@ -38,6 +38,12 @@ EXTRAS = {
 }  # fmt: skip
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """``-n auto``: one more than the cores, since many tests wait for a browser, a server or another process."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A test that is skipped because a module is missing says how to install it."""
