@@ -2,6 +2,7 @@
 
 import pytest
 
+from bagpack.app.rendering import environment, lines_url
 from bagpack.contexts.windows import CountSettings
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions, load_rows
@@ -66,6 +67,10 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     page = found.to_html()
     with_lines = [r for d in found.decisions for r in d.reasons if r.kind != "similarity"]
     assert page.count('<details class="feature">') == len(with_lines)
+    in_explorer = (
+        environment().get_template("reasons.html.j2").module.decisions(found.to_dict(), 1.0, lines_url)
+    )
+    assert in_explorer.count("data-lines=") == len(with_lines)  # a cosine has no lines to link to
     for decision in found.decisions:
         assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
 
