@@ -1,5 +1,7 @@
 """Models of preset `modern` are explained to the last digit too, their products by the lines of both words."""
 
+import re
+
 import pytest
 
 from bagpack.app.rendering import environment, lines_url
@@ -65,6 +67,7 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     assert alike.words == f"how similar the contexts of {w1} and {w2} are ({shared} terms in common)"
     assert (alike.total, alike.lines) == (0, [])
     page = found.to_html()
+    assert "\u00a0%" in page and not re.search(r"\d %", page)
     with_lines = [r for d in found.decisions for r in d.reasons if r.kind != "similarity"]
     assert page.count('<details class="feature">') == len(with_lines)
     in_explorer = (

@@ -1,6 +1,7 @@
 import copy
 import io
 import json
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -66,7 +67,10 @@ def test_the_page_is_whole_and_needs_nothing_else(result):
 
 
 def test_relations(relations):
-    words = Page(render_report(relations)).words
+    page = Page(render_report(relations))
+    words = page.words
+    assert "93\u00a0%" in page.text  # a probability; no percentage is broken at the end of a line
+    assert not [text for text in page.text if re.search(r"\d %", text)]
     for expected in [
         "Relations of BLESS",
         "words-only",

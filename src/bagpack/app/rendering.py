@@ -7,18 +7,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from bagpack.report.rendering import path_end, show_signed
-from bagpack.wording import (
-    describe_block,
-    metric_label,
-    say_times,
-    show_count,
-    show_interval,
-    show_probability,
-    show_score,
-    show_share,
-    show_value,
-)
+from bagpack.report.rendering import make_environment, show_share
+from bagpack.wording import metric_label, say_times, show_interval, show_score
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -87,18 +77,10 @@ def short(value: float) -> str:
 @cache
 def environment() -> Environment:
     """The templates."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
     from bagpack import __version__
 
-    made = Environment(
-        loader=ChoiceLoader([PackageLoader("bagpack.app"), PackageLoader("bagpack.report")]), autoescape=True,
-        trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
-    )  # fmt: skip
-    made.filters |= {
-        "count": show_count, "signed": show_signed, "short": short, "value": show_value, "block_words": describe_block,
-        "times": say_times, "probability": show_probability, "path_end": path_end,
-    }  # fmt: skip
+    made = make_environment("bagpack.app", "bagpack.report")
+    made.filters |= {"short": short, "times": say_times}
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
         "label_url": label_url,

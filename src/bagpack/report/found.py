@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack import wording
 from bagpack._version import __version__
-from bagpack.report.rendering import environment
+from bagpack.report.rendering import environment, show_probability
 
 if TYPE_CHECKING:
     from bagpack.find.ranking import Found
@@ -25,7 +25,7 @@ def render_found(found: Found, store: str | Path) -> str:
             "rank": row.rank,
             "w1": row.w1,
             "w2": row.w2,
-            "sure": wording.show_probability(row.probability) or f"{row.score:+.2f}",
+            "sure": show_probability(row.probability) or f"{row.score:+.2f}",
             "known": row.known,
             "together": wording.say_times(row.together) if row.together else "never",
             "pieces": None if line is None else line.pieces,

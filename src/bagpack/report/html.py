@@ -15,7 +15,7 @@ from bagpack.report.page import write_page
 from bagpack.report.pairs import cell_pairs, first_predictions, mistakes_part, suspicious_part
 from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.reliability import curve_part, reliability_part
-from bagpack.report.rendering import environment
+from bagpack.report.rendering import environment, show_share
 from bagpack.report.result import between_of, label_of_metric, main_metric, metric_names
 
 if TYPE_CHECKING:
@@ -191,12 +191,12 @@ def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
     rows, tested = result.get("rows"), result.get("tested")
     if rows and tested is not None and tested < rows:
         text = f"{wording.show_count(tested)} of {wording.show_count(rows)}"
-        tiles.append({"value": wording.show_share(tested, rows), "name": "Rows tested", "note": text})
+        tiles.append({"value": show_share(tested, rows), "name": "Rows tested", "note": text})
     data = result.get("data", {})
     pairs, unseen = data.get("pairs") or data.get("rows"), data.get("unseen_pairs")
     if pairs and unseen is not None:
         seen = pairs - unseen
-        share = wording.show_share(seen, pairs)
+        share = show_share(seen, pairs)
         text = f"{wording.show_count(seen)} of {wording.show_count(pairs)}"
         tiles.append({"value": share, "name": "Pairs seen together", "note": text})
     return [tile for tile in tiles if tile["value"] != "–"]
@@ -258,7 +258,7 @@ def _confusion(result: EvaluationResult) -> dict[str, Any] | None:
             }
             for across, count in enumerate(counts)
         ]
-        recall = wording.show_share(counts[at], total)
+        recall = show_share(counts[at], total)
         rows.append({"label": labels[at], "cells": cells, "total": total, "recall": recall})
     return {
         "condition": confusion["condition"],
@@ -325,7 +325,7 @@ def _coverage(result: EvaluationResult) -> list[dict[str, Any]]:
         {
             "name": name,
             "count": count,
-            "share": wording.show_share(count, whole),
+            "share": show_share(count, whole),
             "list": listed[:_LONG_LIST],
             "more": count - len(listed[:_LONG_LIST]),
         }
@@ -341,7 +341,7 @@ def _labels(result: EvaluationResult) -> list[dict[str, Any]]:
         {
             "name": name,
             "count": count,
-            "share": wording.show_share(count, total),
+            "share": show_share(count, total),
             "width": round(100 * count / most, 1) if most else 0,
         }
         for name, count in counts.items()

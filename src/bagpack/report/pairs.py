@@ -10,6 +10,7 @@ from typing import Any, cast
 from bagpack import wording
 from bagpack.evaluate.predictions import mistakes
 from bagpack.evaluate.schema import EvaluationResult, Prediction
+from bagpack.report.rendering import show_share
 
 MISTAKES = 100
 FIRST = 15  # that are shown at once; the others open
@@ -66,7 +67,7 @@ def mistakes_part(result: EvaluationResult) -> dict[str, Any] | None:
     return {
         "number": len(wrong),
         "tested": tested,
-        "share": wording.show_share(len(wrong), tested),
+        "share": show_share(len(wrong), tested),
         "first": shown[:FIRST],
         "more": shown[FIRST:],
         "hidden": len(wrong) - len(shown),

@@ -6,35 +6,48 @@ from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from bagpack.wording import describe_block, say_counts, show_count, show_probability, show_value
+from bagpack import wording
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-@cache
-def environment() -> Environment:
-    """The templates."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def make_environment(*packages: str) -> Environment:
+    """The templates of some packages, with the filters that all of them share."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     made = Environment(
-        loader=PackageLoader("bagpack.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]), autoescape=True,
+        trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
+    )  # fmt: skip
     made.filters |= {
-        "basename": show_name,
-        "path_end": path_end,
-        "block_words": describe_block,
-        "count": show_count,
-        "probability": show_probability,
-        "signed": show_signed,
-        "value": show_value,
-    }
-    made.globals["say_counts"] = say_counts
+        "basename": show_name, "path_end": path_end, "no_break": no_break, "probability": show_probability,
+        "signed": show_signed, "block_words": wording.describe_block, "count": wording.show_count,
+        "value": wording.show_value,
+    }  # fmt: skip
+    made.globals["say_counts"] = wording.say_counts
     return made
+
+
+@cache
+def environment() -> Environment:
+    """The report's templates."""
+    return make_environment("bagpack.report")
+
+
+def no_break(text: str) -> str:
+    """Percentages whose number and sign are not separated at the end of a line."""
+    return text.replace(" %", "\u00a0%")
+
+
+def show_probability(value: float | None) -> str:
+    """As `wording.show_probability`, unbroken."""
+    return no_break(wording.show_probability(value))
+
+
+def show_share(part: int | None, whole: int | None) -> str:
+    """As `wording.show_share`, unbroken."""
+    return no_break(wording.show_share(part, whole))
 
 
 def show_signed(value: float) -> str:
