@@ -20,12 +20,10 @@ from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.explain.keyness import log_likelihood
-from bagpack.sheets import table_text
+from bagpack.names import PAIR_SEGMENTS, WORD_SEGMENTS
 
 VOCABULARY = 3000  # words whose pairs are compared
 COMMON = 150  # most frequent words, which are mostly function words
-WORD_SEGMENTS = ("pre", "post")
-PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 
 
 @dataclass(frozen=True)
@@ -65,10 +63,6 @@ class Comparison:
         """A header, and a row for each difference."""
         header = ("name", "count_a", "count_b", "rate_a", "rate_b", "g2", "q")
         return [header, *(tuple(asdict(one).values()) for one in self.differences)]
-
-    def to_tsv(self) -> str:
-        """The table as text."""
-        return table_text(self.table())
 
 
 def compare_pairs(

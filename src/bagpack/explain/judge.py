@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,10 +42,6 @@ class Judged:
     per_label: dict[str, dict[str, float]]
     confused: list[tuple[str, str, int]]
     notes: list[str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
 
 
 def judge(model: LinearModel, matrix: BlockMatrix, data: Dataset | PairList) -> Judged:
