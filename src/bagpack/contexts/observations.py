@@ -6,7 +6,7 @@ Plain numpy, so that a single question does not wait for kernels to be loaded; m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,6 @@ from bagpack.corpus.store.format import SENTENCE_START
 from bagpack.corpus.store.shard import Shard
 
 I64 = NDArray[np.int64]
-Tick = Callable[[], None]
 
 MOST_TOKENS = 2**32 - 1  # of a shard
 TOKENS_AT_ONCE = 1 << 22  # of a shard that are searched for co-occurrences
@@ -68,18 +67,13 @@ class Observed:
 
 
 def observe(
-    corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None, sample: int | None = None,
-    tick: Tick = lambda: None,
-) -> Observed:  # fmt: skip
-    """The first `limit` observations of a word or pair of targets, or a sample of them, by its seed.
-
-    `tick` is called between shards, and may raise.
-    """
+    corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None, sample: int | None = None
+) -> Observed:
+    """The first `limit` observations of a word or pair of targets, or a sample of them, by its seed."""
     keys = TargetKeys(targets)
 
     def in_shards() -> Iterator[Iterator[ShardObservations]]:
         for number, shard in enumerate(corpus.shards):
-            tick()
             places = find_occurrences(shard, keys)
             if len(targets) == 1:
                 yield _of_word(number, places.positions(shard.postings, 0))

@@ -22,7 +22,7 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.errors import UsageError
-from bagpack.explain.keyness import Tick, no_tick, spread
+from bagpack.explain.keyness import spread
 from bagpack.explain.lines import corpora_of, pair_observations
 from bagpack.jit import kernel
 
@@ -82,13 +82,7 @@ class Browser:
     its own lines only. Sort orders are kept once made.
     """
 
-    def __init__(
-        self,
-        source: ContextSource,
-        words: Sequence[str],
-        windows: Windows | None = None,
-        tick: Tick = no_tick,
-    ) -> None:
+    def __init__(self, source: ContextSource, words: Sequence[str], windows: Windows | None = None) -> None:
         self.words = tuple(words)
         self.windows = windows or Windows()
         word_corpus, pair_corpus = corpora_of(source)
@@ -100,16 +94,14 @@ class Browser:
         if self.unknown:
             self.sizes: list[int] = []
         elif len(words) == 1:
-            self._places: list[Occurrences] = []
-            for shard in self.corpus.shards:
-                tick()
-                self._places.append(find_occurrences(shard, self.targets))
+            self._places: list[Occurrences] = [
+                find_occurrences(shard, self.targets) for shard in self.corpus.shards
+            ]
             self.sizes = [int(place.counts[0]) for place in self._places]
         else:
-            self._pairs = pair_observations(
-                self.corpus, self.targets[0], self.targets[1], CountSettings(self.windows, limit=None), tick
-            )
-            self.sizes = [item.firsts.size for item in self._pairs]
+            settings = CountSettings(self.windows, limit=None)
+            self._pairs = pair_observations(self.corpus, self.targets[0], self.targets[1], settings)
+            self.sizes = [len(item) for item in self._pairs]
         self.total = sum(self.sizes)
 
     @cached_property
@@ -120,10 +112,9 @@ class Browser:
         if len(self.words) == 1:
             positions = self._places[shard].positions(self.corpus.shards[shard].postings, 0)
             return Observation(shard, int(positions[index]), -1, 0)
-        item = self._pairs[shard]
-        return Observation(shard, int(item.firsts[index]), int(item.seconds[index]), int(item.orders[index]))
+        return self._pairs[shard].at(index)
 
-    def lines(self, start: int = 0, size: int = 50, sort: str = "corpus", tick: Tick = no_tick) -> Lines:
+    def lines(self, start: int = 0, size: int = 50, sort: str = "corpus") -> Lines:
         """`size` lines from number `start` on."""
         if sort not in SORTS or (sort == "between" and len(self.words) == 1):
             raise UsageError(f"sort {sort} is unknown; choose {', '.join(SORTS[: 2 + len(self.words)])}")
@@ -135,27 +126,21 @@ class Browser:
             for number in range(start, stop):
                 shard = int(np.searchsorted(self._ends, number, side="right"))
                 chosen.append(self._observation(shard, number - int(self._ends[shard]) + self.sizes[shard]))
-            return Lines(self.words, self.total, self.total, start, sort, None, self._show(chosen, tick))
-        order = self._sorted(sort, tick)
+            return Lines(self.words, self.total, self.total, start, sort, None, self._show(chosen))
+        order = self._sorted(sort)
         page = order[start : start + size]
-        return Lines(self.words, self.total, len(order), start, sort, len(order), self._show(page, tick))
+        return Lines(self.words, self.total, len(order), start, sort, len(order), self._show(page))
 
-    def _show(self, chosen: Sequence[Observation], tick: Tick) -> tuple[Context, ...]:
+    def _show(self, chosen: Sequence[Observation]) -> tuple[Context, ...]:
         lengths = [len(target.keys) for target in self.targets]
-        found = []
-        for number, item in enumerate(chosen):
-            if number % 100 == 99:
-                tick()
-            found.append(show(self.corpus, item, lengths, self.windows))
-        return tuple(found)
+        return tuple(show(self.corpus, item, lengths, self.windows) for item in chosen)
 
-    def _sorted(self, sort: str, tick: Tick) -> list[Observation]:
+    def _sorted(self, sort: str) -> list[Observation]:
         """Observations by the tokens next to them, without regard to case; equal ones in corpus order."""
         if sort in self._orders:
             return self._orders[sort]
         keyed: list[tuple[tuple[str, ...], Observation]] = []
         for number, pick in enumerate(spread(self.sizes, SORTED)):
-            tick()
             observed = [self._observation(number, index) for index in pick.tolist()]
             if observed:
                 keyed += zip(self._neighbours(number, observed, sort), observed, strict=True)

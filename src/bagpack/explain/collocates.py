@@ -19,7 +19,7 @@ from bagpack.corpus.store.function_words import (
     is_function_word,
 )
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
-from bagpack.explain.keyness import CHANCE, LEAST, Tick, log_dice, log_likelihood, numbers_of, spread
+from bagpack.explain.keyness import CHANCE, LEAST, log_dice, log_likelihood, numbers_of, spread
 from bagpack.explain.lines import corpora_of
 from bagpack.explain.patterns import (
     CLOSED,
@@ -56,7 +56,7 @@ class Collocate:
 class WordPlaces:
     """The places of a word, and the lexicon numbers of its collocates in each pattern."""
 
-    def __init__(self, source: ContextSource, target: Target, windows: Windows, tick: Tick) -> None:
+    def __init__(self, source: ContextSource, target: Target, windows: Windows) -> None:
         corpus, _ = corpora_of(source)
         self.corpus, self.target = background_of(source), target
         self.count = occurrences(corpus, target)
@@ -68,7 +68,6 @@ class WordPlaces:
         picks = spread([int(place.counts[0]) for place in found], MOST)
         keys, tags, own = [], [], []
         for number, (shard, place, pick) in enumerate(zip(corpus.shards, found, picks, strict=True)):
-            tick()
             if not pick.size:
                 continue
             positions = place.positions(shard.postings, 0)[pick].astype(np.int64)
@@ -90,7 +89,6 @@ class WordPlaces:
             rules = TAGGED_ENGLISH if self.tagged else UNTAGGED_ENGLISH
         self.found: dict[str, I64] = {}
         for rule in rules:
-            tick()
             links = self.corpus.lexicon.keys.find(list(rule.link)) if rule.link else np.empty(0, np.int64)
             more = collocates_of(rule, self.keys, self.tags, self.own, links)
             self.found[rule.name] = np.concatenate([self.found.get(rule.name, more[:0]), more])

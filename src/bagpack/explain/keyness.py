@@ -7,7 +7,7 @@ not depend on the size of the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -22,14 +22,9 @@ from bagpack.corpus.store.strings import compare
 from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
-Tick = Callable[[], None]  # called between pieces of work; raises when the time is up
 
 CHANCE = 10.83  # G² beyond this has p < 0.001 at one degree of freedom
 LEAST = 2  # occurrences in the windows that a keyword has at least
-
-
-def no_tick() -> None:
-    """There is no time limit."""
 
 
 @dataclass(frozen=True)

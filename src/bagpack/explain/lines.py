@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -240,7 +240,7 @@ def word_observations(corpus: Corpus, target: Target, settings: CountSettings) -
 
 
 def pair_observations(
-    corpus: Corpus, w1: Target, w2: Target, settings: CountSettings, tick: Callable[[], None] = lambda: None
+    corpus: Corpus, w1: Target, w2: Target, settings: CountSettings
 ) -> list[ShardObservations]:
-    """The co-occurrences of a pair that are counted; `tick` is called between shards, and may raise."""
-    return observe(corpus, [w1, w2], settings.windows.between, settings.limit, settings.sample, tick).shards
+    """The co-occurrences of a pair that are counted."""
+    return observe(corpus, [w1, w2], settings.windows.between, settings.limit, settings.sample).shards

@@ -24,7 +24,6 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.explain.collocates import background_of
-from bagpack.explain.keyness import Tick, no_tick
 from bagpack.names import BLOCKS
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
@@ -80,7 +79,7 @@ class Similar:
 def similar_pairs(
     source: ContextSource | Corpus, pair: Pair, among: Iterable[Pair], *, top: int = 10, reasons: int = 4,
     b: BasisSize = 1500, basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
-    progress: Progress | None = None, tick: Tick = no_tick,
+    progress: Progress | None = None,
 ) -> Similar:  # fmt: skip
     """The pairs of a list whose relation is most like that of `pair`; `find_pairs` looks for others in the corpus.
 
@@ -96,10 +95,8 @@ def similar_pairs(
         raise InputError(
             f"there is no other pair than {pair[0]} {pair[1]} to compare with; add some to the list"
         )
-    tick()
     basis = basis or source.pick_basis(b, n_jobs)
     matrix = BlockMatrix.count(source, [pair, *candidates], basis, settings, n_jobs, progress)
-    tick()
     found = rank_similar(matrix, background_of(source).tokens, top, reasons)
     warnings = [say_elsewhere(**asdict(item)) for item in elsewhere(source, pair)]
     return replace(found, notes=[*warnings, *found.notes])

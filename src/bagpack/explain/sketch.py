@@ -18,14 +18,7 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.explain.collocates import background_of, occurrences
-from bagpack.explain.keyness import (
-    Keyword,
-    TermCounter,
-    Tick,
-    no_tick,
-    reach,
-    spread,
-)
+from bagpack.explain.keyness import Keyword, TermCounter, reach, spread
 from bagpack.explain.lines import corpora_of, line_dict, pair_observations
 from bagpack.jit import kernel
 from bagpack.names import PAIR_SEGMENTS
@@ -37,7 +30,6 @@ if TYPE_CHECKING:
 
 I64 = NDArray[np.int64]
 
-SEGMENTS = PAIR_SEGMENTS
 MOST = 5000  # observations that terms are taken from, evenly over the corpus; all are counted
 
 
@@ -107,7 +99,7 @@ def _hash_middles(tokens, key_of_type, number, starts, ends, out):  # type: igno
 
 def sketch_pair(
     source: ContextSource | Corpus, w1: str, w2: str, *, windows: Windows | None = None, top: int = 12,
-    examples: int = 8, model: LinearModel | None = None, tick: Tick = no_tick,
+    examples: int = 8, model: LinearModel | None = None,
 ) -> PairSketch:  # fmt: skip
     """A pair's sketch.
 
@@ -117,8 +109,6 @@ def sketch_pair(
         Adds its decisions about the pair and their reasons, as `Explanation.to_dict` gives them.
     top
         Number of keywords per place.
-    tick
-        Called between shards; it may raise to stop the work.
     """
     source = as_source(source)
     windows = windows or Windows()
@@ -137,22 +127,19 @@ def sketch_pair(
         return PairSketch(
             w1=w1, w2=w2, known_as=(names[0], names[1]), unknown=unknown, n_w1=counts[0], n_w2=counts[1],
             together=0, n_plus=0, n_minus=0, expected=0.0, distances_plus=empty, distances_minus=empty,
-            sampled=0, terms={place: [] for place in SEGMENTS}, middles=[], examples=[],
+            sampled=0, terms={place: [] for place in PAIR_SEGMENTS}, middles=[], examples=[],
             windows=str(windows), elsewhere=elsewhere(source, (w1, w2)), explanation=why,
         )  # fmt: skip
-    found = pair_observations(pairs, first, second, CountSettings(windows, limit=None), tick)
+    found = pair_observations(pairs, first, second, CountSettings(windows, limit=None))
     lengths = (len(first.keys), len(second.keys))
     plus, minus = _distances(found, lengths, windows)
     n_plus, n_minus = int(plus.sum()), int(minus.sum())
-    picked = _pick(found, MOST)
+    picks = spread([len(item) for item in found], MOST)
+    picked = [item.take(pick) for item, pick in zip(found, picks, strict=True)]
     counter = TermCounter(background_of(source))
-    hashes: list[NDArray[np.uint64]] = []
-    for item in picked:
-        tick()
-        if item.firsts.size:
-            hashes.append(_count_around(counter, pairs, item, lengths, windows))
+    hashes = [_count_around(counter, pairs, item, lengths, windows) for item in picked if len(item)]
     keywords = counter.keywords(top)
-    flat = [_observation(item, i) for item in picked for i in range(item.firsts.size)]
+    flat = [item.at(i) for item in picked for i in range(len(item))]
     middles, chosen = _middles(hashes, flat, top, examples, pairs, lengths)
     # Chance: each of the 2·(between + 1) places around w1 is w2 as often as any token is; sentence ends left aside.
     tokens = max(background_of(source).tokens, 1)
@@ -161,14 +148,10 @@ def sketch_pair(
         w1=w1, w2=w2, known_as=(str(first), str(second)), unknown=(), n_w1=counts[0], n_w2=counts[1],
         together=n_plus + n_minus, n_plus=n_plus, n_minus=n_minus, expected=round(expected, 3),
         distances_plus=tuple(plus.tolist()), distances_minus=tuple(minus.tolist()), sampled=len(flat),
-        terms={place: keywords.get(code, []) for code, place in enumerate(SEGMENTS)}, middles=middles,
+        terms={place: keywords.get(code, []) for code, place in enumerate(PAIR_SEGMENTS)}, middles=middles,
         examples=[line_dict(show(pairs, item, lengths, windows)) for item in chosen],
         windows=str(windows), elsewhere=elsewhere(source, (w1, w2)), explanation=why,
     )  # fmt: skip
-
-
-def _observation(item: ShardObservations, i: int) -> Observation:
-    return Observation(item.shard, int(item.firsts[i]), int(item.seconds[i]), int(item.orders[i]))
 
 
 def _distances(
@@ -184,14 +167,6 @@ def _distances(
     return sums[0], sums[1]
 
 
-def _pick(found: Sequence[ShardObservations], most: int) -> list[ShardObservations]:
-    picks = spread([item.firsts.size for item in found], most)
-    return [
-        ShardObservations(item.shard, item.firsts[pick], item.seconds[pick], item.orders[pick])
-        for item, pick in zip(found, picks, strict=True)
-    ]
-
-
 def _count_around(
     counter: TermCounter, corpus: Corpus, item: ShardObservations, lengths: tuple[int, int], windows: Windows
 ) -> NDArray[np.uint64]:
@@ -204,7 +179,7 @@ def _count_around(
     after = reach(shard, second_end, windows.right, backwards=False)
     bounds = []
     for order, chosen in (("+", ~minus), ("-", minus)):
-        pre = SEGMENTS.index(f"{order}pre")
+        pre = PAIR_SEGMENTS.index(f"{order}pre")
         bounds += [
             (pre, before[0][chosen], before[1][chosen]),
             (pre + 1, first_end[chosen], item.seconds[chosen]),

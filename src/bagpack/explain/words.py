@@ -16,7 +16,7 @@ from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.explain.collocates import Collocate, WordPlaces, occurrences
-from bagpack.explain.keyness import CHANCE, LEAST, Tick, log_likelihood, no_tick
+from bagpack.explain.keyness import CHANCE, LEAST, log_likelihood
 from bagpack.explain.lines import corpora_of, line_dict
 from bagpack.notebook import html_table
 from bagpack.sources import as_source
@@ -133,7 +133,7 @@ class WordComparison:
 
 def sketch_word(
     source: ContextSource | Corpus, word: str, *, windows: Windows | None = None, top: int = 15, by: str = "llr",
-    examples: int = 6, tick: Tick = no_tick,
+    examples: int = 6,
 ) -> WordSketch:  # fmt: skip
     """A word's sketch: how often, in which forms, and its collocates by grammatical pattern.
 
@@ -164,7 +164,7 @@ def sketch_word(
     count = 0 if target is None else occurrences(corpus, target)
     if target is None or not count:
         return WordSketch(word, "", True, 0, 0.0, 0, [], {}, 0, [], windows=str(windows))
-    places = WordPlaces(source, target, windows, tick)
+    places = WordPlaces(source, target, windows)
     patterns = []
     for name, numbers in places.found.items():
         words = places.collocates(numbers, top, by)
@@ -183,7 +183,6 @@ def sketch_word(
 
 def compare_words(
     source: ContextSource | Corpus, w1: str, w2: str, *, windows: Windows | None = None, top: int = 10,
-    tick: Tick = no_tick,
 ) -> WordComparison:  # fmt: skip
     """What two words have in common and what sets them apart, pattern by pattern.
 
@@ -199,7 +198,7 @@ def compare_words(
     totals = (counts[0], counts[1])
     if unknown or targets[0] is None or targets[1] is None:
         return WordComparison(w1, w2, unknown, totals, [])
-    one, two = (WordPlaces(source, target, windows, tick) for target in targets if target is not None)
+    one, two = (WordPlaces(source, target, windows) for target in targets if target is not None)
     words = {key for places in (one, two) for key in places.target.words}
     patterns = []
     for name in dict.fromkeys([*one.found, *two.found]):
