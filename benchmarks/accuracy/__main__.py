@@ -24,10 +24,10 @@ from bagpack import Corpus
 from bagpack.basis import Basis
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.evaluate.paired import Outcome, bootstrap_difference, bootstrap_score
 from bagpack.vectors.matrix import BlockMatrix
 from benchmarks.accuracy import folds, page, tags, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
+from benchmarks.accuracy.paired import Outcome, bootstrap_difference, bootstrap_score
 from benchmarks.accuracy.sets import OpenSet, open_sets
 from benchmarks.accuracy.variants import BASE, VARIANTS
 from benchmarks.bench_counting import store

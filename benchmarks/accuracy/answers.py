@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from bagpack.evaluate import cross_validate, question_rows, solve_analogies
-from bagpack.evaluate.paired import Outcome, Part, ratings_part
 from bagpack.learn import encode_targets, fit_counts
 from bagpack.learn.fitting import SvmSettings, solve_gram
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.targets import decode
 from bagpack.vectors.matrix import BlockMatrix
+from benchmarks.accuracy.paired import Outcome, Part, ratings_part
 from benchmarks.accuracy.sets import Job, OpenSet, Pair
 
 # Three examples against two hundred of other relations: with C = 1, the SVM would answer no to all.

@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Job:
-    """Rows with answers and the folds to test them on; `metric` as in `bagpack.evaluate.paired.Part`."""
+    """Rows with answers and the folds to test them on; `metric` as in `benchmarks.accuracy.paired.Part`."""
 
     pairs: list[Pair]
     answers: Any

@@ -14,9 +14,9 @@ from bagpack import Corpus
 from bagpack.basis import Basis, BasisChoice
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.evaluate.paired import Outcome, bootstrap_difference
 from bagpack.vectors.matrix import BlockMatrix
 from benchmarks.accuracy.answers import PresetMethod, answer
+from benchmarks.accuracy.paired import Outcome, bootstrap_difference
 from benchmarks.accuracy.sets import OpenSet, open_sets
 from benchmarks.measure import BAGPACK, DATA, SHARED, run_watched
 

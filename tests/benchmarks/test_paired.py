@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from benchmarks.accuracy.paired import Outcome, Part, bootstrap_difference, bootstrap_score, ratings_part
 from scipy.stats import spearmanr
 from sklearn.metrics import f1_score
 
 from bagpack.errors import InputError
-from bagpack.evaluate.paired import Outcome, Part, bootstrap_difference, bootstrap_score, ratings_part
 
 
 def test_scores_are_scikit_learns_and_scipys():
