@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -107,7 +107,7 @@ def test_a_judgement_agrees_with_the_predictions(trained, folder):
         ]
     bare = judge(model, matrix.select(range(5)), read_pairs(folder / f"{name}.tsv"))
     assert bare.kind == "pairs" and len(bare.rows) == 5 and not bare.errors
-    json.dumps(found.to_dict())
+    json.dumps(asdict(found))
 
 
 def check_label_scores(found, given, chosen):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -105,34 +105,15 @@ class Dataset(PairList):
         """The data set of some rows, in the order given."""
         at = [int(row) for row in rows]
         first, second = self.word_columns
-        return Dataset(
-            path=self.path,
+        return replace(
+            self,
             pairs=[self.pairs[row] for row in at],
             lines=[self.lines[row] for row in at],
             extra={name: [values[row] for row in at] for name, values in self.extra.items()},
-            kind=self.kind,
             labels=[self.labels[row] for row in at] if self.labels else [],
             scores=self.scores[at] if self.kind == "ratings" else self.scores,
-            target_column=self.target_column,
-            pair_columns=self.pair_columns,
             word_columns=([first[row] for row in at], [second[row] for row in at]),
-            group_column=self.group_column,
         )
-
-    def subsets(self, column: str | None = None) -> Iterator[tuple[str, Dataset]]:
-        """Each value of a column with the data set of its rows, in the order of first appearance.
-
-        Without an argument the column is ``group_column``. In a set such as SemEval-2007 task 4, where rows
-        say true or false within each of seven relations, these are the seven binary tasks.
-        """
-        name = column or self.group_column
-        if name is None:
-            raise UsageError(f"{self.path} has no column that divides it; name one of its columns")
-        rows: dict[str, list[int]] = {}
-        for row, value in enumerate(self.column(name)):
-            rows.setdefault(value, []).append(row)
-        for value, of_value in rows.items():
-            yield value, self.select(of_value)
 
 
 def read_dataset(
