@@ -10,12 +10,11 @@ from bagpack.evaluate.metrics import label_scores, pooled_correlation, rating_sc
 from bagpack.evaluate.results import Breakdown, Bucket, ConditionResult
 from bagpack.evaluate.splits import group_codes
 from bagpack.learn.targets import Targets, decode
+from bagpack.vectors.coverage import frequency_bands
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints
-
-SEEN_BANDS = (("0", 0, 0), ("1–9", 1, 9), ("10–99", 10, 99), ("100+", 100, None))
 
 
 def fold_scores(targets: Targets, decisions: Floats, left_out: Sequence[str]) -> dict[str, float]:
@@ -66,12 +65,7 @@ def seen_bands(
     left_out: Sequence[str],
 ) -> Breakdown:
     """Scores by how often the pair was seen together, over the pooled out-of-fold answers."""
-    parts = []
-    for name, low, high in SEEN_BANDS:
-        inside = (fold_of >= 0) & (counts.seen >= low)
-        if high is not None:
-            inside &= counts.seen <= high
-        parts.append((name, inside))
+    parts = [(name, band & (fold_of >= 0)) for name, band in frequency_bands(counts.seen).items()]
     return _breakdown(parts, "", "spearman_pooled", targets, fold_of, results, left_out)
 
 

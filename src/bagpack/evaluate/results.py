@@ -130,11 +130,6 @@ class Evaluation:
         """Rows that straddled a fold, summed over the folds."""
         return sum(fold.dropped for fold in self.folds)
 
-    @property
-    def seconds(self) -> float:
-        """Time in the folds, summed over the workers."""
-        return sum(fold.seconds for fold in self.folds)
-
     def _repr_html_(self) -> str:
         names = list(dict.fromkeys(name for result in self.conditions for name in result.metrics))
         header = ["condition", *(metric_label(name) for name in names)]
@@ -144,8 +139,8 @@ class Evaluation:
             f"{self.kind}: {int(self.tested.sum()):,} rows in {len(self.folds)} folds", header, rows
         )
 
-    def to_dict(self, *, answers: bool = False) -> dict[str, Json]:
-        """As JSON, in the form that a report is made from; ``answers`` adds the row-by-row answers."""
+    def to_dict(self) -> dict[str, Json]:
+        """As JSON, in the form that a report is made from."""
         out: dict[str, Json] = {
             "format": RESULT_FORMAT,
             "kind": self.kind,
@@ -171,11 +166,6 @@ class Evaluation:
         for name, breakdown in (("buckets", self.buckets), ("groups", self.groups)):
             if breakdown is not None:
                 out[name] = breakdown.to_dict()
-        if answers:
-            out["answers"] = {
-                result.name: [[number(value) for value in row] for row in result.decisions]
-                for result in (*self.conditions, *self.baselines)
-            }
         return out
 
 

@@ -1,4 +1,4 @@
-"""What a corpus knows of a data set: unknown words, pairs never seen together, caps that will bite."""
+"""What a corpus knows of a data set: unknown words, pairs never seen together, caps that will apply."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.vectors.matrix import BlockMatrix, Pair
 
-BUCKETS = ((0, 0, "0"), (1, 9, "1–9"), (10, 99, "10–99"), (100, None, "100+"))
+BANDS = {"0": (0, 0), "1–9": (1, 9), "10–99": (10, 99), "100+": (100, np.inf)}
 
 
-def bucket_of(count: int) -> str:
-    """Name of the frequency bucket."""
-    return next(name for _, high, name in BUCKETS if high is None or count <= high)
+def frequency_bands(seen: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
+    """The pairs of each band, by how often each pair was seen together."""
+    return {name: (seen >= low) & (seen <= high) for name, (low, high) in BANDS.items()}
 
 
 def coverage(
@@ -36,7 +37,7 @@ def coverage(
     settings = CountSettings(windows or Windows(), limit=1)
     matrix = BlockMatrix.count(source, pairs, Basis((".",), ()), settings, n_jobs)
     seen = matrix.seen
-    known = np.array([_is_known(matrix, pair) for pair in pairs], np.bool_)
+    known = ~matrix.unknown
     words = {word for pair in pairs for word in pair}
     facts: dict[str, Any] = {
         "rows": len(pairs),
@@ -48,9 +49,7 @@ def coverage(
         "rows_with_unknown_words": int((~known).sum()),
         "rows_never_together": int((seen == 0).sum()),
         "rows_together": int((seen > 0).sum()),
-        "rows_by_frequency": {
-            name: int(sum(bucket_of(int(n)) == name for n in seen)) for *_, name in BUCKETS
-        },
+        "rows_by_frequency": {name: int(band.sum()) for name, band in frequency_bands(seen).items()},
         "limit": limit,
         "capped_words": {},
         "capped_pairs": {},
@@ -67,7 +66,3 @@ def coverage(
     never = [(w1, w2) for (w1, w2), n in zip(pairs, seen, strict=True) if n == 0]
     facts["never_together"] = [f"{w1} {w2}" for w1, w2 in dict.fromkeys(never)]
     return facts
-
-
-def _is_known(matrix: BlockMatrix, pair: Pair) -> bool:
-    return all(matrix.resolved[word] is not None for word in pair)
