@@ -95,7 +95,7 @@ def label_scores(
     f1, present = f1_scores(truth, chosen)
     support = truth.sum(axis=0)
     out = {
-        "f1_macro": f1_macro(truth, chosen),
+        "f1_macro": _mean(f1[present]),
         "f1_weighted": _mean(f1, support),
         "accuracy": float((chosen == truth).all(axis=1).mean()),
     }

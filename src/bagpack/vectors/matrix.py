@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +231,8 @@ class BlockMatrix(PairRows, LazyCsr):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.tables, self.rows, self._names, self._pair_rows, self._weighted)
+        make = partial(BlockMatrix.make, pair_rows=self._pair_rows, weighted=self._weighted)
+        return make, (self.tables, self.rows, self._names)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BlockMatrix:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
@@ -338,12 +339,6 @@ def concatenated(first: BlockMatrix, second: BlockMatrix) -> BlockMatrix:
         pair_rows = np.concatenate([one[0], two[0]]), np.concatenate([one[1], two[1]])
     rows = np.concatenate([first.rows, second.rows])
     return BlockMatrix.make(first.tables, rows, first.block_names, pair_rows=pair_rows)
-
-
-def _restore(
-    tables: CountTables, rows: I64, names: tuple[str, ...], pair_rows: Any, weighted: Any
-) -> BlockMatrix:
-    return BlockMatrix.make(tables, rows, names, pair_rows=pair_rows, weighted=weighted)
 
 
 def _width(names: Sequence[str], terms: int) -> int:

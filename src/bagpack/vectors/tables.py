@@ -35,11 +35,6 @@ class WordTable:
         """The targets, row by row."""
         return tuple(Target(tuple(item.decode().split(KEY_SEPARATOR))) for item in self.keys)
 
-    @cached_property
-    def number(self) -> dict[Target, int]:
-        """Row of each target."""
-        return {target: i for i, target in enumerate(self.targets)}
-
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
