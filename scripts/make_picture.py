@@ -14,7 +14,6 @@ from pathlib import Path
 from ensure_test_tools import on_path
 from playwright.sync_api import sync_playwright
 
-from bagpack.experiments.training import model_source
 from bagpack.explain import explain_pair
 from bagpack.learn import load_model
 from bagpack.report.explanation import render_explanation_page
@@ -28,7 +27,7 @@ WIDTH = 780
 def main(demo: Path) -> None:
     """Explain the pair with the demo's model, and photograph the page."""
     model = load_model(demo / "relations.model")
-    source = model_source(model, str(demo / "enwik8.bp"))
+    source = model.open_source(str(demo / "enwik8.bp"))
     answer = explain_pair(model, source, *PAIR, top=0, lines=0).answer
     found = explain_pair(model, source, *PAIR, labels=[answer], top=6, lines=0)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:

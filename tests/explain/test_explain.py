@@ -7,7 +7,6 @@ import re
 import pytest
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.experiments.training import model_source
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
@@ -50,7 +49,7 @@ def trained(world, request):
         evaluate=False,
     )
     model = load_model(out)
-    return model, model_source(model, None)
+    return model, model.open_source()
 
 
 def test_a_decision_is_the_sum_of_its_parts(trained):

@@ -8,7 +8,7 @@ from bagpack.app.rendering import environment, lines_url
 from bagpack.contexts.windows import CountSettings
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions, load_rows
-from bagpack.experiments.training import model_source, predict_pairs, train_file
+from bagpack.experiments.training import predict_pairs, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
@@ -23,7 +23,7 @@ def test_products_are_explained(store, relations, tmp_path):  # noqa: F811
         str(store), str(relations), out, CountOptions(40, None, CountSettings()), options, evaluate=False
     )
     model = load_model(out)
-    source = model_source(model, None)
+    source = model.open_source()
     w1, w2, label = made_up_pairs()[3]
     found = explain_pair(model, source, w1, w2, top=1000, lines=2)
     assert found.answer == label
@@ -48,7 +48,7 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
     counting = CountOptions(40, None, CountSettings())
     train_file(str(store), str(relations), out, counting, EvaluateOptions(preset="modern"), evaluate=False)
     model = load_model(out)
-    source = model_source(model, None)
+    source = model.open_source()
     w1, w2, _ = made_up_pairs()[3]
     found = explain_pair(model, source, w1, w2, top=10_000, lines=2)
     parts = {feature.name: feature for feature in found.decisions[0].features}

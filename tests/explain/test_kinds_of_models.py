@@ -15,7 +15,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.experiments.counting import CountOptions
 from bagpack.experiments.evaluation import EvaluateOptions
-from bagpack.experiments.training import model_source, train_file
+from bagpack.experiments.training import train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.explain.judge import judge
 from bagpack.sources import open_source
@@ -57,7 +57,7 @@ def trained(folder, request):
         str(folder / "c.bp"), str(folder / f"{name}.tsv"), str(folder / f"{name}.model"),
         CountOptions(40, None, CountSettings()), options, evaluate=False,
     )  # fmt: skip
-    return name, model, model_source(model, None)
+    return name, model, model.open_source()
 
 
 def test_an_explanation_is_the_models_own_sum(trained):

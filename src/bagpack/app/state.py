@@ -242,8 +242,6 @@ def open_library(
     source = open_source(store)
     opened = None
     if model is not None:
-        from bagpack.experiments.training import model_source
-
         opened = load_model(model)
-        source = model_source(opened, store, any_store)
+        source = opened.open_source(store, any_store)
     return Library(source, opened, data, limits, Path(model).name if model else "")

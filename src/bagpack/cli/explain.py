@@ -35,7 +35,6 @@ def explain(
 
     The predicted label and the runner-up are explained in full, with --top reasons each.
     """
-    from bagpack.experiments.training import model_source
     from bagpack.explain import explain_pair
     from bagpack.learn import load_model
     from bagpack.report.page import write_page
@@ -51,7 +50,7 @@ def explain(
         if name not in classes:
             known = ", ".join(classes) or "none, it predicts ratings"
             raise UsageError(f"the model has no label {name!r}; {did_you_mean(name, classes)}it has {known}")
-    source = model_source(opened, store, any_store)
+    source = opened.open_source(store, any_store)
     found = explain_pair(
         opened, source, w1, w2, labels=label, against=against, top=top, lines=lines,
         in_full=every or json or label is not None, n_jobs=jobs,

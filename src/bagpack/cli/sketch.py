@@ -52,7 +52,6 @@ def sketch(
 ) -> None:
     """Summarise a word, a pair, or how two words differ: collocates, order, distance."""
     from bagpack.contexts.windows import Windows as Sizes
-    from bagpack.experiments.training import model_source
     from bagpack.explain import compare_words, sketch_pair, sketch_word
     from bagpack.learn import load_model
     from bagpack.report.screens import sketch as screens
@@ -78,7 +77,7 @@ def sketch(
     else:
         loaded = None if model is None else load_model(model)
         if loaded is not None:
-            source = model_source(loaded, subcorpus.store(store), any_store)
+            source = loaded.open_source(subcorpus.store(store), any_store)
         found = sketch_pair(source, w1, w2, windows=sizes, top=top, model=loaded)
         show = screens.show_pair
     if out is not None:

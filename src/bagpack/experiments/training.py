@@ -9,11 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.contexts.source import ContextSource
 from bagpack.errors import StoreError, UsageError
 from bagpack.evaluate.schema import EvaluationResult
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, versions
-from bagpack.experiments.evaluation import EvaluateOptions, Rows, evaluate_rows, features_of, load_rows
+from bagpack.experiments.evaluation import (
+    EvaluateOptions,
+    Rows,
+    evaluate_rows,
+    features_of,
+    load_rows,
+    seen_together,
+)
 from bagpack.files import check_not_read
 from bagpack.find.background import MANIFEST, background_answer, draw_background
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
@@ -138,11 +144,6 @@ def _scores(result: EvaluationResult | None) -> dict[str, dict[str, Any]]:
     }
 
 
-def model_source(model: LinearModel, store: str | None, any_store: bool = False) -> ContextSource:
-    """The source a model counts new pairs in: the store it was trained on, unless another is named."""
-    return model.open_source(store, any_store)
-
-
 def predict_pairs(
     model_path: str, pairs: Sequence[Pair], *, store: str | None = None, any_store: bool = False,
     n_jobs: int | None = None, progress: Progress | None = None,
@@ -169,7 +170,7 @@ def answer_rows(
     A header comes first. The label is empty where the model has no answer: a word is unknown, or the probability is
     below the model's threshold. ``trained`` says whether the pair was among the training pairs.
     """
-    together = seen_together(matrix, pairs)
+    together = seen_together(matrix)
     trained = ["yes" if one else "no" for one in model.trained_on(pairs)]
     if model.kind == "rating":
         yield ["w1", "w2", "score", TOGETHER, TRAINED]
@@ -187,12 +188,3 @@ def answer_rows(
     for (w1, w2), answer, has, share, row, seen, known in columns:
         label = ",".join(sorted(map(str, answer))) if isinstance(answer, set | frozenset) else str(answer)
         yield [w1, w2, label if has else "", share, *row, seen, known]
-
-
-def seen_together(matrix: BlockMatrix, pairs: Sequence[Pair]) -> list[int | None]:
-    """How often each pair was seen; None where the corpus does not know a word, so that the answer rests on less."""
-    known = matrix.resolved
-    return [
-        int(seen) if known[w1] is not None and known[w2] is not None else None
-        for (w1, w2), seen in zip(pairs, matrix.seen, strict=True)
-    ]
