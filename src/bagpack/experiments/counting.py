@@ -101,8 +101,7 @@ def _basis(source: ContextSource, options: CountOptions) -> Basis:
     if options.basis is None:
         return source.pick_basis(DEFAULT_B if options.b is None else options.b, options.n_jobs)
     basis = Basis.open(options.basis)
-    if isinstance(source, CorpusSource):
-        basis.check_corpus(source.corpus, options.basis)
+    basis.check_corpus(source, options.basis)
     return basis
 
 
@@ -155,6 +154,17 @@ def count_settings(matrix: BlockMatrix) -> dict[str, Any]:
         "limit": "none" if settings.limit is None else settings.limit,
         **({} if settings.sample is None else {"sample": settings.sample}),
         **({} if settings.count == "context" else {"count": settings.count}),
+    }
+
+
+def with_facts(result: dict[str, Any], matrix: BlockMatrix, path: str, **data: Any) -> dict[str, Any]:
+    """A result with the corpus, the data set (and more about it), the counting settings and the versions."""
+    return {
+        **result,
+        "corpus": corpus_facts(matrix),
+        "data": {**data_facts(matrix, path), **data},
+        "settings": {**result["settings"], **count_settings(matrix)},
+        "versions": versions(),
     }
 
 

@@ -27,13 +27,10 @@ from bagpack.evaluate.tuned_on import tuned_on_note
 from bagpack.experiments.counting import (
     CountOptions,
     check_engine_counts,
-    corpus_facts,
-    count_settings,
-    data_facts,
     matrix_of,
     outside_note,
-    versions,
     with_engine_counts,
+    with_facts,
 )
 from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
 from bagpack.learn.fitting import SvmSettings
@@ -293,9 +290,6 @@ def finish_result(
 ) -> EvaluationResult:
     """Add what was evaluated, on what, and why."""
     data = rows.data
-    facts = data_facts(rows.matrix, path)
-    if data.kind == "relations":
-        facts["labels"] = data.label_counts
     notes = [*tuned_on_note(options.preset, data.pairs), *found["notes"], *_overlap_note(rows, options)]
     if data.kind == "relations" and data.is_multilabel and not data.group_column and not options.label_sets:
         notes.append("Some pairs have two labels in the data; every row counts by itself (see --label-sets).")
@@ -306,19 +300,10 @@ def finish_result(
             f"With more than {MOST_ROWS_FOR_FEATURES:,} rows, no learning curve and no strongest features are "
             "computed; bagpack train --no-scores, then bagpack explain, shows what a model has learned."
         )
-    result = {
-        **found,
-        "corpus": corpus_facts(rows.matrix),
-        "data": facts,
-        "settings": {
-            **found["settings"],
-            "split": "test file" if rows.n_train is not None else options.split,
-            "seed": options.seed,
-            **count_settings(rows.matrix),
-        },
-        "versions": versions(),
-        "notes": notes,
-    }
+    split = "test file" if rows.n_train is not None else options.split
+    settings = {**found["settings"], "split": split, "seed": options.seed}
+    labels = {"labels": data.label_counts} if data.kind == "relations" else {}
+    result = with_facts({**found, "settings": settings, "notes": notes}, rows.matrix, path, **labels)
     if with_features and len(data) <= MOST_ROWS_FOR_FEATURES:
         result["features"] = strongest_features(rows, options)
     if options.features:

@@ -7,14 +7,7 @@ from typing import Any, cast
 from bagpack.evaluate import question_rows, solve_analogies, solve_synonyms
 from bagpack.evaluate.crossval import CONDITIONS
 from bagpack.evaluate.schema import EvaluationResult, without_nan
-from bagpack.experiments.counting import (
-    CountOptions,
-    corpus_facts,
-    count_settings,
-    data_facts,
-    matrix_of,
-    versions,
-)
+from bagpack.experiments.counting import CountOptions, matrix_of, with_facts
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
 from bagpack.tasks import read_questions
@@ -42,20 +35,8 @@ def solve_file(
             matrix, rows, conditions, preset, folds=folds, transductive=bool(transductive), **common
         )
     result = found.to_dict()
-    data = {**data_facts(matrix, path), "questions": len(questions)}
     for entry, question in zip(result["answers"], questions, strict=True):
         entry["id"] = question.id or f"line {question.line}"
         entry["stem"] = question.stem
         entry["choices"] = list(question.choices)
-    return cast(
-        EvaluationResult,
-        without_nan(
-            {
-                **result,
-                "corpus": corpus_facts(matrix),
-                "data": data,
-                "settings": {**result["settings"], **count_settings(matrix)},
-                "versions": versions(),
-            }
-        ),
-    )
+    return cast(EvaluationResult, without_nan(with_facts(result, matrix, path, questions=len(questions))))

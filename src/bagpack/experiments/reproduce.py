@@ -8,7 +8,7 @@ from typing import Any, cast
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import relation_rounds
 from bagpack.evaluate.schema import EvaluationResult, without_nan
-from bagpack.experiments.counting import CountOptions, corpus_facts, count_settings, data_facts, versions
+from bagpack.experiments.counting import CountOptions, with_facts
 from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
 from bagpack.experiments.questions import solve_file
 from bagpack.parallel import Progress
@@ -101,16 +101,5 @@ def _relations(
             f"The data has {len(counts)} relations; the {RELATIONS_WANTED} most frequent were taken: "
             f"{', '.join(chosen)}."
         )
-    return cast(
-        dict[str, Any],
-        without_nan(
-            {
-                **found,
-                "notes": notes,
-                "corpus": corpus_facts(rows.matrix),
-                "data": {**data_facts(rows.matrix, path), "labels": counts},
-                "settings": {**found["settings"], **count_settings(rows.matrix)},
-                "versions": versions(),
-            }
-        ),
-    )
+    described = with_facts({**found, "notes": notes}, rows.matrix, path, labels=counts)
+    return cast(dict[str, Any], without_nan(described))
