@@ -142,7 +142,7 @@ def test_a_random_text_by_plain_counting(tmp_path):
         lines += ["<s>", *(f"{word}\tQ\t{word}" for word in sentence), "</s>"]
     (tmp_path / "r.vert").write_text("\n".join([*lines, "</text>", ""]))
     corpus = index_corpus([str(tmp_path / "r.vert")], tmp_path / "r.bp", part_bytes=3000).corpus
-    places = collocates_module.WordPlaces(as_source(corpus), Target(("za",)), Windows(), lambda: None)
+    places = collocates_module.WordPlaces(as_source(corpus), Target(("za",)), Windows())
     before, near = Counter(), Counter()
     for sentence in sentences:
         for at in (i for i, word in enumerate(sentence) if word == "za"):
