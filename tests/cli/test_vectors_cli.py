@@ -408,6 +408,14 @@ def test_a_basis_of_another_corpus(fails, pairs, tmp_path):
     assert "nothing.tsv cannot be read: No such file" in fails(pairs, "--basis", tmp_path / "nothing.tsv")
 
 
+@pytest.mark.parametrize("command", ["similar", "relations"])
+def test_exploring_over_a_basis_of_another_corpus(command, cli, store, pairs, tmp_path):
+    Basis.of(make_store(tmp_path, [["a", "b"]]), 2).save(tmp_path / "basis.tsv")
+    words = ("cat", "lion", "--among", pairs) if command == "similar" else ("cat",)
+    done = cli(command, store, *words, "--basis", tmp_path / "basis.tsv", "-j", 1)
+    assert done.code == 1 and "was chosen from a corpus other than" in done.err
+
+
 def test_a_matrix_whose_store_is_gone_or_changed(cli, fails, store, pairs, tmp_path):
     mine = tmp_path / "mine.bp"
     shutil.copytree(store, mine)

@@ -31,7 +31,8 @@ from bagpack.cli.options import (
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
-    from bagpack.basis import BasisSize
+    from bagpack.basis import Basis, BasisSize
+    from bagpack.contexts.source import ContextSource
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.experiments.counting import CountOptions
 
@@ -153,6 +154,16 @@ class CountingOptions:
             )
         chosen: BasisSize = basis_choice(self.b, self.basis_tags, self.tag_terms, self.basis_words)
         return chosen
+
+    def open_basis(self, source: ContextSource) -> Basis | None:
+        """The basis of a file, if one is named; it must have been chosen from the same corpus."""
+        from bagpack.basis import Basis
+
+        if self.basis is None:
+            return None
+        opened = Basis.open(self.basis)
+        opened.check_corpus(source, self.basis)
+        return opened
 
     def settings(self, **more: Any) -> Any:
         """The windows and the limit, checked."""

@@ -32,7 +32,6 @@ def relations(
     Each group is named by its three strongest patterns, with X for the other word, and shows lines.
     """
     from bagpack.find.relations import group_relations
-    from bagpack.find.requests import open_basis
     from bagpack.report.screens.relations import show_relations
     from bagpack.sheets import check_table, write_table
     from bagpack.sources import open_source
@@ -45,7 +44,7 @@ def relations(
     source = open_source(store)
     found = group_relations(
         source, word, neighbours=words, groups=groups, b=counting.choice,
-        basis=open_basis(source, counting.basis), settings=counting.settings(), n_jobs=jobs,
+        basis=counting.open_basis(source), settings=counting.settings(), n_jobs=jobs,
     )  # fmt: skip
     if out is not None:
         write_table(out, found.table())

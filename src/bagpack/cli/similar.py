@@ -37,7 +37,6 @@ def similar(
     json: Json = False,
 ) -> None:
     """Rank the pairs of a list by how similar their relation is."""
-    from bagpack.basis import Basis
     from bagpack.explain import similar_pairs
     from bagpack.report.screens.similar import show_similar
     from bagpack.sources import open_source
@@ -53,7 +52,7 @@ def similar(
     source = open_source(store)
     found = similar_pairs(
         source, (w1, w2), read_pairs(among, parse_columns(columns)).pairs, top=top, b=counting.choice,
-        basis=None if counting.basis is None else Basis.open(counting.basis), settings=counting.settings(),
+        basis=counting.open_basis(source), settings=counting.settings(),
         n_jobs=jobs,
     )  # fmt: skip
     if json:
