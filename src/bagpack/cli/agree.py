@@ -8,7 +8,7 @@ import typer
 
 from bagpack import console
 from bagpack.cli.arguments import FILE, Names
-from bagpack.cli.options import Columns, Json, Overwrite, Table, parse_columns
+from bagpack.cli.options import Columns, Json, Overwrite, Table, check_out, parse_columns
 
 SHOWN = 20
 
@@ -30,16 +30,13 @@ def agree(
     import os
 
     from bagpack.errors import UsageError
-    from bagpack.files import check_not_read
     from bagpack.find.agreement import compare_files
     from bagpack.report.screens.agreement import show_agreement
-    from bagpack.sheets import check_table, write_table
+    from bagpack.sheets import write_table
 
     if a == b or (os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)):
         raise UsageError(f"both files are {a}; name the files of two annotators")
-    if out is not None:
-        check_not_read(out, a, b)
-        check_table(out, "table of disagreements", overwrite=overwrite)
+    check_out(out, "table of disagreements", overwrite, a, b)
     found = compare_files(a, b, parse_columns(columns))
     if out is not None:
         write_table(out, found.rows())

@@ -15,6 +15,7 @@ from bagpack.cli.options import (
     Store,
     Table,
     Windows,
+    check_out,
     parse_columns,
 )
 
@@ -38,18 +39,15 @@ def check(
     """
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.contexts.windows import parse_limit
-    from bagpack.files import check_not_read
     from bagpack.report.screens.coverage import coverage_table, show_coverage
-    from bagpack.sheets import check_table, write_table
+    from bagpack.sheets import write_table
     from bagpack.sources import open_source
     from bagpack.tasks import Dataset, PairList, read_any
     from bagpack.tasks.oddities import oddities, why_not_evaluated
     from bagpack.tasks.textfile import read_text_file
     from bagpack.vectors.coverage import coverage
 
-    if out is not None:
-        check_not_read(out, data)
-        check_table(out, "table of rows", overwrite=overwrite)
+    check_out(out, "table of rows", overwrite, data)
     file = read_text_file(data, lenient=True)
     named = parse_columns(columns, pos1, pos2)
     listed = read_any(file, columns=named)

@@ -10,7 +10,16 @@ from bagpack import console
 from bagpack.cli.arguments import FILE, Names
 from bagpack.cli.declaration import advanced, common
 from bagpack.cli.option_groups import OutputOptions, ParallelOptions
-from bagpack.cli.options import Columns, MaybeSecondWord, Overwrite, Store, Table, Windows, parse_columns
+from bagpack.cli.options import (
+    Columns,
+    MaybeSecondWord,
+    Overwrite,
+    Store,
+    Table,
+    Windows,
+    check_out,
+    parse_columns,
+)
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError
 
@@ -55,9 +64,8 @@ def compare(
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.explain.comparison import compare_contexts, compare_pairs
-    from bagpack.files import check_not_read
     from bagpack.report.screens.comparison import show_comparison
-    from bagpack.sheets import check_table, write_table
+    from bagpack.sheets import write_table
     from bagpack.tasks import read_pairs
 
     check_words(w1, w2)
@@ -66,9 +74,7 @@ def compare(
     for option, value in (("--top", top), ("--least", least)):
         if value < 1:
             raise UsageError(f"{option} must be at least 1, not {value}")
-    if out is not None:
-        check_not_read(out, pairs)
-        check_table(out, "table of differences", overwrite=overwrite)
+    check_out(out, "table of differences", overwrite, pairs)
     one = select(store, where)
     try:
         two = select(store, versus or f"not ({where})")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bagpack.cli.arguments import FILE, MATRIX, MODEL, SNIPPETS, STORE, Names
 from bagpack.cli.declaration import advanced, common
 from bagpack.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 
 def _presets() -> list[str]:
@@ -177,6 +174,16 @@ def tagged_word(word: str, option: str, tag: str | None) -> str:
             f"{option} {tag} is not a part of speech; write a universal tag such as NOUN, or N, V, A, R"
         )
     return with_tag(word, universal_tag(tag or ""))
+
+
+def check_out(out: Path | None, what: str, overwrite: bool, *read: str | Path | None) -> None:
+    """Whether the table of `--out` can be written, and is none of the files that are read; before the work."""
+    if out is not None:
+        from bagpack.files import check_not_read
+        from bagpack.sheets import check_table
+
+        check_not_read(out, *read)
+        check_table(out, what, overwrite=overwrite)
 
 
 def conditions_of(condition: str) -> tuple[str, ...]:

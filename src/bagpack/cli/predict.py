@@ -14,6 +14,7 @@ from bagpack.cli.options import (
     Pos2,
     StoreOption,
     Table,
+    check_out,
     parse_columns,
 )
 from bagpack.cli.progress import work_progress
@@ -38,14 +39,11 @@ def predict(
     it. The label is empty where the model has no answer.
     """
     from bagpack.experiments.training import answer_rows, predict_pairs
-    from bagpack.files import check_not_read
     from bagpack.report.screens.matrix import print_unknown
-    from bagpack.sheets import check_table, table_text, write_table
+    from bagpack.sheets import table_text, write_table
     from bagpack.tasks import read_pairs
 
-    if out is not None:
-        check_not_read(out, pairs)
-        check_table(out, "predictions", overwrite=overwrite)
+    check_out(out, "predictions", overwrite, pairs)
     listed = read_pairs(pairs, parse_columns(columns, pos1, pos2))
     with parallel.workers(None, store), work_progress(output.silent) as progress:
         found, matrix, answers, scores = predict_pairs(

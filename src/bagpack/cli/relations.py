@@ -10,7 +10,7 @@ from bagpack import console
 from bagpack.cli.arguments import Names
 from bagpack.cli.declaration import common
 from bagpack.cli.option_groups import CountingOptions
-from bagpack.cli.options import Jobs, Json, Overwrite, Store, Table
+from bagpack.cli.options import Jobs, Json, Overwrite, Store, Table, check_out
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError
 
@@ -33,14 +33,13 @@ def relations(
     """
     from bagpack.find.relations import group_relations
     from bagpack.report.screens.relations import show_relations
-    from bagpack.sheets import check_table, write_table
+    from bagpack.sheets import write_table
     from bagpack.sources import open_source
 
     check_words(word)
     if shown < 1:
         raise UsageError(f"--shown {shown} shows nothing; give at least 1")
-    if out is not None:
-        check_table(out, "table of words", overwrite=overwrite)
+    check_out(out, "table of words", overwrite)
     source = open_source(store)
     found = group_relations(
         source, word, neighbours=words, groups=groups, b=counting.choice,

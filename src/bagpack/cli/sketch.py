@@ -18,6 +18,7 @@ from bagpack.cli.options import (
     Table,
     Top,
     Windows,
+    check_out,
 )
 from bagpack.cli.words import check_words, hint_words
 from bagpack.errors import UsageError
@@ -55,7 +56,7 @@ def sketch(
     from bagpack.explain import compare_words, sketch_pair, sketch_word
     from bagpack.learn import load_model
     from bagpack.report.screens import sketch as screens
-    from bagpack.sheets import check_table, write_table
+    from bagpack.sheets import write_table
     from bagpack.sources import open_source
 
     check_words(w1, w2)
@@ -63,8 +64,7 @@ def sketch(
         raise UsageError(f"{'--compare' if compare else '--model'} is about two words; name a second one")
     if compare and model is not None:
         raise UsageError("--compare is about words and --model about pairs; choose one of them")
-    if out is not None:
-        check_table(out, "table", overwrite=overwrite)
+    check_out(out, "table", overwrite)
     source = open_source(subcorpus.store(store))
     sizes = Sizes.parse(windows)
     found: PairSketch | WordSketch | WordComparison

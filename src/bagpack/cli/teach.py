@@ -71,7 +71,7 @@ def teach(
     from bagpack.find.answers import AnswerFile
     from bagpack.find.pool import CandidateOptions
     from bagpack.find.questions import Strategy
-    from bagpack.find.requests import least_count, open_basis
+    from bagpack.find.requests import least_count
     from bagpack.find.teaching import Teaching
     from bagpack.find.vocabulary import read_vocabulary
     from bagpack.parallel import stop_workers
@@ -94,7 +94,7 @@ def teach(
         with parallel.workers(None, store), work_progress(False) as progress:
             teaching = Teaching.start(
                 source, file.examples, options, preset=learning.preset, seed=learning.seed, b=counting.choice,
-                basis=open_basis(source, counting.basis), settings=counting.settings(), n_jobs=parallel.jobs,
+                basis=counting.open_basis(source), settings=counting.settings(), n_jobs=parallel.jobs,
                 progress=progress,
             )  # fmt: skip
         stop_workers()  # the explorer forks its own, and must not fork theirs

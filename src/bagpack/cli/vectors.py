@@ -53,7 +53,6 @@ def vectors(
 
     v1 holds the contexts of a pair's first word, v2 those of its second, v12 those of the two together.
     """
-    from bagpack.basis import Basis
     from bagpack.files import check_not_read, is_stream
     from bagpack.report.screens.matrix import show_matrix
     from bagpack.sources import open_source
@@ -79,10 +78,8 @@ def vectors(
         if append:
             matrix = append_to_matrix(out, source, listed.pairs, parallel.jobs, progress)
         else:
-            if counting.basis is not None:
-                picked = Basis.open(counting.basis)
-                picked.check_corpus(source, counting.basis)
-            else:
+            picked = counting.open_basis(source)
+            if picked is None:
                 progress("basis", 0, 0)
                 picked = source.pick_basis(choice, parallel.jobs)
             matrix = BlockMatrix.count(source, listed.pairs, picked, settings, parallel.jobs, progress)
