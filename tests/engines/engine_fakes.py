@@ -38,8 +38,5 @@ class FakeEngine:
             with self.lock:
                 self.flying -= 1
 
-    def native(self, query):
-        return str(query)
-
     def close(self):
         pass

@@ -215,7 +215,7 @@ def test_the_declarations_that_come_along(name, monkeypatch):
     assert found.paid == (name != "searxng")
     assert (found.price > 0) == found.paid
     plan = plan_queries([("cat", "lion")])
-    assert '"cat"' in engine.native(plan.queries[0])
+    assert '"cat"' in native_query(plan.queries[0], f"api:{name}")
     assert KEY not in engine.identity
     pages = list(found.pages(1000))
     assert (

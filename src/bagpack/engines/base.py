@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
@@ -104,9 +104,6 @@ class Engine(Protocol):
 
     def search(self, query: Query, limit: int, sender: Sender = DIRECT) -> list[Snippet]:
         """The first `limit` snippets in the engine's fixed order."""
-
-    def native(self, query: Query) -> str:
-        """The query in the engine's own language, as it is sent."""
 
     def close(self) -> None:
         """Give back connections and files."""
@@ -256,6 +253,11 @@ def native_query(query: Query, url: str) -> str:
     """The query in the language of the engine that a URL names; no connection is made."""
     address = parse_address(url)
     return engine_kind(address.scheme).native(query, address)
+
+
+def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    """Items in parts of at most this size."""
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def distinct(snippets: Iterable[Snippet]) -> list[Snippet]:

@@ -165,16 +165,12 @@ def _statistics(
     one, two = (target_forms(word, inflector, lang) for word in words)
     counter = _Counter(engine, client)
     count1, count2 = (counter.ask(Query("word", forms)) for forms in (one, two))
-    gaps = range(MAX_GAP + 1)
-    if hasattr(engine, "together"):
-        before = (counter.ask(Query("pair", one, two, 0)), *[None] * MAX_GAP)
-        after = (counter.ask(Query("pair", two, one, 0)), *[None] * MAX_GAP)
-        together = counter.ask(Query("pair", one, two, 0), together=True)
-        return PairStatistics(
-            words[0], words[1], count1, count2, together, before, after, counter.approximate
-        )
-    forth = tuple(counter.ask(Query("pair", one, two, gap)) for gap in gaps)
-    back = tuple(counter.ask(Query("pair", two, one, gap)) for gap in gaps)
+    near = hasattr(engine, "together")  # then gaps above 0 are not counted one by one
+    gaps = range(1 if near else MAX_GAP + 1)
+    forth = [counter.ask(Query("pair", one, two, gap)) for gap in gaps]
+    back = [counter.ask(Query("pair", two, one, gap)) for gap in gaps]
+    together = counter.ask(Query("pair", one, two, 0), together=True) if near else sum(forth) + sum(back)
+    unknown = [None] * (MAX_GAP + 1 - len(gaps))
     return PairStatistics(
-        words[0], words[1], count1, count2, sum(forth) + sum(back), forth, back, counter.approximate
-    )
+        words[0], words[1], count1, count2, together, (*forth, *unknown), (*back, *unknown), counter.approximate
+    )  # fmt: skip

@@ -10,7 +10,6 @@ import itertools
 import os
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from bagpack.engines.backends.memo import Memo
-from bagpack.engines.backends.transport import Response, Transport, clean_text, parse_json
+from bagpack.engines.backends.transport import Response, Transport, clean_text, lookup, parse_json
 from bagpack.engines.base import (
     DIRECT,
     Address,
@@ -29,6 +28,7 @@ from bagpack.engines.base import (
     EngineKind,
     Sender,
     Snippet,
+    chunks,
 )
 from bagpack.errors import InputError, UsageError
 
@@ -196,7 +196,7 @@ class SearchApi:
         parts = urlsplit(url)
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
         answer = parse_json(sender.page(f"{text}\0{page}", lambda: self._send(target)), self._address)
-        hits = _at(answer, declared.hits)
+        hits = lookup(answer, declared.hits)
         if hits is None and isinstance(answer, dict):
             return [], False  # most APIs leave the list out where nothing was found
         if not isinstance(hits, list):
@@ -205,14 +205,14 @@ class SearchApi:
                 f"answer.hits in {declared.file}"
             )
         snippets = [self._snippet(hit) for hit in hits]
-        more = _at(answer, declared.more) if declared.more else len(hits) > 0
+        more = lookup(answer, declared.more) if declared.more else len(hits) > 0
         return snippets, bool(more) and bool(hits)
 
     def _snippet(self, hit: Any) -> Snippet:
         declared = self._declared
         texts = []
         for name in declared.text:
-            held = _at(hit, name)
+            held = lookup(hit, name)
             texts += held if isinstance(held, list) else [held]
         cleaned = [clean_text(text) for text in texts if text is not None]
         if not cleaned or None in cleaned:
@@ -221,7 +221,7 @@ class SearchApi:
                 f"answer.text in {declared.file}"
             )
         lines = [self._plain(text) for text in cleaned if text]
-        return Snippet(clean_text(_at(hit, declared.document)) or "", "\n".join(lines))
+        return Snippet(clean_text(lookup(hit, declared.document)) or "", "\n".join(lines))
 
     def _plain(self, text: str) -> str:
         return html.unescape(_TAG.sub("", text)) if self._declared.html else text
@@ -241,7 +241,7 @@ class SearchApi:
     def _refused(self, answer: Response) -> EngineError:
         declared, status = self._declared, answer.status
         try:
-            held = _at(parse_json(answer.body, self._address), declared.message)
+            held = lookup(parse_json(answer.body, self._address), declared.message)
         except EngineError:
             held = None
         detail = f": {self._scrubbed(held)}" if held else ""
@@ -262,20 +262,9 @@ class SearchApi:
             message = message.replace(secret, "***")
         return message[:200]
 
-    def native(self, query: Query) -> str:
-        """As `ENGINE.native`."""
-        return ENGINE.native(query, self._address)
-
     def close(self) -> None:
         """Close the connections."""
         self._transport.close()
-
-
-def _at(value: Any, path: str) -> Any:
-    """What is at a path such as `web.results`; None if there is nothing."""
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
 
 
 def written(query: Query, declared: Declaration) -> list[str]:
@@ -290,12 +279,7 @@ def written(query: Query, declared: Declaration) -> list[str]:
         one, two = sorted((query.forms1, query.forms2))
         products = itertools.product(one, two)
         alternatives = [f'("{" ".join(first)}" "{" ".join(second)}")' for first, second in products]
-    return [" OR ".join(chunk) for chunk in _chunks(alternatives, declared.terms)]
-
-
-def _chunks(items: list[str], size: int) -> Iterator[list[str]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
+    return [" OR ".join(chunk) for chunk in chunks(alternatives, declared.terms)]
 
 
 class SearchApiKind(EngineKind):

@@ -137,23 +137,9 @@ class InfiniGramEngine:
         padded[:, : part.shape[1]] = part
         return np.sort(padded.view("<i8").ravel())
 
-    def native(self, query: Query) -> str:
-        """As `ENGINE.native`."""
-        return native(query)
-
     def close(self) -> None:
         """Let go of the index's files."""
         self._engine = None
-
-
-def native(query: Query) -> str:
-    """How infini-gram's engine is asked."""
-    parts = [
-        " | ".join(f"find({' '.join(map(index_word, form))!r})" for form in forms)
-        for forms in (query.forms1, query.forms2)
-        if forms
-    ]
-    return parts[0] if query.kind == "word" else f"({parts[0]}) {query.gap} tokens before ({parts[1]})"
 
 
 class InfiniGramBuilder:
@@ -253,7 +239,12 @@ class InfiniGramKind(EngineKind):
 
     def native(self, query: Query, address: Address) -> str:
         """The calls of `find`."""
-        return native(query)
+        parts = [
+            " | ".join(f"find({' '.join(map(index_word, form))!r})" for form in forms)
+            for forms in (query.forms1, query.forms2)
+            if forms
+        ]
+        return parts[0] if query.kind == "word" else f"({parts[0]}) {query.gap} tokens before ({parts[1]})"
 
 
 ENGINE = InfiniGramKind()

@@ -25,8 +25,9 @@ from bagpack.engines.base import (
     EngineKind,
     Sender,
     Snippet,
+    chunks,
 )
-from bagpack.engines.queries import Form, Query
+from bagpack.engines.queries import Query
 from bagpack.errors import UsageError
 
 TERMS = 4  # strings that the service takes in one clause
@@ -41,13 +42,8 @@ def clauses(query: Query) -> list[str]:
     The words of a pair in a fixed order: the service does not distinguish them.
     """
     both = sorted(forms for forms in (query.forms1, query.forms2) if forms)
-    parts = [[" OR ".join(map(" ".join, chunk)) for chunk in _chunks(forms)] for forms in both]
+    parts = [[" OR ".join(map(" ".join, chunk)) for chunk in chunks(forms, TERMS)] for forms in both]
     return [" AND ".join(chosen) for chosen in itertools.product(*parts)]
-
-
-def _chunks(forms: tuple[Form, ...]) -> Iterator[tuple[Form, ...]]:
-    for start in range(0, len(forms), TERMS):
-        yield forms[start : start + TERMS]
 
 
 class InfiniGramApi:
@@ -197,10 +193,6 @@ class InfiniGramApi:
 
     def _unexpected(self, what: str) -> EngineError:
         return EngineError(f"{self._address} answered JSON without {what} where one belongs; check the URL")
-
-    def native(self, query: Query) -> str:
-        """As `ENGINE.native`."""
-        return ENGINE.native(query, self._address)
 
     def close(self) -> None:
         """Close the connections."""

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bagpack.engines.backends.opensearch_client import BULK, NoIndexError, Server
-from bagpack.engines.backends.transport import clean_text
+from bagpack.engines.backends.transport import clean_text, lookup
 from bagpack.engines.base import DIRECT, Address, BusyError, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
 from bagpack.errors import UsageError
@@ -191,10 +191,6 @@ class OpenSearchEngine:
             )
         return "\n".join(found)
 
-    def native(self, query: Query) -> str:
-        """As `ENGINE.native`."""
-        return ENGINE.native(query, self._address)
-
     def close(self) -> None:
         """Close the client's connections."""
         self._server.close()
@@ -220,12 +216,7 @@ def _fields(mapping: dict[str, Any], before: str = "") -> Iterator[tuple[str, st
 
 def _lookup(source: dict[str, Any], field: str) -> Any:
     """The value of a field in a document, which may hold it nested (`a.b`)."""
-    if field in source:
-        return source[field]
-    held: Any = source
-    for part in field.split("."):
-        held = held.get(part) if isinstance(held, dict) else None
-    return held
+    return source[field] if field in source else lookup(source, field)
 
 
 def _kind(value: Any) -> str:

@@ -181,10 +181,6 @@ class PostgresEngine:
             )
         return [Snippet(name or "", text) for name, text, _ in rows if text]
 
-    def native(self, query: Query) -> str:
-        """As `ENGINE.native`."""
-        return tsquery(query)
-
     def close(self) -> None:
         """Close the connections."""
         self._database.close()

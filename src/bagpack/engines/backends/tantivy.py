@@ -103,21 +103,9 @@ class TantivyEngine:
             return parts[0]
         return make.boolean_query([(occur.Should, part) for part in parts])
 
-    def native(self, query: Query) -> str:
-        """As `ENGINE.native`."""
-        return native(query)
-
     def close(self) -> None:
         """Let go of the index's files."""
         self._searcher = None
-
-
-def native(query: Query) -> str:
-    """There is no written form of a phrase with offsets in tantivy; this is how its query objects are made."""
-    return " OR ".join(
-        f"phrase_query({phrase!r})" if len(phrase) > 1 else f"term_query({phrase[0][1]!r})"
-        for phrase in phrases(query)
-    )
 
 
 class TantivyBuilder:
@@ -179,8 +167,11 @@ class TantivyKind(EngineKind):
         return TantivyBuilder(address, overwrite)
 
     def native(self, query: Query, address: Address) -> str:
-        """How the query's objects are made."""
-        return native(query)
+        """How the query's objects are made: there is no written form of a phrase with offsets in tantivy."""
+        return " OR ".join(
+            f"phrase_query({phrase!r})" if len(phrase) > 1 else f"term_query({phrase[0][1]!r})"
+            for phrase in phrases(query)
+        )
 
 
 ENGINE = TantivyKind()

@@ -255,6 +255,13 @@ def parse_json(text: str | bytes, address: Address) -> Any:
         ) from None
 
 
+def lookup(value: Any, path: str) -> Any:
+    """What is at a path such as `web.results` of JSON; None if there is nothing."""
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
 def clean_text(value: Any) -> str | None:
     """A string from JSON as text that can be stored (lone surrogates become U+FFFD); None for anything else."""
     return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else None
