@@ -117,6 +117,11 @@ def clean(word: str) -> str:
     return word
 
 
+def words_of(w1: str, w2: str) -> tuple[str, ...]:
+    """One word or two."""
+    return (clean(w1), clean(w2)) if w2.strip() else (clean(w1),)
+
+
 def lane_of(library: Library, *words: str) -> str:
     """The lane of workers for these words."""
     return SLOW if library.is_slow(*words) else PAGES

@@ -7,6 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from bagpack.app.state import DataEntry
+from bagpack.app.teaching import Point
+from bagpack.contexts.by_attribute import ValueCount
+from bagpack.corpus.store.suggest import KnownWord
 from bagpack.explain.explanation import Explanation
 from bagpack.explain.similar import SimilarPair
 from bagpack.explain.sketch import PairSketch
@@ -25,49 +28,33 @@ class Problem(Schema):
     error: str
 
 
-class Line(Schema):
-    """A line: its segments and the rest of the sentence; `pieces`, joined, are the text as written, and so are
-    the texts of `spans`, each with a mark: of a target, of a term, or none.
+class FileLine(Schema):
+    """A line of a downloaded concordance: its segments and the rest of the sentence."""
+
+    document: str
+    order: str
+    left: str
+    key: str
+    between: str
+    key2: str
+    right: str
+    before: str
+    after: str
+
+
+class Line(FileLine):
+    """A line on a page. `pieces`, joined, are the text as written, and so are the texts of `spans`, each with a mark:
+    of a target, of a term, or none.
     """
 
     pieces: list[str]
-    document: str
-    order: str
-    left: str
-    key: str
-    between: str
-    key2: str
-    right: str
-    before: str
-    after: str
     spans: list[tuple[str, str]] = []
-
-
-class FileLine(Schema):
-    """A line of a downloaded concordance."""
-
-    document: str
-    order: str
-    left: str
-    key: str
-    between: str
-    key2: str
-    right: str
-    before: str
-    after: str
-
-
-class Completion(Schema):
-    """A word and its frequency."""
-
-    word: str
-    count: int
 
 
 class Completions(Schema):
     """The most frequent words that begin with the given letters."""
 
-    words: list[Completion]
+    words: list[KnownWord]
 
 
 class ModelFacts(Schema):
@@ -109,7 +96,7 @@ class WordPage(Schema):
     """A word's sketch; for an unknown word, `near` has words with a similar spelling. `by`: see /distribution.json."""
 
     sketch: WordSketch
-    near: dict[str, list[Completion]]
+    near: dict[str, list[KnownWord]]
     by: list[str]
 
 
@@ -117,22 +104,9 @@ class PairPage(Schema):
     """A pair's sketch, and the model's decisions if one is loaded. `by`: see /distribution.json."""
 
     sketch: PairSketch
-    near: dict[str, list[Completion]]
+    near: dict[str, list[KnownWord]]
     explanation: Explanation | None
     by: list[str]
-
-
-class DistributionRow(Schema):
-    """The documents with one value of an attribute (empty: without one): occurrences, size, occurrences per million
-    tokens and their 95 % interval.
-    """
-
-    value: str
-    count: int
-    tokens: int
-    per_million: float
-    low: float
-    high: float
 
 
 class DistributionPage(Schema):
@@ -144,7 +118,7 @@ class DistributionPage(Schema):
     by: str
     offered: list[str]
     total: int
-    rows: list[DistributionRow]
+    rows: list[ValueCount]
 
 
 class ConcordancePage(Schema):
@@ -344,14 +318,6 @@ class TeachQuestion(Schema):
     lines: list[TeachLine] = []
 
 
-class TeachPoint(Schema):
-    """Precision of the last 20 answers and cross-validated F1 after some answers."""
-
-    answers: int
-    precision: float | None
-    f1: float | None
-
-
 class TeachPage(Schema):
     """The next questions, and how far teaching has come. `examples` are the positives and negatives of the file."""
 
@@ -372,4 +338,4 @@ class TeachPage(Schema):
     undo: bool
     problem: str
     notes: list[str]
-    curve: list[TeachPoint]
+    curve: list[Point]

@@ -71,7 +71,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Point:
-    """How far teaching had come after some answers."""
+    """Precision of the last 20 answers and cross-validated F1 after some answers."""
 
     answers: int
     precision: float | None

@@ -16,21 +16,16 @@ from bagpack.app.dependencies import (
     Sort,
     WordQuery,
     WorkersDep,
-    clean,
     csv_file,
     html,
     lane_of,
     unknown_word,
+    words_of,
 )
 from bagpack.app.workers import DATA
 from bagpack.explain.browse import SORTS
 
 router = APIRouter()
-
-
-def words_of(w1: str, w2: str) -> tuple[str, ...]:
-    """One word or two."""
-    return (clean(w1), clean(w2)) if w2.strip() else (clean(w1),)
 
 
 async def concordance_data(

@@ -16,11 +16,11 @@ from bagpack.app.dependencies import (
     OptionalWordQuery,
     WordQuery,
     WorkersDep,
-    clean,
     csv_file,
     html,
     lane_of,
     unknown_word,
+    words_of,
 )
 from bagpack.corpus.text.numbers import number_of
 
@@ -41,7 +41,7 @@ async def distribution_data(
     library: LibraryDep, workers: WorkersDep, w1: WordQuery, w2: OptionalWordQuery = "", by: By = ""
 ) -> Json:
     """The counts of a word or a pair by an attribute."""
-    words = (clean(w1), clean(w2)) if w2.strip() else (clean(w1),)
+    words = words_of(w1, w2)
     return await workers.run(queries.distribution, words, by, lane=lane_of(library, *words), keep=True)
 
 
