@@ -121,8 +121,8 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
     return FeatureWords(term, f"{_PLACES[place]}, {first} first", " … ".join(parts))
 
 
-def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
-    """A feature in words; a name that is not a feature of ours comes back as it is.
+def describe_feature(name: str, w1: str = "w1", w2: str = "w2", mark: str = "*") -> str:
+    """A feature in words, its term between marks; a name that is not a feature of ours comes back as it is.
 
     >>> describe_feature("v12:-betw:such as")
     '*such as* between, w2 first'
@@ -131,19 +131,6 @@ def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
     >>> describe_feature("v12:+post:of", "lion", "cat")
     '*of* after, lion first'
     """
-    return _described(name, w1, w2, "*")
-
-
-def feature_in_words(name: str, w1: str = "w1", w2: str = "w2") -> str:
-    """As `describe_feature`, with nothing around the term.
-
-    >>> feature_in_words("v12:-betw:* *")
-    '* * between, w2 first'
-    """
-    return _described(name, w1, w2, "")
-
-
-def _described(name: str, w1: str, w2: str, mark: str) -> str:
     if name in _STATISTICS:
         return _STATISTICS[name].format(w1=w1, w2=w2)
     words = feature_words(name, w1, w2)

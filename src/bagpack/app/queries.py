@@ -29,7 +29,7 @@ from bagpack.learn.model import LinearModel
 from bagpack.names import PAIR_SEGMENTS
 from bagpack.sheets import table_text
 from bagpack.vectors.matrix import BlockMatrix
-from bagpack.wording import feature_in_words, say_evidence, say_feature
+from bagpack.wording import describe_feature, say_evidence, say_feature
 
 Json = dict[str, Any]
 Pair = tuple[str, str]
@@ -194,7 +194,7 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> Json:
     found = PairEvidence(library.source, first, second, library.settings, tagged).lines(feature, most)
     said = say_feature(feature, w1, w2)
     return {
-        "w1": w1, "w2": w2, "feature": feature, "words": feature_in_words(feature, w1, w2),
+        "w1": w1, "w2": w2, "feature": feature, "words": describe_feature(feature, w1, w2, mark=""),
         "pattern": said.pattern, "place": said.place,
         "count": found.count, "evidence": say_evidence(feature, found.count, w1, w2),
         "total": found.total, "shown": len(found.lines), "lines": found.line_dicts(),
@@ -313,7 +313,7 @@ def _counting(model: LinearModel) -> Json:
 def _weighted(feature: str, weight: float) -> Json:
     said = say_feature(feature)
     return {
-        "name": feature, "words": feature_in_words(feature),
+        "name": feature, "words": describe_feature(feature, mark=""),
         "pattern": said.pattern, "place": said.place, "weight": weight,
     }  # fmt: skip
 
