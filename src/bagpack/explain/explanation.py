@@ -159,12 +159,11 @@ def explain_pair(
 
 
 def explain_matrix(
-    model: LinearModel, source: ContextSource, matrix: BlockMatrix, row: int = 0, *,
+    model: LinearModel, source: ContextSource, matrix: BlockMatrix, *,
     labels: Sequence[str] | None = None, against: str | None = None, top: int = 10, lines: int = 3,
     in_full: bool = True,
 ) -> Explanation:  # fmt: skip
-    """Explain a pair that is counted already."""
-    matrix = matrix.select([row])
+    """Explain a pair that is counted already: the only row of a matrix."""
     w1, w2 = matrix.pairs[0]
     names = ["rating"] if model.kind == "rating" else [str(name) for name in model.classes]
     for name in [*(labels or ()), *([] if against is None else [against])]:

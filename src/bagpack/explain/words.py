@@ -22,6 +22,7 @@ from bagpack.notebook import html_table
 from bagpack.sources import as_source
 
 ORDERS = ("llr", "logdice")
+FORMS = 12  # listed
 HEADER = ("pattern", "collocate", "count", "expected", "llr", "logdice")
 
 
@@ -245,7 +246,7 @@ def _check_order(by: str) -> None:
         raise UsageError(f"collocates cannot be sorted by {by}; choose one of {', '.join(ORDERS)}")
 
 
-def _forms(corpus: Corpus, target: Target, top: int = 12) -> list[Form]:
+def _forms(corpus: Corpus, target: Target) -> list[Form]:
     """How a word is written, the commonest first; for a run of words there is no such list."""
     if not target.is_key:
         return []
@@ -258,4 +259,4 @@ def _forms(corpus: Corpus, target: Target, top: int = 12) -> list[Form]:
             form = shard.forms[number]
             sums[form] = sums.get(form, 0) + int(shard.type_counts[number])
     ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-    return [Form(form, count) for form, count in ordered[:top]]
+    return [Form(form, count) for form, count in ordered[:FORMS]]

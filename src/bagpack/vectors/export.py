@@ -135,14 +135,14 @@ def _pyarrow() -> Any:
     return pa
 
 
-def export(matrix: BlockMatrix, path: Path, condition: str = "v1v2v12") -> None:
+def export(matrix: BlockMatrix, path: Path) -> None:
     """Write by the suffix of `path`; a file of that name is replaced when the new one is whole."""
     kind = SUFFIXES[path.suffix.lower()]
     with replacing(path) as out:
         if kind == "parquet":
-            write_parquet(matrix, out, condition)
+            write_parquet(matrix, out)
         else:
             writer = write_tsv if kind == "tsv" else write_svmlight
             text = TextIOWrapper(out, encoding="utf-8")
-            writer(matrix, text, condition)
+            writer(matrix, text)
             text.detach()
