@@ -47,30 +47,29 @@ def near_marks(few, start, stop, many, low, marks, reach, bits, blocks, base, ne
     near[0] gets the number, near[1] the first of `many` that is not before it. There are no branches,
     since they could not be predicted: false candidates are overwritten by the next.
     """
-    numbers, others = near[0], near[1]
     shift, zero = np.uint64(bits), np.uint64(0)
     many_low, all_marks = np.uint64(low), np.uint32(marks)
     blocked = zero
     for i in range(np.uint64(start), np.uint64(stop)):
         mark = np.uint32(blocks[np.uint64(few[i]) >> shift] - base)
-        numbers[blocked] = i
-        others[blocked] = mark
+        near[0, blocked] = i
+        near[1, blocked] = mark
         blocked += np.uint64(mark < all_marks)
     count = zero
     for n in range(blocked):
-        i, at = numbers[n], many_low + np.uint64(others[n])
+        i, at = near[0, n], many_low + np.uint64(near[1, n])
         p = np.int64(few[np.uint64(i)])
         q = np.int64(many[at])
-        previous = np.int64(many[max(at, ONE) - ONE])
-        numbers[count] = i
-        others[count] = at
+        previous = np.int64(many[at - np.uint64(at > zero)])
+        near[0, count] = i
+        near[1, count] = at
         count += np.uint64((q >= p - reach) & ((q <= p + reach) | (previous >= p - reach)))
     for n in range(count):
-        p, at = few[numbers[n]], others[n]
+        p, at = few[near[0, n]], near[1, n]
         at += many[at] < p
         while at > low and many[at - 1] >= p:
             at -= 1
-        others[n] = at
+        near[1, n] = at
     return np.int64(count)
 
 
@@ -80,17 +79,16 @@ def search_all(few, start, stop, many, low, high, near):  # type: ignore[no-unty
 
     All are searched at once, step by step: the memory is asked for many positions before any is waited for.
     """
-    numbers, others = near[0], near[1]
     count = stop - start
     for n in range(count):
-        numbers[n] = start + n
-        others[n] = low
+        near[0, n] = start + n
+        near[1, n] = low
     size = high - low
     while size > 0:
         half = (size + 1) >> 1
         for n in range(count):
-            at = others[n]
-            others[n] = at + half * (many[np.uint64(at + half - 1)] < few[np.uint64(start + n)])
+            at = near[1, n]
+            near[1, n] = at + half * (many[np.uint64(at + half - 1)] < few[np.uint64(start + n)])
         size -= half
     return count
 
@@ -163,19 +161,19 @@ def neighbours(  # type: ignore[no-untyped-def]
 
 @subroutine
 def find_repetitions(  # type: ignore[no-untyped-def]
-    tokens, positions, low, begin, end, length, between, most, starts, seconds, orders, at, found
+    tokens, positions, low, begin, end, length, between, most, starts, seconds, orders, at, found, k
 ):
     """Co-occurrences of a word with itself, whose second occurrence is begin..end-1; returns the end of the output.
 
-    Consecutive occurrences, each counted in both orders in `found`; at most `most` are written.
+    Consecutive occurrences, each counted in both orders in found[k]; at most `most` are written.
     """
     first = at
     for i in range(max(begin, low + 1), end):
         q = np.int64(positions[i - 1])
         p = np.int64(positions[i])
         if 0 <= p - q - length <= between and same_sentence(tokens, q, p):
-            found[PLUS] += 1
-            found[MINUS] += 1
+            found[k, PLUS] += 1
+            found[k, MINUS] += 1
             if at - first < most:
                 starts[at], seconds[at], orders[at] = q, p, BOTH
                 at += 1
@@ -231,7 +229,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         if a == b:
             own = find_repetitions(
                 tokens, few, low, begin, end, lengths[a], between, caps[k] - counts[k],
-                starts, seconds, orders, written, found[k],
+                starts, seconds, orders, written, found, k,
             )  # fmt: skip
             counts[k] += own - written
             written = own
@@ -252,7 +250,8 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
                 marks = many_high - many_low
                 if marks_per_search * steps > marks:
                     if base + marks >= LARGEST_MARK:
-                        blocks[:] = 0
+                        for block in range(blocks.size):
+                            blocks[block] = 0
                         base = 1
                     bits = block_bits(tokens.size, max(marks, 1), reach)
                     mark_reach(many, many_low, many_high, reach, bits, blocks, base)

@@ -9,6 +9,7 @@ it stopped.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from bagpack.jit import inlined, intrinsic, kernel, read_only
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
+Spans = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 SEED = np.uint64(0xCBF29CE484222325)
 PRIME = np.uint64(0x9E3779B97F4A7C15)
@@ -29,6 +31,8 @@ ONE = np.uint64(1)
 EIGHT = np.uint64(8)
 HALF = np.uint64(32)
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE = np.empty(0, np.int32)
+PAIR_BYTES = 1 << 30  # of pairs that are interned at once: a span is counted in 32 bits
 
 
 @intrinsic
@@ -144,34 +148,6 @@ def intern_hashed(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def intern_pairs(  # type: ignore[no-untyped-def]
-    blob1, offsets1, blob2, offsets2, skip, first, slots, hashes, offsets, blob, used, out
-):
-    """Ids of FORM TAB KEY, or of FORM alone where there are no keys, for each entry not skipped, else -1.
-
-    Returns how far it got (not to the end when a table is full).
-    """
-    paired = offsets2.size > 1
-    start2 = end2 = np.uint64(0)
-    for i in range(first, offsets1.size - 1):
-        out[i] = -1
-        if skip[i]:
-            continue
-        start, end = np.uint64(offsets1[i]), np.uint64(offsets1[i + 1])
-        hashed = hash_bytes(blob1, start, end, SEED)
-        if paired:
-            start2, end2 = np.uint64(offsets2[i]), np.uint64(offsets2[i + 1])
-            hashed = hash_bytes(blob2, start2, end2, hashed)
-        found = intern_hashed(
-            hashed, blob1, start, end, paired, blob2, start2, end2, slots, hashes, offsets, blob, used
-        )
-        if found == FULL:
-            return i
-        out[i] = found
-    return offsets1.size - 1
-
-
-@kernel
 def hash_tokens(buffer, starts, stops, lemma_starts, lemma_stops, out):  # type: ignore[no-untyped-def]
     """Hashes of FORM TAB LEMMA, or of FORM alone where there are no lemmas."""
     for i in range(starts.size):
@@ -216,6 +192,13 @@ def refill_slots(slots, hashes, count):  # type: ignore[no-untyped-def]
         slots[slot] = found
 
 
+def _spans(strings: Strings, begin: int, end: int, which: I64, at: int) -> tuple[U8, Spans]:
+    """The bytes of strings begin..end-1, and where some of these start and stop if `at` other bytes come before."""
+    low, high = int(strings.offsets[begin]), int(strings.offsets[end])
+    starts, stops = (strings.offsets[which + n] - low + at for n in (0, 1))
+    return strings.blob[low:high], (starts.astype(np.int32), stops.astype(np.int32))
+
+
 class InternTable:
     """Distinct byte strings in the order of first sight."""
 
@@ -251,35 +234,44 @@ class InternTable:
 
     def add_tokens(self, batch: TokenBatch, tokens: NDArray[np.uint32]) -> None:
         """The tokens of a batch: ids of FORM TAB LEMMA, or of FORM alone, with their flags."""
-        none = np.empty(0, np.int32)
-        lemma_starts = batch.lemma_starts if batch.lemma_starts is not None else none
-        lemma_stops = batch.lemma_stops if batch.lemma_stops is not None else none
-        data, starts, stops = read_only(batch.data), read_only(batch.starts), read_only(batch.stops)
-        lemmas = read_only(lemma_starts), read_only(lemma_stops)
-        flags = read_only(batch.flags)
+        lemmas = (
+            batch.lemma_starts if batch.lemma_starts is not None else NONE,
+            batch.lemma_stops if batch.lemma_stops is not None else NONE,
+        )
+        self._add_spans(batch.data, (batch.starts, batch.stops), lemmas, batch.flags, tokens)
+
+    def _add_spans(
+        self, data: U8, forms: Spans, lemmas: Spans, flags: NDArray[np.uint32], tokens: NDArray[np.uint32]
+    ) -> None:
+        spans = [read_only(array) for array in (data, *forms, *lemmas)]
+        _, starts, stops, lemma_starts, lemma_stops = spans
         hashed = np.empty(starts.size, np.uint64)
-        hash_tokens(data, starts, stops, *lemmas, hashed)
+        hash_tokens(*spans, hashed)
         done = 0
         while True:
-            done = intern_tokens(data, starts, stops, *lemmas, flags, hashed, done, *self.arrays, tokens)
-            if done == batch.starts.size:
+            done = intern_tokens(*spans, read_only(flags), hashed, done, *self.arrays, tokens)
+            if done == starts.size:
                 return
-            longest = int(batch.stops[done] - batch.starts[done])
+            longest = int(stops[done] - starts[done])
             if lemma_starts.size:
                 longest += 1 + int(lemma_stops[done] - lemma_starts[done])
             self.grow(longest)
 
     def add_pairs(self, first: Strings, second: Strings, skip: NDArray[np.bool_]) -> I64:
         """Ids of the pairs FIRST TAB SECOND, or of FIRST alone if there is no SECOND; -1 where skipped."""
-        out = np.empty(len(first), np.int64)
-        done = 0
-        while True:
-            done = intern_pairs(
-                first.blob, first.offsets, second.blob, second.offsets, skip, done, *self.arrays, out
+        out = np.full(len(first), -1, np.int64)
+        ends = first.offsets + second.offsets if len(second) else first.offsets
+        cuts = np.searchsorted(ends, np.arange(0, ends[-1] + 1, PAIR_BYTES))
+        for begin, end in pairwise(np.unique([*cuts, len(first)])):
+            kept = begin + np.flatnonzero(~skip[begin:end])
+            data, forms = _spans(first, begin, end, kept, 0)
+            more, keys = (
+                _spans(second, begin, end, kept, data.size) if len(second) else (data[:0], (NONE, NONE))
             )
-            if done == len(first):
-                return out
-            self.grow(len(first.bytes_at(done)) + (1 + len(second.bytes_at(done)) if len(second) else 0))
+            ids = np.empty(kept.size, np.uint32)
+            self._add_spans(np.concatenate([data, more]), forms, keys, np.zeros_like(ids), ids)
+            out[kept] = ids
+        return out
 
     def add(self, strings: Strings) -> I64:
         """Ids of these strings."""

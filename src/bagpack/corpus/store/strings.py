@@ -47,10 +47,8 @@ def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyp
 
 
 @subroutine
-def _lower_bound(blob, offsets, query, start, end):  # type: ignore[no-untyped-def]
-    """Index of the first string that is not below one query."""
-    low = 0
-    high = offsets.size - 1
+def _lower_bound(blob, offsets, low, high, query, start, end):  # type: ignore[no-untyped-def]
+    """Index of the first of the strings low..high-1 that is not below one query."""
     while low < high:
         middle = (low + high) // 2
         if compare(blob, np.int64(offsets[middle]), np.int64(offsets[middle + 1]), query, start, end) < 0:
@@ -61,11 +59,12 @@ def _lower_bound(blob, offsets, query, start, end):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _search(blob, offsets, query, query_offsets, out):  # type: ignore[no-untyped-def]
+def _search(blob, offsets, query, query_offsets, lows, highs, out):  # type: ignore[no-untyped-def]
+    """Index of each query among the strings lows[q]..highs[q], or -1."""
     for q in range(query_offsets.size - 1):
         start = np.int64(query_offsets[q])
         end = np.int64(query_offsets[q + 1])
-        low = _lower_bound(blob, offsets, query, start, end)
+        low = _lower_bound(blob, offsets, lows[q], highs[q], query, start, end)
         out[q] = -1
         if low < offsets.size - 1 and (
             compare(blob, np.int64(offsets[low]), np.int64(offsets[low + 1]), query, start, end) == 0
@@ -78,7 +77,7 @@ def _first_not_below(blob, offsets, query, query_offsets, out):  # type: ignore[
     for q in range(query_offsets.size - 1):
         start = np.int64(query_offsets[q])
         end = np.int64(query_offsets[q + 1])
-        out[q] = _lower_bound(blob, offsets, query, start, end)
+        out[q] = _lower_bound(blob, offsets, np.int64(0), np.int64(offsets.size - 1), query, start, end)
 
 
 @kernel
@@ -229,8 +228,14 @@ class Strings:
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
         if len(wanted) <= FEW:
             return np.fromiter(map(self._index, wanted), np.int64, len(wanted))
+        return self.find_between(wanted, np.zeros(len(wanted), np.int64), np.full(len(wanted), len(self)))
+
+    def find_between(
+        self, wanted: Strings, lows: NDArray[np.int64], highs: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Like `find`, where it is known that query q, if it is there, is one of the strings lows[q]..highs[q]."""
         out = np.empty(len(wanted), np.int64)
-        _search(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
+        _search(self.blob, self.offsets, wanted.blob, wanted.offsets, lows, highs, out)
         return out
 
     def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:

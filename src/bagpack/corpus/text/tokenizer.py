@@ -154,7 +154,7 @@ def _tokenize(
     for sentence in range(len(sentence_ends) + 1):
         stop = len(data)
         if sentence < len(sentence_ends):
-            stop = min(stop, sentence_ends[sentence])
+            stop = sentence_ends[sentence] if sentence_ends[sentence] < stop else stop
         opening = OPENS_SENTENCE
         while i < stop:
             kind, width = read(data, i, stop, classes)
@@ -271,7 +271,7 @@ def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int,
         return bool(byte == 0xE2 and data[i + 1] == 0x80 and (third == 0x99 or 0x90 <= third <= 0x91))
     if _JOINS_ALL[byte]:
         return True
-    if DIGIT in (before, after):
+    if before == DIGIT or after == DIGIT:  # noqa: PLR1714 (a tuple takes longer to compile)
         return bool(before == after and _JOINS_DIGITS[byte])
     if byte == _PERIOD:
         return after != UPPER or piece <= 2
