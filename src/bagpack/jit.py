@@ -93,9 +93,37 @@ def on_compile(notice: Callable[[], None]) -> None:
     _notices[:] = [notice]
 
 
+_without_blas: list[bool] = []
+
+
+def skip_blas() -> None:
+    """Let numba not look for a BLAS, as the `bagpack` command does: it is found by importing scipy.linalg (0.2 s).
+
+    No kernel of ours uses one. In Python nothing of the kind is done, since numba belongs to the user's kernels too.
+    """
+    _without_blas[:] = [True]
+
+
+@lru_cache(maxsize=1)
+def _import_without_blas() -> None:
+    from numba.np import linalg
+
+    def no_blas() -> None:
+        raise ImportError("bagpack has no use for a BLAS")
+
+    found = linalg.ensure_blas
+    linalg.ensure_blas = no_blas
+    try:
+        import numba.np.arraymath  # looks for it once  # noqa: F401
+    finally:
+        linalg.ensure_blas = found
+
+
 def _compile(function: Callable[..., Any], **more: bool) -> Any:
     import numba
 
+    if _without_blas:
+        _import_without_blas()
     if _notices:
         _listen()
     options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **more}  # C does not call them

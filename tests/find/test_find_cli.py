@@ -19,7 +19,7 @@ import sys
 from bagpack.cli import main
 sys.argv = ["bagpack", *sys.argv[1:]]
 main()
-heavy = {"sklearn", "pandas", "pyarrow", "scipy.stats", "scipy.optimize"}  # a model is applied without them
+heavy = {"sklearn", "pandas", "pyarrow", "scipy.stats", "scipy.optimize", "scipy.linalg"}  # not needed
 print("loaded:", *sorted(heavy & set(sys.modules)))
 """
 

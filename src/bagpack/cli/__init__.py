@@ -99,7 +99,7 @@ def main() -> None:
     import gc
     import warnings
 
-    from bagpack.jit import COMPILING, on_compile
+    from bagpack.jit import COMPILING, on_compile, skip_blas
     from bagpack.signals import end_on_signals, exit_code
 
     for name in ("stdout", "stderr"):
@@ -108,6 +108,7 @@ def main() -> None:
     end_on_signals()
     # Imports and numba make many objects that stay: looking for cycles among them takes 5 % of the first run.
     gc.set_threshold(50_000, 20, 20)
+    skip_blas()
 
     if sys.stderr.isatty():  # a log has no reader who waits
         on_compile(lambda: print(COMPILING, file=sys.stderr))
