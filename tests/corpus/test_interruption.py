@@ -183,27 +183,26 @@ index_corpus(sources, out, jobs=2, part_bytes=12_000, resume=resume == "resume")
 """
 
 
-def test_a_real_process_with_workers(sources, tmp_path):
+@pytest.mark.parametrize("workers", ["processes", "threads"])
+def test_a_real_process_with_workers(sources, tmp_path, write, workers):
+    """Vertical text alone is read by threads of the process that is killed; processes are left to themselves."""
+    if workers == "threads":
+        sources = [str(write("long.vert", vertical(300)))]
     expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
     moments = random.Random(11)
-    killed = 0
-    for attempt in range(2):
-        out = tmp_path / f"s{attempt}"
-        work = tmp_path / f"s{attempt}.partial"
-        command = [sys.executable, "-c", SCRIPT, out]
-        begun = subprocess.Popen([*command, "begin", *sources])
-        wanted = moments.randint(0, 12)
-        while begun.poll() is None and not out.exists():
-            if len(list(work.glob("shards/0*"))) >= wanted:
-                break
-            time.sleep(0.002)
-        time.sleep(moments.random() * 0.05)
-        begun.kill()  # the workers are left to themselves
-        killed += begun.wait() != 0
-        if not out.exists():
-            subprocess.run([*command, "resume", *sources], check=True, timeout=120)
-        assert files_of(out) == expected
-    assert killed
+    out, work = tmp_path / "s", tmp_path / "s.partial"
+    command = [sys.executable, "-c", SCRIPT, out]
+    begun = subprocess.Popen([*command, "begin", *sources])
+    wanted = moments.randint(1, 4)
+    while begun.poll() is None and len(list(work.glob("shards/0*"))) < wanted:
+        time.sleep(0.002)
+    time.sleep(moments.random() * 0.05)
+    begun.kill()
+    assert begun.wait() != 0
+    assert not out.exists()
+    subprocess.run([*command, "resume", *sources], check=True, timeout=120)
+    assert files_of(out) == expected
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["s", "whole"]
 
 
 def test_tokens_of_an_earlier_run_do_not_count_as_read(sources, tmp_path):

@@ -1,5 +1,6 @@
 """SIGTERM, SIGHUP, a parent that is killed, a reader that is gone: the end comes in two seconds, and is clean."""
 
+import gzip
 import os
 import shutil
 import signal
@@ -24,6 +25,17 @@ from bagpack import signals
 signals.end_on_signals()
 print("busy", flush=True)
 hashlib.pbkdf2_hmac("sha256", b"x", b"x", 1_000_000_000)
+"""
+BUILD = """
+import sys
+from bagpack import signals
+from bagpack.corpus.build.index import index_corpus
+signals.end_on_signals()
+out, *sources = sys.argv[1:]
+try:
+    index_corpus(sources, out, jobs=2, part_bytes=100_000)
+except KeyboardInterrupt:
+    sys.exit(signals.exit_code(130))
 """
 
 
@@ -108,6 +120,32 @@ def test_a_command_that_is_asked_to_end(how, tmp_path):
     assert said.startswith("bagpack: interrupted")
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_in_threads_that_is_asked_to_end(tmp_path):
+    """Two files that take many seconds, each read in a thread of its own: nothing is finished, so nothing stays."""
+    block = gzip.compress((b"<s>\n" + b"lion\tN\tlion\n" * 100 + b"</s>\n") * 2_000)
+    sources = [tmp_path / "a.vert.gz", tmp_path / "b.vert.gz"]
+    for source in sources:
+        source.write_bytes(block * 100)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-c", BUILD, tmp_path / "s", *sources]
+    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)})
+    try:
+        deadline = time.monotonic() + 60
+        while len(list((tmp_path / "s.partial").glob("shards/progress/0*"))) < 2:  # both are being read
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        assert not psutil.Process(process.pid).children()
+        begun = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 128 + signal.SIGTERM
+        assert time.monotonic() - begun < seconds()
+    finally:
+        process.kill()
+    assert sorted(tmp_path.iterdir()) == [*sources, scratch]
+    assert list(scratch.iterdir()) == []
 
 
 def test_nohup_is_respected(tmp_path):
