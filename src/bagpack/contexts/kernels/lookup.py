@@ -37,6 +37,10 @@ def find_keys(lexicon: Any, words: Strings) -> I64:
     if sample is None:
         sample = _samples[lexicon] = first_bytes(keys, STEP)
     wanted = first_bytes(words)
+    order = np.argsort(wanted)  # what is read for one word is in the cache for the next
+    wanted = wanted[order]
     lows = np.maximum(np.searchsorted(sample, wanted) - 1, 0) * STEP
     highs = np.minimum(np.searchsorted(sample, wanted, side="right") * STEP, len(keys))
-    return keys.find_between(words, lows, highs)
+    out = np.empty(len(words), np.int64)
+    out[order] = keys.find_between(words.take(order), lows, highs)
+    return out
