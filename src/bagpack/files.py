@@ -99,6 +99,20 @@ def disk_errors(path: Path) -> Iterator[None]:
         raise
 
 
+def reserve(file: BinaryIO, size: int) -> None:
+    """Give an empty file its size, with space on the disk: writing to a map of it cannot fail later.
+
+    On a full disk, a process that writes to a map of a file with holes is killed (SIGBUS).
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    zeros = bytes(1 << 20)  # macOS and Windows
+    for at in range(0, size, len(zeros)):
+        file.write(zeros[: size - at])
+    file.flush()
+
+
 def too_many_files(path: Path | str) -> TooManyFilesError:
     """The error where this process, or the system, has no file descriptor left."""
     try:

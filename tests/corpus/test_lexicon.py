@@ -1,5 +1,7 @@
 """The merged lexicon: the same as a dictionary gives, in bounded memory."""
 
+import os
+import subprocess
 import tracemalloc
 from collections import Counter
 
@@ -7,8 +9,9 @@ import numpy as np
 import pytest
 
 from bagpack.corpus.build import lexicon_writer
-from bagpack.corpus.build.lexicon_writer import merge_all, most_frequent_keys
+from bagpack.corpus.build.lexicon_writer import merge_all, most_frequent_keys, new_array
 from bagpack.corpus.store.strings import Strings
+from bagpack.errors import StoreError
 
 RNG = np.random.default_rng(5)
 
@@ -58,6 +61,29 @@ def test_a_pair_of_form_and_key_takes_few_bytes(tmp_path):
     tracemalloc.stop()
     assert len(forms) == size
     assert peak / size < 120
+
+
+@pytest.mark.parametrize("fallocate", [True, False])
+def test_a_full_disk_is_reported_before_anything_is_written(tmp_path, monkeypatch, fallocate):
+    """A map of a file with holes would end the process with SIGBUS."""
+    if not fallocate:
+        monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", tmp_path], capture_output=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip(f"no tmpfs can be mounted here: {mount.stderr.decode().strip()}")
+    monkeypatch.setattr(lexicon_writer, "SMALL", 1 << 16)
+    try:
+        fits = new_array(1 << 17, np.int64, tmp_path)
+        fits[:] = 1
+        with pytest.raises(StoreError, match=rf"the disk is full: {tmp_path} could not be written"):
+            new_array(1 << 18, np.int64, tmp_path)
+        assert fits.sum() == 1 << 17
+        del fits
+        new_array(1 << 17, np.int64, tmp_path)[:] = 1  # the space is free again
+    finally:
+        subprocess.run(["umount", "--lazy", tmp_path], check=True)  # an array may still be mapped
 
 
 def test_large_lists_are_not_held_in_memory(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bagpack.corpus.store import format
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, compare, merge_sorted
-from bagpack.files import disk_errors
+from bagpack.files import disk_errors, reserve
 from bagpack.jit import kernel, read_only
 
 Counted = tuple[Strings, NDArray[np.int64]]
@@ -31,7 +31,7 @@ def new_array(size: int, dtype: np.typing.DTypeLike, place: Path) -> NDArray[Any
     if size * np.dtype(dtype).itemsize <= SMALL:
         return np.empty(size, dtype)
     with disk_errors(place), tempfile.TemporaryFile(dir=place) as file:
-        file.truncate(size * np.dtype(dtype).itemsize)
+        reserve(file, size * np.dtype(dtype).itemsize)
         return np.asarray(np.memmap(file, dtype, "r+"))
 
 
