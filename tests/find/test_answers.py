@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -62,6 +63,20 @@ def test_an_answer_is_a_row(tmp_path, name, before, after):
     teach(path, (("wheel", "car"), "yes")).close()
     assert path.read_bytes().decode() == after
     assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_the_time_is_that_of_greenwich(tmp_path, monkeypatch):
+    path = tmp_path / "examples.tsv"
+    path.write_text("w1\tw2\nleaf\ttree\n")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        AnswerFile(path).add(("wheel", "car"), "yes")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    written = datetime.fromisoformat(path.read_text().rsplit("\t", 1)[1].strip())
+    assert abs((datetime.now(UTC) - written).total_seconds()) < 600
 
 
 def test_answers_are_examples_of_the_next_session(tmp_path):

@@ -10,10 +10,10 @@ rdflib = pytest.importorskip("rdflib")
 ROWS = [
     {"w1": "oak", "w2": "tree", "label": "hypernym", "together": 7, "probability": 0.9,
      "sentence": "An oak <is> a tree."},
-    {"w1": "leaf", "w2": "tree", "label": "part-of", "together": 3, "probability": None, "sentence": "a \x07 leaf"},
+    {"w1": "leaf", "w2": "tree", "label": "Part_of", "together": 3, "probability": None, "sentence": "a \x07 leaf"},
     {"w1": "ice cream", "w2": "gelato", "label": "synonym"},
     {"w1": "knife", "w2": "cut", "label": "instrument action"},
-    {"w1": "sea", "w2": "tree", "label": "no"},
+    {"w1": "sea", "w2": "tree", "label": "No"},
 ]  # fmt: skip
 
 
@@ -34,7 +34,13 @@ def test_turtle(tmp_path):
     assert (partitive, rdflib.RDFS.subPropertyOf, skos.broader) in graph
     assert pairs(skos.related) == [("ice cream", "gelato")]
     assert pairs(rdflib.URIRef("urn:bagpack:relation:instrument-action")) == [("knife", "cut")]
-    assert len(list(graph.subjects(skos.inScheme, rdflib.URIRef("urn:bagpack:scheme")))) == 7
+    own = rdflib.URIRef("urn:bagpack:relation:instrument-action")
+    assert (own, rdflib.RDFS.subPropertyOf, skos.semanticRelation) in graph
+    assert graph.value(own, rdflib.RDFS.label) == rdflib.Literal("instrument action")
+    scheme = rdflib.URIRef("urn:bagpack:scheme")
+    assert (scheme, rdflib.RDF.type, skos.ConceptScheme) in graph
+    assert len(list(graph.subjects(skos.inScheme, scheme))) == 7
+    assert rdflib.URIRef("urn:bagpack:concept:ice%20cream") in labels
 
 
 def test_a_property_for_all_pairs(tmp_path):
@@ -47,8 +53,10 @@ def test_a_property_for_all_pairs(tmp_path):
 
 def test_graphml(tmp_path):
     path = tmp_path / "t.graphml"
-    assert write_thesaurus(path, ROWS) == 4
+    assert write_thesaurus(path, [*ROWS, {"w1": "oak", "w2": "tree", "label": "related"}]) == 5
     graph = networkx.read_graphml(path)
+    assert [data["label"] for _, _, data in graph.edges("oak", data=True)] == ["hypernym", "related"]
+    graph.remove_edge("oak", "tree", 1)
     assert set(graph.nodes) == {"oak", "tree", "leaf", "ice cream", "gelato", "knife", "cut"}
     assert graph.nodes["ice cream"]["label"] == "ice cream"
     edges = {(one, two): {**data, "id": ""} for one, two, data in graph.edges(data=True)}

@@ -72,6 +72,26 @@ def test_groups_follow_the_patterns(source):
     assert found == group_relations(source, "the", neighbours=60, groups=4, b=300)
 
 
+def test_a_group_is_named_by_three_patterns(tmp_path):
+    """Words that follow by chance, or fewer than three times, are in no group."""
+    lines = [["a", f"part{k}", "of", "the", "car"] for k in range(7) for _ in range(3 + k)]
+    lines += [["one", "car", "near", "every", f"place{k}", "stood"] for k in range(4) for _ in range(4)]
+    lines += [["rare", "car"]] * 2 + [["car", "often"]] * 3 + [["often", "x"]] * 8000
+    found = group_relations(make_store(tmp_path, lines), "car", groups=2, neighbours=16)
+    parts, places = found.groups
+    assert found.word == "car" and found.neighbours == sum(len(group.words) for group in found.groups)
+    listed = [own.word for own in parts.words]
+    assert [word for word in listed if word.startswith("part")] == [f"part{k}" for k in range(6, -1, -1)]
+    assert {f"place{k}" for k in range(4)} <= {own.word for own in places.words}
+    assert not {"rare", "often"} & {own.word for group in found.groups for own in group.words}
+    for group, terms in ((parts, {"of", "the", "a"}), (places, {"near", "every", "stood", "one"})):
+        assert len(group.patterns) == 3
+        for pattern in group.patterns:
+            words = set(pattern.replace("…", " ").split())
+            assert {"car", "X"} <= words and words - {"car", "X"} <= terms | {"."}
+    assert all("X" in p.split() and p.split().index("X") < p.split().index("car") for p in parts.patterns)
+
+
 def test_words_that_cannot_be_grouped(source, tmp_path):
     with pytest.raises(InputError, match="does not contain 'unicorn'"):
         group_relations(source, "unicorn")

@@ -11,7 +11,7 @@ from bagpack.errors import InputError
 from bagpack.find.answers import AnswerFile
 from bagpack.find.examples import Examples
 from bagpack.find.pool import CandidateOptions
-from bagpack.find.teaching import Teaching
+from bagpack.find.teaching import PER_WORD, Teaching
 
 from .conftest import GIVEN
 
@@ -67,6 +67,9 @@ def test_skip_undo_and_another_tab(session):
         await session._training
         assert session.workers.trained_on[-1] == (len(GIVEN), 0)
         assert next_pair(session) == second
+        by_doubt = session.questions("uncertainty", 1)[0]
+        assert session.questions("mix", 1)[0] == by_doubt  # the second question of a mix
+        assert (by_doubt["w1"], by_doubt["w2"]) != second
         assert session.undo() == first and session.skipped == []
         assert next_pair(session) == first
         with pytest.raises(InputError, match="nothing to undo"):
@@ -74,6 +77,20 @@ def test_skip_undo_and_another_tab(session):
         assert session.file.path.read_bytes() == before
 
     with ThreadPoolExecutor(1) as thread:  # browser tests leave an event loop in the main thread
+        thread.submit(asyncio.run, teach()).result()
+
+
+def test_a_word_that_is_fixed_may_be_asked_about_any_number_of_times(session):
+    async def teach():
+        await session.ready()
+        second = next_pair(session)[1]
+        for number in range(PER_WORD):
+            session.file.add((f"a{number}", second), "no")
+        for limited, asked in (((True, True), False), ((True, False), True), ((False, True), False)):
+            session.limited = limited
+            assert (second in {question["w2"] for question in session.questions("rank", 100)}) == asked
+
+    with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, teach()).result()
 
 

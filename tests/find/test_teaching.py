@@ -7,6 +7,7 @@ from bagpack.errors import InputError
 from bagpack.find import training
 from bagpack.find.examples import Examples
 from bagpack.find.pool import CandidateOptions
+from bagpack.find.questions import next_questions
 from bagpack.find.ranking import PoolScores, find_pairs
 from bagpack.find.teaching import PER_WORD, Teaching
 from bagpack.find.training import train_on_examples
@@ -47,6 +48,8 @@ def test_the_first_model_is_that_of_find(teaching, source):
     basis = source.pick_basis(30)
     small = Teaching.start(source, EXAMPLES, CandidateOptions(scored=10), basis=basis, n_jobs=1)
     assert small.first.model.basis == small.train(EXAMPLES).model.basis == basis
+    options = CandidateOptions(w2="partb03", scored=10)
+    assert Teaching.start(source, EXAMPLES, options, basis=basis, n_jobs=1).fixed == (False, True)
 
 
 def test_examples_and_answers_are_not_asked_again(teaching):
@@ -112,6 +115,13 @@ def test_right_answers_come_first(teaching):
     ranking = teaching.rank(EXAMPLES)
     asked = [ranking.pairs[index] for index in ranking.questions("rank", 10)]
     assert sum(pair in held_out for pair in asked) >= 8
+
+
+def test_random_questions_depend_on_the_turn():
+    first, second, again = (
+        next_questions(np.zeros(50), strategy="random", number=9, turn=n) for n in (0, 1, 0)
+    )
+    assert first == again != second and len(set(first)) == 9
 
 
 def test_lines_have_both_words(teaching):
