@@ -1,13 +1,14 @@
 """Two annotators: kappa as published, disagreements listed."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
 from bagpack.find.agreement import agreement
 
 A = "w1\tw2\tlabel\na\tb\tyes\nc\td\tyes\ne\tf\tyes\ng\th\tno\nonly\ta\tyes\nc\td\tno\n"
-B = "w1,w2,label\na,b,yes\nc,d,yes\ne,f,yes\ng,h,no\nonly,b,yes\nonly,c,yes\n"
+B = "w1,w2,label\na,b,yes\nc,d,yes\ne,f,yes\ng,h,no\nonly,b,yes\nonly,c,yes\ng,h,no\n"
 
 
 def test_kappa_by_hand():
@@ -19,6 +20,9 @@ def test_kappa_by_hand():
     assert (found.pairs, found.observed) == (10, 0.7)
     assert found.kappa == pytest.approx((0.7 - 0.5) / (1 - 0.5))
     assert found.labels == ("n", "y") and found.table == ((3, 2), (1, 4))
+    # Of three labels, none is nearer to another: observed .8, chance .6 × .4 + .2 × .2 + .2 × .4 = .36.
+    three = [dict(zip(pairwise("123456"), labels, strict=True)) for labels in ("aaabc", "aacbc")]
+    assert agreement(*three).kappa == pytest.approx((0.8 - 0.36) / (1 - 0.36))
 
 
 def test_the_command(tmp_path, cli):
@@ -28,11 +32,11 @@ def test_the_command(tmp_path, cli):
     found = json.loads(done.out)
     assert done.code == 0
     assert (found["pairs"], found["observed"], found["kappa"]) == (4, 0.75, 0.5)
-    assert (found["only_a"], found["only_b"], found["repeated"]) == (1, 2, 1)
+    assert (found["only_a"], found["only_b"], found["repeated"]) == (1, 2, 2)
     assert found["disagreements"] == [{"w1": "c", "w2": "d", "label_a": "no", "label_b": "yes"}]
     done = cli("agree", tmp_path / "a.tsv", tmp_path / "b.csv")
     assert "4 pairs in both files, 3 with the same label (75.0%)" in done.out
-    assert "Cohen's kappa 0.500" in done.out and "1 row repeats a pair" in done.out
+    assert "Cohen's kappa 0.500" in done.out and "2 rows repeat a pair" in done.out
     out = tmp_path / "different.csv"
     assert cli("agree", tmp_path / "a.tsv", tmp_path / "b.csv", "--out", out).code == 0
     assert out.read_text("utf-8-sig") == "w1,w2,label_a,label_b\nc,d,no,yes\n"

@@ -99,12 +99,10 @@ def test_the_precision_of_the_last_answers(session):
     file = session.file
     assert session.precision() is None
     for number in range(LAST + 4):
-        file.add(
-            (f"a{number}", "b"), {1: "no", 2: "no", LAST + 2: "kind", LAST + 3: "no"}.get(number, "part")
-        )
+        file.add((f"a{number}", "b"), {1: "no", LAST + 2: "kind", LAST + 3: "no"}.get(number, "part"))
     assert session.precision() == 1 - 2 / LAST
     state = session.to_dict("rank", 1)
-    assert (state["answers"], state["yes"]) == (LAST + 4, LAST)
+    assert (state["answers"], state["yes"]) == (LAST + 4, LAST + 1)
     file.close()
     session.file = AnswerFile(file.path)
     assert session.precision() == 1 - 2 / LAST
