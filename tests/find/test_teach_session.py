@@ -62,8 +62,14 @@ def test_skip_undo_and_another_tab(session):
         assert session.answer(second, "no") == "part"  # from another tab: the answer that is there
         await session._training
         assert session.workers.trained_on[-1] == (len(GIVEN) + 1, 0)
+        assert [point.answers for point in session.curve] == [0, 1]
         assert next_pair(session) not in (first, second)
-        assert session.undo() == second
+        answered = session.file.path.read_bytes()
+        session.file.path.write_bytes(answered.replace(b"\tpart\t", b"\tPART\t"))  # by another program
+        with pytest.raises(InputError, match="changed by another program"):
+            session.undo()
+        session.file.path.write_bytes(answered)
+        assert session.undo() == second  # the answer was not forgotten
         await session._training
         assert session.workers.trained_on[-1] == (len(GIVEN), 0)
         assert next_pair(session) == second
