@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from bagpack import BlockMatrix
 from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.find.background import background_answer, draw_background
+from bagpack.find.background import MANIFEST, background_answer, draw_background
 from bagpack.find.pool import Pool
 from bagpack.find.ranking import find_pairs, rank_pool
 from bagpack.find.vocabulary import corpus_vocabulary, listed_vocabulary
@@ -102,7 +103,8 @@ def _model(source: CorpusSource, basis: object, train: dict[str, list[Pair]], dr
     preset = get_preset("modern")
     targets, svm = encode_targets(answers), SvmSettings(preset.C)
     model = fit_counts(matrix, targets, preset=preset, svm=svm)
-    return calibrate(model, matrix, targets, preset, svm)
+    model = calibrate(model, matrix, targets, preset, svm)
+    return replace(model, manifest={**model.manifest, MANIFEST: drawn})  # as in `bagpack train`
 
 
 def _pool(source: CorpusSource, basis: object, gold: Sequence[Pair]) -> Pool:

@@ -90,6 +90,10 @@ def test_answers_are_examples_of_the_next_session(tmp_path):
         assert found.positives == (("leaf", "tree"), ("wheel", "car"))
         assert found.negatives == (("car", "road"), ("dog", "animal"))
     assert again.label_of(("dog", "animal")) == "kind" and again.answers == []
+    again.close()
+    path.write_text("w1\tw2\tlabel\nleaf\ttree\tpart\nleaf\ttree\tkind\n")  # a pair with two labels
+    twice = AnswerFile(path, "part")
+    assert twice.examples == read_examples(path, "part") and twice.examples.positives == (("leaf", "tree"),)
 
 
 def test_a_pair_is_answered_once(tmp_path):

@@ -98,10 +98,12 @@ def test_a_model_says_what_was_drawn(models, cli):
 
 def test_what_probabilities_refer_to_is_said(models, cli, store):
     plain, path = models.values()
-    done = cli("find", store, "--model", path, "--label", "part", "--top", 3, "--json")
+    done = cli("find", store, "--model", path, "--label", "part", "--top", 30, "--json")
     drawn = load_model(path).manifest["background"]["pairs"]
     said = f"probabilities refer to its training pairs and {drawn} pairs drawn from the corpus"
     assert said in json.loads(done.out)["notes"]
+    probabilities = [pair["probability"] for pair in json.loads(done.out)["pairs"]]
+    assert probabilities == sorted(probabilities, reverse=True)
     done = cli("find", store, "--model", plain, "--label", "part", "--top", 3)
     assert "its training pairs alone" in done.err and "bagpack train --background" in done.err
 

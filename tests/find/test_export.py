@@ -80,8 +80,13 @@ def test_the_commands(cli, store, examples, write, tmp_path):
     own = cli("export", checked, "--out", checked, "--overwrite")
     assert own.code == 2
     plain = write("plain.tsv", "w1\tw2\nleaf\ttree\n")
-    assert cli("export", plain, "--out", tmp_path / "p.ttl", "--label", "part-of").code == 0
-    assert "broaderPartitive" in (tmp_path / "p.ttl").read_text()
+    unnamed = write(
+        "unnamed.tsv", "w1\tw2\tlabel\nleaf\ttree\tyes\n"
+    )  # as teach labels pairs without a label
+    for pairs in (plain, unnamed):
+        options = ("--label", "part-of", "--overwrite")
+        assert cli("export", pairs, "--out", tmp_path / "p.ttl", *options).code == 0
+        assert "broaderPartitive" in (tmp_path / "p.ttl").read_text()
     rejected = write("no.tsv", "w1\tw2\tlabel\nsea\ttree\tno\n")
     for pairs, name, options, said in (
         (plain, "q.ttl", ("--skos", "wider"), "--skos wider is unknown"),

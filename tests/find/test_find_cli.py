@@ -89,9 +89,13 @@ def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
     assert several.code == 2 and "choose the one to find with --label: kind, part, random" in several.err
     done = cli("find", store, "--model", model, "--label", "part", "--among", terms, "--json", "--top", 400)
     pairs = json.loads(done.out)["pairs"]
-    probabilities = [pair["probability"] for pair in pairs]  # labels compete: scores are in another order
-    assert probabilities == sorted(probabilities, reverse=True)
-    assert [pair["score"] for pair in pairs] != sorted((pair["score"] for pair in pairs), reverse=True)
+    # Labels compete: pairs are ranked by their probability and, without background pairs, by their PMI.
+    ranked = [
+        p["probability"] / (1 - p["probability"]) * p["together"] / (p["n_w1"] * p["n_w2"]) for p in pairs
+    ]
+    assert ranked == pytest.approx(sorted(ranked, reverse=True), rel=1e-4)
+    for name in ("probability", "score"):
+        assert [pair[name] for pair in pairs] != sorted((pair[name] for pair in pairs), reverse=True)
     assert {word for pair in pairs for word in (pair["w1"], pair["w2"])} <= {
         w for pair in PARTS for w in pair
     }

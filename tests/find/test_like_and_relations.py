@@ -74,14 +74,18 @@ def test_groups_follow_the_patterns(source):
 
 def test_a_group_is_named_by_three_patterns(tmp_path):
     """Words that follow by chance, or fewer than three times, are in no group."""
-    lines = [["a", f"part{k}", "of", "the", "car"] for k in range(7) for _ in range(3 + k)]
+    lines = [["part6", "car"]]
+    lines += [["a", f"part{k}", "of", "the", "car"] for k in range(7) for _ in range(3 + k)]
+    lines += [["a", "garage", "of", "the", "car"]] * 12 + [["garage", "x"]] * 48
     lines += [["one", "car", "near", "every", f"place{k}", "stood"] for k in range(4) for _ in range(4)]
     lines += [["rare", "car"]] * 2 + [["car", "often"]] * 3 + [["often", "x"]] * 8000
-    found = group_relations(make_store(tmp_path, lines), "car", groups=2, neighbours=16)
+    store = make_store(tmp_path, lines)
+    found = group_relations(store, "car", groups=2, neighbours=16)
     parts, places = found.groups
     assert found.word == "car" and found.neighbours == sum(len(group.words) for group in found.groups)
     listed = [own.word for own in parts.words]
-    assert [word for word in listed if word.startswith("part")] == [f"part{k}" for k in range(6, -1, -1)]
+    assert listed == ["garage", *(f"part{k}" for k in range(6, -1, -1))]  # by how often they co-occur
+    assert {own.sentence.lower() for own in parts.words} == {f"a {word} of the car" for word in listed}
     assert {f"place{k}" for k in range(4)} <= {own.word for own in places.words}
     assert not {"rare", "often"} & {own.word for group in found.groups for own in group.words}
     for group, terms in ((parts, {"of", "the", "a"}), (places, {"near", "every", "stood", "one"})):
@@ -89,6 +93,9 @@ def test_a_group_is_named_by_three_patterns(tmp_path):
         for pattern in group.patterns:
             words = set(pattern.replace("…", " ").split())
             assert {"car", "X"} <= words and words - {"car", "X"} <= terms | {"."}
+    strongest = group_relations(store, "car", neighbours=3, groups=1)
+    assert {own.word for own in strongest.groups[0].words} == {"stood", "part6", "part5"}
+    assert len(group_relations(store, "car", groups=50).groups) == found.neighbours // 3
     assert all("X" in p.split() and p.split().index("X") < p.split().index("car") for p in parts.patterns)
 
 

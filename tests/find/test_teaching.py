@@ -54,6 +54,10 @@ def test_the_first_model_is_that_of_find(teaching, source):
 
 def test_examples_and_answers_are_not_asked_again(teaching):
     ranking = teaching.rank(EXAMPLES)
+    first, again = (ranking.pairs[ranking.questions("rank", asked=own)[0]] for own in ([], [("x", "y")]))
+    assert first == again
+    (index,) = ranking.questions("rank", asked=[first[::-1]])  # the model preferred the other order
+    assert ranking.pairs[index] != first
     asked = []
     for turn in range(40):
         (index,) = ranking.questions("mix", asked=asked, turn=turn)

@@ -19,6 +19,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from bagpack.contexts.candidates import Candidates, candidate_batches
 from bagpack.contexts.count import no_rows
@@ -27,6 +28,7 @@ from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, UsageError
+from bagpack.find.background import MANIFEST
 from bagpack.find.vocabulary import Vocabulary, corpus_of, corpus_vocabulary
 from bagpack.learn.block_weighting import BlockWeighting, same_weightings
 from bagpack.learn.design import ProductBlock, RowBlock
@@ -47,6 +49,7 @@ I64 = NDArray[np.int64]
 PMI = 3  # its column among the statistics
 MIN_COUNT = 5
 SCORED = 100_000  # pairs that are counted in full
+TINY = 1e-9
 FIRST = 200  # observations of each word and pair that rank the candidates of a fixed word
 
 
@@ -148,16 +151,27 @@ class Pool:
             return self.matrix, decisions
         backward = self.reversed
         others = decide(backward, 1)
-        better = label_score(model, others, label) > label_score(model, decisions, label)
+        totals = self.matrix.totals
+        better = label_score(model, others, label, totals) > label_score(model, decisions, label, totals)
         rows = np.where(better[:, None], backward.rows, self.matrix.rows)
         return BlockMatrix.make(self.matrix.tables, rows), np.where(better[:, None], others, decisions)
 
 
-def label_score(model: LinearModel, decisions: Floats, label: Label) -> Floats:
-    """What pairs are ranked by: the label's probability where labels compete, otherwise its decision value."""
+def label_score(model: LinearModel, decisions: Floats, label: Label, totals: I64) -> Floats:
+    """What pairs are ranked by: the label's decision value or, where labels compete, its log odds.
+
+    A model that was trained without background pairs has to give each pair one of its labels; to its log odds the PMI
+    of the two words is added, since most pairs that co-occur by chance are in no relation: docs/finding.md. ``totals``
+    has n(w1), n(w2), n+ and n− of each pair.
+    """
     if model.kind == "multiclass" and model.calibration is not None:
-        found: Floats = model.probabilities(decisions)[:, model.classes.index(label)]
-        return found
+        probability = model.probabilities(decisions)[:, model.classes.index(label)]
+        odds: Floats = logit(np.clip(probability, TINY, 1 - TINY))
+        if not model.manifest.get(MANIFEST) and model.basis is not None:
+            n1, n2, plus, minus = totals.astype(np.float64).T
+            together = np.maximum(plus + minus, 0.5)  # for pairs that never co-occur
+            odds += np.log(together * max(model.basis.tokens, 1) / np.maximum(n1 * n2, 1))
+        return odds
     output, sign = model.output_of(label)
     score: Floats = sign * decisions[:, output]
     return score
@@ -268,7 +282,8 @@ class _Search:
         few = copy(self)
         few.settings = replace(self.settings, limit=min(FIRST, self.settings.limit or FIRST))
         few.options = replace(self.options, never_meeting=0)
-        return label_score(self.model, self.model.decisions(few.count(found)), self.label)
+        decisions = self.model.decisions(few.count(found))
+        return label_score(self.model, decisions, self.label, _totals(found))
 
     # Cheap scores -----------------------------------------------------------------------------------------------
 
@@ -276,9 +291,7 @@ class _Search:
         """What is known of the decision without the pair's own contexts, in the better order."""
         self._count_words(found)
         one, two = self.word_scores
-        totals = np.stack(
-            [found.n_words[found.first], found.n_words[found.second], found.n_plus, found.n_minus], axis=1
-        ).astype(np.int64)
+        totals = _totals(found)
         first, second = self._rows(found)
         forward: Floats = one[first] + two[second] + self._statistics(totals)
         backward = one[second] + two[first] + self._statistics(totals[:, [1, 0, 3, 2]])
@@ -384,6 +397,12 @@ def word_scores(model: LinearModel, tables: CountTables, label: Label) -> tuple[
             block = weighting.apply(block, memory)
             found[weighting.name] = sign * (block.rows @ weights[:, output])
     return found["v1"], found["v2"]
+
+
+def _totals(found: Candidates) -> I64:
+    """n(w1), n(w2), n+ and n− of each pair."""
+    words = (found.n_words[found.first], found.n_words[found.second])
+    return np.stack([*words, found.n_plus, found.n_minus], axis=1).astype(np.int64)
 
 
 def _joined(one: Candidates, two: Candidates) -> Candidates:

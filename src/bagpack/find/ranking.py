@@ -234,9 +234,10 @@ def _options(
 
 @dataclass(frozen=True)
 class PoolScores:
-    """A pool under a model: each pair in its better order, with score and probability."""
+    """A pool under a model: each pair in its better order, with score, probability, and the value it is ranked by."""
 
     matrix: BlockMatrix
+    value: NDArray[np.float64]
     score: NDArray[np.float64]
     probability: NDArray[np.float64] | None
     totals: NDArray[np.int64]
@@ -251,18 +252,16 @@ class PoolScores:
         probability = None
         if model.calibration is not None:
             probability = model.probabilities(decisions)[:, model.classes.index(label)]
-        return cls(matrix, sign * decisions[:, output], probability, matrix.totals, matrix.seen)
+        value = label_score(model, decisions, label, matrix.totals)
+        return cls(matrix, value, sign * decisions[:, output], probability, matrix.totals, matrix.seen)
 
-    def order(self, model: LinearModel) -> NDArray[np.int64]:
-        """Best first: by probability where labels compete, then by score, then by the words."""
+    def order(self) -> NDArray[np.int64]:
+        """Best first: by what pairs are ranked by, then by score, then by the words."""
         names = self.matrix.tables.name_list
         rank = np.empty(len(names), np.int64)
         rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
         first, second = rank[self.matrix.rows[:, 0]], rank[self.matrix.rows[:, 1]]
-        keys = [second, first, -self.score]
-        if model.kind == "multiclass" and self.probability is not None:
-            keys.append(-self.probability)
-        return np.lexsort(keys)
+        return np.lexsort([second, first, -self.score, -self.value])
 
     def row(self, index: int, rank: int, known: bool) -> FoundPair:
         w1, w2 = (self.matrix.tables.name_list[k] for k in self.matrix.rows[index].tolist())
@@ -308,7 +307,7 @@ def rank_pool(
     used: tuple[dict[int, int], dict[int, int]] = ({}, {})
     rows: list[FoundPair] = []
     limited = 0
-    for index in scores.order(model).tolist():
+    for index in scores.order().tolist():
         if len(rows) == top:
             break
         if marked[index] and not mark_known:

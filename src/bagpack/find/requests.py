@@ -140,6 +140,6 @@ def _about_background(model: LinearModel) -> list[str]:
             f"probabilities refer to its training pairs and {drawn['pairs']:,} pairs drawn from the corpus"
         ]
     return [
-        "probabilities refer to its training pairs alone, so that pairs in none of its relations may rank high; "
-        "bagpack train --background 2000 makes a model for finding"
+        "probabilities refer to its training pairs alone, and pairs in none of its relations may have a high one; they "
+        "are ranked by probability and PMI; bagpack train --background 2000 makes a model for finding"
     ]
