@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bagpack import wording
 from bagpack._version import __version__
-from bagpack.report.rendering import environment, show_probability
+from bagpack.report.rendering import environment, show_probability, stylesheet
 
 if TYPE_CHECKING:
     from bagpack.find.ranking import Found
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
 
 def render_found(found: Found, store: str | Path) -> str:
     """The text of a page with all rows and their sentences."""
-    from markupsafe import Markup
-
-    css = resources.files("bagpack.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
     template = environment().get_template("found.html.j2")
     rows: list[dict[str, Any]] = [
         {
@@ -35,5 +31,5 @@ def render_found(found: Found, store: str | Path) -> str:
     ]
     return template.render(
         title=f"Pairs found: {found.label}", store=str(store), rows=rows, notes=found.notes,
-        candidates=found.candidates, scored=found.scored, css=Markup(css), version=__version__,
+        candidates=found.candidates, scored=found.scored, css=stylesheet(), version=__version__,
     )  # fmt: skip

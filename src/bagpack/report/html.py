@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from bagpack.report.page import write_page
 from bagpack.report.pairs import cell_pairs, first_predictions, mistakes_part, suspicious_part
 from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.reliability import curve_part, reliability_part
-from bagpack.report.rendering import environment, show_share
+from bagpack.report.rendering import environment, show_share, stylesheet
 from bagpack.report.result import between_of, label_of_metric, main_metric, metric_names
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def render_report(result: EvaluationResult) -> str:
         title=result.get("title") or _KIND_WORDS[result["kind"]],
         kind=result["kind"],
         kind_words=_KIND_WORDS[result["kind"]],
-        css=_resource("report.css"),
+        css=stylesheet(),
         embedded=_embedded(result),
         embedded_rows=EMBEDDED if len(result.get("predictions", [])) > EMBEDDED else None,
         tiles=_tiles(result),
@@ -87,12 +86,6 @@ def render_report(result: EvaluationResult) -> str:
 def write_report(result: EvaluationResult, path: str | Path) -> None:
     """Write the report; an older one of that name is replaced when the new one is whole, no other file is."""
     write_page(Path(path), render_report(result))
-
-
-def _resource(name: str) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(resources.files("bagpack.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
 def _embedded(result: EvaluationResult) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from bagpack import wording
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 def make_environment(*packages: str) -> Environment:
@@ -33,6 +35,15 @@ def make_environment(*packages: str) -> Environment:
 def environment() -> Environment:
     """The report's templates."""
     return make_environment("bagpack.report")
+
+
+def stylesheet() -> Markup:
+    """The style of report pages, which contain it."""
+    from markupsafe import Markup
+
+    return Markup(
+        resources.files("bagpack.report").joinpath("templates/report.css").read_text(encoding="utf-8")
+    )
 
 
 def no_break(text: str) -> str:
