@@ -20,6 +20,7 @@ from bagpack.evaluate.results import Evaluation
 from bagpack.evaluate.schema import EvaluationResult, Prediction, Sentence
 from bagpack.learn.calibration import answer_probability
 from bagpack.learn.targets import chosen_labels
+from bagpack.sheets import cell_text
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
@@ -226,12 +227,4 @@ def sentence(document: str, pieces: Sequence[str]) -> Sentence:
 def predictions_table(result: EvaluationResult) -> list[list[str]]:
     """Header and rows of the table that ``--predictions`` writes."""
     rows = cast(list[dict[str, Any]], result.get("predictions", []))
-    return [list(COLUMNS), *([_cell(row[name]) for name in COLUMNS] for row in rows)]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return [list(COLUMNS), *([cell_text(row[name]) for name in COLUMNS] for row in rows)]
