@@ -70,7 +70,6 @@ def train_file(
         result = evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs, progress)
     if progress:
         progress("model", 0, 0)
-    ratings = rows.data.kind == "ratings"
     matrix, targets = rows.matrix, rows.targets
     if background:
         matrix, targets = _with_background(rows, source, background, options.seed, counting.n_jobs, progress)
@@ -79,33 +78,38 @@ def train_file(
     model = fit_counts(matrix, targets, condition, options.preset, svm, n_jobs=jobs)
     model = calibrate(model, matrix, targets, options.preset, svm, precision, n_jobs=jobs)
     drawn = len(matrix) - len(rows.matrix)
-    matrix = rows.matrix
-    model = replace(model, trained=np.unique(pair_hashes(matrix.pairs)))  # drawn pairs may be found
+    model = replace(model, trained=np.unique(pair_hashes(rows.matrix.pairs)))  # drawn pairs may be found
     if result and options.features:
         result["features"] = features_of(model)
+    manifest, card = _described(model, rows, path, _scores(result), drawn, options.seed)
+    save_model(model, out, manifest=manifest, card=card, overwrite=overwrite)
+    return load_model(out), result
+
+
+def _described(
+    model: LinearModel, rows: Rows, path: str, scores: dict[str, dict[str, Any]], drawn: int, seed: int
+) -> tuple[dict[str, Any], str]:
+    """The manifest and the card of a model; `drawn` is the number of background pairs."""
+    matrix, data = rows.matrix, {"path": path, "rows": len(rows.matrix)}
     facts = data_facts(matrix, path)
     manifest: dict[str, Any] = {
         "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
-        "scores": _scores(result),
+        "scores": scores,
         "versions": versions(),
     }
-    more: dict[str, Any] = {}
+    if rows.data.kind == "relations":
+        data["labels"] = rows.data.label_counts
     if drawn:
-        manifest[MANIFEST] = {"pairs": drawn, "seed": options.seed}
-        more["background"] = (
-            f"{drawn:,} co-occurring pairs of the corpus (seed {options.seed}); scores are without them"
+        manifest[MANIFEST] = {"pairs": drawn, "seed": seed}
+        data["background"] = (
+            f"{drawn:,} co-occurring pairs of the corpus (seed {seed}); scores are without them"
         )
     card = model_card(
         model,
         title=f"BagPack model of {Path(path).name}",
         corpus=dict(corpus_facts(matrix)),
-        data={
-            "path": path,
-            "rows": len(matrix),
-            **({} if ratings else {"labels": rows.data.label_counts}),
-            **more,
-        },
-        scores=_scores(result),
+        data=data,
+        scores=scores,
         coverage={
             "unknown words": facts["unknown_words"],
             "pairs never seen together": facts["unseen_pairs"],
@@ -113,8 +117,7 @@ def train_file(
         caps={"limit": matrix.settings.limit, "words": facts["capped_words"], "pairs": facts["capped_pairs"]},
         versions={name: value for name, value in versions().items() if name != "bagpack"},
     )
-    save_model(model, out, manifest=manifest, card=card, overwrite=overwrite)
-    return load_model(out), result
+    return manifest, card
 
 
 def _with_background(
