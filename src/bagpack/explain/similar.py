@@ -102,10 +102,10 @@ def similar_pairs(
     return replace(found, notes=[*warnings, *found.notes])
 
 
-def surprise(basis: Basis, tokens: int) -> Floats | None:
+def surprisal(matrix: BlockMatrix, tokens: int) -> Floats | None:
     """ln(N / n(T)) of each term; None if the basis does not say how often its terms occur."""
-    counts = np.array([*basis.unigram_counts, *basis.bigram_counts], np.float64)
-    if counts.size != len(basis) or not (counts > 0).all():
+    counts = matrix.tables.frequencies
+    if counts is None or not (counts > 0).all():
         return None
     weights: Floats = np.log(max(tokens, counts.max() + 1) / counts)
     return weights
@@ -125,7 +125,7 @@ def weighted(counts: Csr, term_weights: Floats | None) -> Csr:
 def rank_similar(matrix: BlockMatrix, tokens: int, top: int, reasons: int) -> Similar:
     """Rank all rows of a matrix by their likeness to the first; `tokens` is the corpus's size."""
     w1, w2 = matrix.pairs[0]
-    term_weights = surprise(matrix.basis, tokens)
+    term_weights = surprisal(matrix, tokens)
     raw = {name: matrix.block(name).tocsr() for name in BLOCKS}
     vectors = {name: weighted(rows, term_weights) for name, rows in raw.items()}
     cosines: dict[str, Floats] = {
