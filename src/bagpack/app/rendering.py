@@ -29,7 +29,7 @@ def asset(name: str) -> tuple[bytes, str]:
 
 
 def _plain(word: str) -> bool:
-    """Whether a word can stand in a path: browsers take . and .. for folders, and .json names the twin."""
+    """Whether a word can be part of a path: browsers take . and .. for folders, and .json names the twin."""
     return (
         bool(word)
         and "/" not in word

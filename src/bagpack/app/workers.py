@@ -46,9 +46,7 @@ PAGES, SLOW, DATA, TEACH = "pages", "slow", "data", "teach"
 def _serve_forks(control: socket.socket, library: object, limits: Limits) -> None:
     """Fork a worker for each socket received; when `control` is closed, kill the workers and return."""
     signal.set_wakeup_fd(-1)  # a signal of ours must not wake the parent, whose socket this is
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches the whole process group; the web server ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the whole process group; the web server ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     workers: set[int] = set()
     while True:

@@ -22,9 +22,8 @@ from bagpack.files import digest, write_text
 
 DEFAULT_B = 1500
 HEADER = "kind\tterm\tcount"
-CHECKSUM = (
-    "# blake2b "  # begins the last line of a saved basis; the rest is the checksum of all lines before it
-)
+# Begins the last line of a saved basis; the rest is the checksum of all lines before it.
+CHECKSUM = "# blake2b "
 BARE_HEADER = "kind\tterm"  # of a basis without counts
 TAGGED = "# terms may have parts of speech: saw/NOUN, ADJ"
 WORDS = ("all", "content", "function")

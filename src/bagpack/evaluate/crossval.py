@@ -350,9 +350,8 @@ def _notes(
         )
     never = int((counts.seen[tested] == 0).sum())
     for name, n in zero_rows.items():
-        if n and not (
-            name == "v12" and n == never
-        ):  # pairs never seen together are reported with the data set
+        # Pairs never seen together are reported with the data set.
+        if n and not (name == "v12" and n == never):
             notes.append(f"{n} of {int(tested.sum())} tested rows have an all-zero vector in {name}.")
     if targets.kind == "rating":
         notes.append(

@@ -42,9 +42,8 @@ from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.vectors.matrix import BlockMatrix
 
 STRONGEST = 12
-MOST_ROWS_FOR_FEATURES = (
-    20_000  # more rows have no learning curve and no features: they take as long as the folds
-)
+# More rows have no learning curve and no features: they take as long as the folds.
+MOST_ROWS_FOR_FEATURES = 20_000
 
 
 @dataclass(frozen=True)

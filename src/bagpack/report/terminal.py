@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table
 
-_EDGES, _BETWEEN = (
-    4,
-    3,
-)  # columns of a terminal that a table takes at its edges, and before each further column
+_EDGES, _BETWEEN = 4, 3  # columns of a terminal that a table takes at its edges, and before each further one
 _QUESTIONS = 10  # that are shown
 _LISTED = 8  # words or pairs of a list that are shown
 _MISTAKES = 5  # that are shown
@@ -100,7 +97,7 @@ def _table(title: str, columns: Iterable[str], first: str) -> Table:
 class ScoreTables:
     """A row for each condition and baseline, a column for each metric.
 
-    Metrics that do not fit into the width stand in a table below, so that no name and no number is cut.
+    Metrics that do not fit into the width are in a table below, so that no name and no number is cut.
     """
 
     def __init__(self, result: EvaluationResult) -> None:

@@ -16,12 +16,8 @@ from bagpack.tasks.workbook import DateCell
 
 _HEADER_WITHIN = 20  # lines that are searched for a header, for a message
 _FORMULA_ERRORS = frozenset({"#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#null!", "#num!"})
-SPELLINGS = {
-    "J": "ADJ",
-    "S": "ADJ",
-    "ADJECTIVE": "ADJ",
-    "ADVERB": "ADV",
-}  # that data sets have for parts of speech
+# Other names that data sets have for parts of speech.
+SPELLINGS = {"J": "ADJ", "S": "ADJ", "ADJECTIVE": "ADJ", "ADVERB": "ADV"}
 _SUBJECT_ROLES = frozenset({"a0", "arg0", "nsubj", "subj", "subject", "agent"})
 
 

@@ -102,7 +102,7 @@ def parse_toefl(file: TextFile, answers: str | Path | None) -> Iterator[RawQuest
     """TOEFL's text: ``1. stem``, then ``a. choice`` lines; the answers in a file next to it or in the text.
 
     The number and the letter may be followed by a point, a bracket or blanks; a choice may repeat the number
-    (``1-a) choice``) or stand in brackets (``(a) choice``). A line ``answer: b`` answers the
+    (``1-a) choice``) or be in brackets (``(a) choice``). A line ``answer: b`` answers the
     question it follows.
     """
     questions: list[tuple[str, RawQuestion]] = []

@@ -293,7 +293,7 @@ class OpenSearchBuilder:
 
 
 class OpenSearchKind(EngineKind):
-    """`opensearch+https://…` and its kin."""
+    """`opensearch+https://…`, `elasticsearch+https://…`, and both with `+http`."""
 
     def connect(self, address: Address, timeout: float, sender: Sender) -> OpenSearchEngine:
         """Open an index."""

@@ -205,9 +205,8 @@ class Server:
                     if not done:
                         raise self._not_indexed(item)
                 return
-            except (
-                BusyError
-            ) as error:  # the whole request; the documents have ids, so that none is indexed twice
+            except BusyError as error:
+                # The whole request; the documents have ids, so that none is indexed twice.
                 if attempt == BULK_RETRIES:
                     raise
                 pause = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.0)

@@ -1,7 +1,7 @@
 """PostgreSQL full-text search. `postgresql://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE[?table=NAME]`.
 
 By default the table is `bagpack_sentences`, which `bagpack engine build` makes: a row per sentence, our tokens in a
-`tsvector` with a GIN index. A table of the user's own is named by `table`, `column` (its text) and, as it pleases,
+`tsvector` with a GIN index. A table of the user's own is named by `table`, `column` (its text) and, optionally,
 `id` (a column that names the document), `vector` (a `tsvector` column) and `config` (a text search configuration,
 `simple` if none is named). Everything else in the query string goes to the driver (`sslmode=require`).
 """

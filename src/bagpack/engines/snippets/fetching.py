@@ -23,12 +23,7 @@ from bagpack.engines.snippets.assemble import Assembler, write_vertical
 from bagpack.engines.snippets.corpus import FORMAT_VERSION, KIND, ROLES, SnippetCorpus
 from bagpack.engines.snippets.refetch import Wanted, holds_already, shown_forms
 from bagpack.errors import UsageError
-from bagpack.files import (
-    digest,
-    read_json,
-    write_bytes,
-    write_json,
-)
+from bagpack.files import digest, read_json, write_bytes, write_json
 from bagpack.tasks.words import Pair, unordered_pairs
 
 
@@ -75,9 +70,8 @@ def fetch_snippets(
     """
     options = options or TextOptions()
     out = Path(out)
-    check_replaceable(
-        out, is_ours=_is_snippets, what="snippet corpus", overwrite=True
-    )  # or resumed, see below
+    # One that is there is replaced or resumed, see below.
+    check_replaceable(out, is_ours=_is_snippets, what="snippet corpus", overwrite=True)
     plan = plan_fetch(pairs, inflector or Inflector(options.lang), options)
     manners = manners or Manners()
     if isinstance(engine, str):
