@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy import stats
 
+from bagpack.evaluate.schema import without_nan
 from bagpack.wording import metric_info
 
 if TYPE_CHECKING:
@@ -27,17 +28,7 @@ class Score:
 
     def to_dict(self) -> dict[str, Json]:
         """As JSON: None for NaN."""
-        return {
-            "mean": number(self.mean),
-            "low": number(self.low),
-            "high": number(self.high),
-            "folds": [number(value) for value in self.folds],
-        }
-
-
-def number(value: float) -> float | None:
-    """A float for JSON: None for NaN and the infinities."""
-    return float(value) if math.isfinite(value) else None
+        return cast("dict[str, Json]", without_nan(asdict(self)))
 
 
 def interval(values: Sequence[float], metric: str = "", *, test_share: float = 0.0) -> Score:
@@ -94,21 +85,11 @@ class Comparison:
     high: float
     p: float
     p_plain: float
-    folds: int
 
     def to_dict(self) -> dict[str, Json]:
         """As JSON: None for NaN."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "metric": self.metric,
-            "difference": number(self.difference),
-            "low": number(self.low),
-            "high": number(self.high),
-            "p": number(self.p),
-            "p_plain": number(self.p_plain),
-            "test": "paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)",
-        }
+        test = "paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)"
+        return {**cast("dict[str, Json]", without_nan(asdict(self))), "test": test}
 
 
 def compare(
@@ -125,7 +106,7 @@ def compare(
     k = len(differences)
     score = interval(differences.tolist(), test_share=test_share)
     if k < 2:
-        return Comparison(*names, metric, score.mean, math.nan, math.nan, math.nan, math.nan, k)
+        return Comparison(*names, metric, score.mean, math.nan, math.nan, math.nan, math.nan)
     spread = float(differences.std(ddof=1))
 
     def p_value(error: float) -> float:
@@ -134,6 +115,4 @@ def compare(
         return float(2 * stats.t.sf(abs(score.mean) / error, k - 1))
 
     corrected, plain = spread * math.sqrt(1 / k + test_share), spread / math.sqrt(k)
-    return Comparison(
-        *names, metric, score.mean, score.low, score.high, p_value(corrected), p_value(plain), k
-    )
+    return Comparison(*names, metric, score.mean, score.low, score.high, p_value(corrected), p_value(plain))

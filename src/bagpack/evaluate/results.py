@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bagpack.evaluate.comparison import Comparison, Score, number
-from bagpack.evaluate.schema import RESULT_FORMAT
+from bagpack.evaluate.comparison import Comparison, Score
+from bagpack.evaluate.schema import RESULT_FORMAT, without_nan
 from bagpack.notebook import html_table
 from bagpack.wording import metric_label, show_interval, show_score
 
@@ -21,20 +21,14 @@ class Fold:
     """One fold's sizes and time."""
 
     name: str
-    n_train: int
-    n_test: int
+    train: int
+    test: int
     dropped: int
     seconds: float
 
     def to_dict(self) -> dict[str, Json]:
         """As JSON."""
-        return {
-            "name": self.name,
-            "train": self.n_train,
-            "test": self.n_test,
-            "dropped": self.dropped,
-            "seconds": round(self.seconds, 4),
-        }
+        return {**asdict(self), "seconds": round(self.seconds, 4)}
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,7 @@ class Bucket:
 
     def to_dict(self) -> dict[str, Json]:
         """As JSON: None for NaN."""
-        return {"name": self.name, "n": self.n, "scores": {k: number(v) for k, v in self.scores.items()}}
+        return cast("dict[str, Json]", without_nan(asdict(self)))
 
 
 @dataclass(frozen=True)
