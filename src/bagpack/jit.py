@@ -111,7 +111,9 @@ def _import_without_blas() -> None:
     def no_blas() -> None:
         raise ImportError("bagpack has no use for a BLAS")
 
-    found = linalg.ensure_blas
+    found = getattr(linalg, "ensure_blas", None)
+    if found is None:  # another numba, which may look for it elsewhere: then it is only slower
+        return
     linalg.ensure_blas = no_blas
     try:
         import numba.np.arraymath  # looks for it once  # noqa: F401
