@@ -410,6 +410,8 @@ def test_parquet_and_frames_hold_the_same_long_table(matrix, tmp_path):
         assert list(table.columns) == ["w1", "w2", "feature", "count"], name
         rows = table.rows() if name == "polars" else table.itertuples(index=False, name=None)
         assert [tuple(row) for row in rows] == expected, name
+    alone = to_frame(matrix.block("v12"), "pandas").itertuples(index=False, name=None)
+    assert [*map(tuple, alone)] == [row for row in expected if row[2].startswith("v12:")]
     with pytest.raises(UsageError, match="choose pandas or polars"):
         to_frame(matrix, "arrow")
 

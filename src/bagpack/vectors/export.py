@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -30,64 +30,59 @@ OTHER_FILES = frozenset(
 )  # fmt: skip
 
 
-def long_rows(matrix: BlockMatrix, condition: str = "v1v2v12") -> Iterator[dict[str, list[Any]]]:
+def long_rows(matrix: BlockMatrix) -> Iterator[dict[str, list[Any]]]:
     """Non-zero counts as columns w1, w2, feature, count, a batch of pairs at a time."""
-    names = np.array(matrix.feature_names(condition), dtype=object)
+    names = np.array(matrix.feature_names(), dtype=object)
     for start in range(0, len(matrix), ROWS_AT_ONCE):
-        part = matrix.select(range(start, min(start + ROWS_AT_ONCE, len(matrix))))
-        counts = part.block(condition)
-        repeats = np.diff(counts.indptr)
+        part = matrix.select(slice(start, start + ROWS_AT_ONCE))
+        repeats = np.diff(part.indptr)
         yield {
             "w1": np.repeat(np.array([w1 for w1, _ in part.pairs], dtype=object), repeats).tolist(),
             "w2": np.repeat(np.array([w2 for _, w2 in part.pairs], dtype=object), repeats).tolist(),
-            "feature": names[counts.indices].tolist(),
-            "count": counts.data.tolist(),
+            "feature": names[part.indices].tolist(),
+            "count": part.data.tolist(),
         }
 
 
-def write_tsv(matrix: BlockMatrix, out: IO[str], condition: str = "v1v2v12") -> None:
+def write_tsv(matrix: BlockMatrix, out: IO[str]) -> None:
     """`w1 w2 feature count` with a header, non-zero counts only."""
     out.write("\t".join(COLUMNS) + "\n")
-    for batch in long_rows(matrix, condition):
+    for batch in long_rows(matrix):
         out.writelines(
             f"{w1}\t{w2}\t{feature}\t{count}\n"
             for w1, w2, feature, count in zip(*batch.values(), strict=True)
         )
 
 
-def write_svmlight(
-    matrix: BlockMatrix, out: IO[str], condition: str = "v1v2v12", y: Sequence[float] | None = None
-) -> None:
-    """A line a pair: target, 1-based feature:count, the pair as a comment."""
+def write_svmlight(matrix: BlockMatrix, out: IO[str]) -> None:
+    """A line a pair: 0 for the target, 1-based feature:count, the pair as a comment."""
     for start in range(0, len(matrix), ROWS_AT_ONCE):
-        part = matrix.select(range(start, min(start + ROWS_AT_ONCE, len(matrix))))
-        counts = part.block(condition)
+        part = matrix.select(slice(start, start + ROWS_AT_ONCE))
         for i, (w1, w2) in enumerate(part.pairs):
-            row = slice(counts.indptr[i], counts.indptr[i + 1])
+            row = slice(part.indptr[i], part.indptr[i + 1])
             cells = " ".join(
                 f"{column + 1}:{value}"
-                for column, value in zip(counts.indices[row].tolist(), counts.data[row].tolist(), strict=True)
+                for column, value in zip(part.indices[row].tolist(), part.data[row].tolist(), strict=True)
             )
-            target = 0 if y is None else y[start + i]
-            out.write(f"{target:g} {cells} # {w1} {w2}\n")
+            out.write(f"0 {cells} # {w1} {w2}\n")
 
 
-def write_parquet(matrix: BlockMatrix, out: Path | BinaryIO, condition: str = "v1v2v12") -> None:
+def write_parquet(matrix: BlockMatrix, out: Path | BinaryIO) -> None:
     """The long table as Parquet."""
     pa = _pyarrow()
     kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     with pa.parquet.ParquetWriter(out, schema) as writer:
-        for batch in long_rows(matrix, condition):
+        for batch in long_rows(matrix):
             writer.write_table(pa.table(batch, schema=schema))
 
 
-def to_frame(matrix: BlockMatrix, library: str = "pandas", condition: str = "v1v2v12") -> Any:
+def to_frame(matrix: BlockMatrix, library: str = "pandas") -> Any:
     """The long table as a pandas or polars data frame."""
     if library not in ("pandas", "polars"):
         raise UsageError(f"the data-frame library {library!r} is unknown; choose pandas or polars")
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for batch in long_rows(matrix, condition):
+    for batch in long_rows(matrix):
         for name, values in batch.items():
             columns[name].extend(values)
     try:
