@@ -25,12 +25,14 @@ DOCUMENT = 1350  # tokens
 def count(name: str, pairs: list[tuple[str, str]], limit: int | None) -> None:
     """The basis and the vectors of the pairs, as a command that has just begun counts them."""
     from bagpack import Basis
+    from bagpack.contexts.distribute import open_store
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
     from bagpack.corpus import subcorpus
     from bagpack.vectors.matrix import BlockMatrix
 
     subcorpus._select.cache_clear()
+    open_store.cache_clear()
     corpus = subcorpus.open_corpus(name)
     BlockMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, 1500, 1), CountSettings(limit=limit), 1)
 

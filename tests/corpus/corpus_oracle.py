@@ -2,6 +2,7 @@
 
 import html
 import re
+from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
@@ -37,7 +38,8 @@ def sentences(corpus: Corpus) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     for shard in corpus.shards:
         forms = [form.decode() for form in shard.forms]
         keys = [key.decode() for key in shard.keys]
-        for position, token in enumerate(shard.tokens.tolist()):
+        for position in chain.from_iterable(map(range, *shard.runs)):
+            token = int(shard.tokens[position])
             if token & int(SENTENCE_START):
                 found.append((shard.document_at(position), []))
             kind = token & int(TYPE_MASK)

@@ -114,7 +114,7 @@ def _collocates(library: Library, word: str) -> list[str]:
 def _content_words(library: Library, most: int) -> list[str]:
     """Frequent words, without the most frequent; words with several forms if there are, as content words have."""
     lexicon = library.background.lexicon
-    order = np.argsort(-lexicon.counts, kind="stable")[:2000]
+    order = np.argsort(-lexicon.counts, kind="stable")[: min(2000, library.background.types)]
     step = max(1, min(25, len(order) // (4 * most)))
     words = [lexicon.keys[int(i)] for i in order[min(len(order) // 4, 300) :: step]]
     words = [word for word in words if word.isalpha() and len(word) > 2]

@@ -116,8 +116,8 @@ class Numbered:
 
 def find_units(corpus: Corpus, choice: BasisChoice, n_jobs: int | None) -> Units:
     """All units of a corpus."""
-    counts = np.asarray(corpus.lexicon.counts, np.int64)
-    keys = np.arange(counts.size)
+    keys = np.flatnonzero(corpus.lexicon.counts)  # not all occur in a subcorpus
+    counts = np.asarray(corpus.lexicon.counts, np.int64)[keys]
     tags = np.full(keys.size, ANY)
     if choice.tags:
         calls = [(corpus.absolute_name, shards) for shards in _shard_groups(corpus, n_jobs)]
@@ -133,10 +133,11 @@ def find_units(corpus: Corpus, choice: BasisChoice, n_jobs: int | None) -> Units
 
 
 @kernel
-def _count_tags(tokens, tags, key_of_type, table):  # type: ignore[no-untyped-def]
+def _count_tags(tokens, tags, starts, ends, key_of_type, table):  # type: ignore[no-untyped-def]
     """Add the tokens of each key with each tag to a table keys × tags."""
-    for i in range(tokens.size):
-        table[key_of_type[tokens[i] & TYPE_MASK], tags[i]] += 1
+    for r in range(starts.size):
+        for i in range(starts[r], ends[r]):
+            table[key_of_type[tokens[i] & TYPE_MASK], tags[i]] += 1
 
 
 def count_tagged_keys(store: str, shards: Sequence[Shard]) -> tuple[None, Arrays]:
@@ -145,7 +146,7 @@ def count_tagged_keys(store: str, shards: Sequence[Shard]) -> tuple[None, Arrays
 
     def counts(shard: Shard) -> tuple[I64, I64]:
         table = np.zeros((len(shard.keys), len(UNIVERSAL)), np.uint32)
-        _count_tags(shard.tokens, shard.tags, shard.key_of_type, table)
+        _count_tags(shard.tokens, shard.tags, *shard.runs, shard.key_of_type, table)
         own, tags = np.nonzero(table)
         return keys.find(shard.keys)[own] * len(UNIVERSAL) + tags, table[own, tags].astype(np.int64)
 
@@ -200,50 +201,54 @@ def _of_kind(content: NDArray[np.bool_], choice: BasisChoice) -> NDArray[np.bool
 
 
 @kernel
-def _fill_table(tokens, tags, numbers, variants, of_tag, table):  # type: ignore[no-untyped-def]
+def _fill_table(tokens, tags, starts, ends, numbers, variants, of_tag, table):  # type: ignore[no-untyped-def]
     """Count bigrams of numbered units inside sentences; `numbers` gives each type's unit, or its row of `variants`."""
-    previous = previous_tag = np.int64(-1)
-    for i in range(tokens.size):
-        token = tokens[i]
-        current = np.int64(numbers[token & TYPE_MASK])
-        if variants.ndim == 1:
-            if previous >= 0 and current >= 0 and not token & SENTENCE_START:
-                table[previous, current] += 1
-        else:
-            current = np.int64(variants[current, tags[i]])
-            tag = np.int64(of_tag[tags[i]])
-            if not token & SENTENCE_START:
-                for first in (previous, previous_tag):
-                    for second in (current, tag):
-                        if first >= 0 and second >= 0:
-                            table[first, second] += 1
-            previous_tag = tag
-        previous = current
+    for r in range(starts.size):
+        previous = previous_tag = np.int64(-1)
+        for i in range(starts[r], ends[r]):
+            token = tokens[i]
+            current = np.int64(numbers[token & TYPE_MASK])
+            if variants.ndim == 1:
+                if previous >= 0 and current >= 0 and not token & SENTENCE_START:
+                    table[previous, current] += 1
+            else:
+                current = np.int64(variants[current, tags[i]])
+                tag = np.int64(of_tag[tags[i]])
+                if not token & SENTENCE_START:
+                    for first in (previous, previous_tag):
+                        for second in (current, tag):
+                            if first >= 0 and second >= 0:
+                                table[first, second] += 1
+                previous_tag = tag
+            previous = current
 
 
 @kernel
-def _collect_codes(tokens, tags, numbers, variants, of_tag, size, part, parts, codes):  # type: ignore[no-untyped-def]
+def _collect_codes(  # type: ignore[no-untyped-def]
+    tokens, tags, starts, ends, numbers, variants, of_tag, size, part, parts, codes
+):
     """Codes first·size + second of bigrams whose first unit falls into this part; returns how many."""
-    previous = previous_tag = np.int64(-1)
     n = 0
-    for i in range(tokens.size):
-        token = tokens[i]
-        current = np.int64(numbers[token & TYPE_MASK])
-        if variants.ndim == 1:
-            if previous >= 0 and current >= 0 and not token & SENTENCE_START and previous % parts == part:
-                codes[n] = previous * size + current
-                n += 1
-        else:
-            current = np.int64(variants[current, tags[i]])
-            tag = np.int64(of_tag[tags[i]])
-            if not token & SENTENCE_START:
-                for first in (previous, previous_tag):
-                    for second in (current, tag):
-                        if first >= 0 and second >= 0 and first % parts == part:
-                            codes[n] = first * size + second
-                            n += 1
-            previous_tag = tag
-        previous = current
+    for r in range(starts.size):
+        previous = previous_tag = np.int64(-1)
+        for i in range(starts[r], ends[r]):
+            token = tokens[i]
+            current = np.int64(numbers[token & TYPE_MASK])
+            if variants.ndim == 1:
+                if previous >= 0 and current >= 0 and not token & SENTENCE_START and previous % parts == part:
+                    codes[n] = previous * size + current
+                    n += 1
+            else:
+                current = np.int64(variants[current, tags[i]])
+                tag = np.int64(of_tag[tags[i]])
+                if not token & SENTENCE_START:
+                    for first in (previous, previous_tag):
+                        for second in (current, tag):
+                            if first >= 0 and second >= 0 and first % parts == part:
+                                codes[n] = first * size + second
+                                n += 1
+                previous_tag = tag
+            previous = current
     return n
 
 
@@ -253,7 +258,7 @@ def count_in_table(shards: Sequence[Shard], shared: Shared, size: int) -> tuple[
     table = np.zeros((size, size), np.uint32)
     for shard in shards:
         numbers, tags = units.in_shard(shard)
-        _fill_table(shard.tokens, tags, numbers, units.variants, units.of_tag, table)
+        _fill_table(shard.tokens, tags, *shard.runs, numbers, units.variants, units.of_tag, table)
     flat = table.reshape(-1)
     codes = np.flatnonzero(flat != 0)  # three times as fast as without the comparison
     return None, (flat,) if codes.size > flat.size // 2 else (codes.astype(np.uint32), flat[codes])
@@ -284,8 +289,11 @@ def add_tables(results: Iterator[Arrays], size: int) -> tuple[I64, I64]:
 
 def _sorted_codes(shard: Shard, units: Numbered, size: int, part: int, parts: int) -> tuple[I64, I64]:
     numbers, tags = units.in_shard(shard)
-    codes = np.empty(shard.tokens.size * (1 if units.variants.ndim == 1 else 4), np.int64)
-    n = _collect_codes(shard.tokens, tags, numbers, units.variants, units.of_tag, size, part, parts, codes)
+    starts, ends = shard.runs
+    codes = np.empty(int((ends - starts).sum()) * (1 if units.variants.ndim == 1 else 4), np.int64)
+    n = _collect_codes(
+        shard.tokens, tags, starts, ends, numbers, units.variants, units.of_tag, size, part, parts, codes
+    )
     ordered = np.sort(codes[:n])
     firsts = _run_starts(ordered)
     return ordered[firsts], np.diff(np.append(firsts, n))

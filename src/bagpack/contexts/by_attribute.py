@@ -99,8 +99,7 @@ def count_by(corpus: Corpus, words: Sequence[str], by: str, windows: Windows | N
         places, texts = shard.attributes.column(name)
         labels = [_label(text, width) for text in texts]
         starts = shard.document_starts.astype(np.int64)
-        lengths = np.diff(np.append(starts, shard.tokens.size))
-        tokens = np.bincount(places, weights=lengths, minlength=len(texts)).astype(np.int64)
+        tokens = np.bincount(places, weights=shard.document_lengths, minlength=len(texts)).astype(np.int64)
         firsts = found.get(number, np.zeros(0, np.int64))
         documents = np.searchsorted(starts, firsts, side="right") - 1
         seen = np.bincount(places[documents], minlength=len(texts))

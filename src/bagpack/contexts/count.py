@@ -149,10 +149,7 @@ def capped_occurrences(
     drawn = {n: drawn_numbers(counts[:, n], names[n], settings.limit, settings.sample) for n in over}
     result = []
     for number, (shard, place) in enumerate(zip(shards, places, strict=True)):
-        moved = {n: place.positions(shard.postings, n)[drawn[n][number]] for n in over}
-        kept = np.flatnonzero(place.is_extra).tolist()
-        moved |= {n: place.positions(place.extra, n) for n in kept if n not in moved}
-        result.append(place.move(moved))
+        result.append(place.move({n: place.positions(shard.postings, n)[drawn[n][number]] for n in over}))
     return result
 
 

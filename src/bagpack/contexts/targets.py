@@ -184,13 +184,13 @@ class Occurrences:
         return source[int(self.lows[target]) : int(self.highs[target])]
 
     def move(self, positions: dict[int, U32]) -> Occurrences:
-        """New positions for some of the targets; all others must be in the postings."""
+        """New positions for some of the targets."""
         lows, highs, is_extra = self.lows.copy(), self.highs.copy(), self.is_extra.copy()
-        size = 0
+        size = self.extra.size
         for n, array in positions.items():
             lows[n], highs[n], is_extra[n] = size, size + array.size, True
             size += array.size
-        extra = np.concatenate(list(positions.values())) if positions else NO_POSITIONS
+        extra = np.concatenate([self.extra, *positions.values()])
         return Occurrences(lows, highs, self.lengths, is_extra, read_only(extra))
 
 
@@ -222,24 +222,25 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
     """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
     keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
     flat = find_keys(shard, keys.flat)
-    first = flat[keys.ends - keys.lengths]
-    known = first >= 0
-    bounds = shard.posting_bounds
-    single = Occurrences(
-        np.where(known, bounds[np.where(known, first, 0)], 0).astype(np.int64),
-        np.where(known, bounds[np.where(known, first + 1, 0)], 0).astype(np.int64),
-        keys.lengths,
-        np.zeros(first.size, np.bool_),
-        read_only(NO_POSITIONS),
-    )
     filtered = keys.filtered
+    single = flat[keys.ends - keys.lengths]
+    single[filtered] = -1
+    positions, lows, highs = shard.positions_of(single)
+    is_extra = positions is not shard.postings
+    found = Occurrences(
+        lows,
+        highs,
+        keys.lengths,
+        np.full(single.size, is_extra),
+        positions if is_extra else read_only(NO_POSITIONS),
+    )
     if not filtered:
-        return single
+        return found
     runs = {}
     for n in filtered:
         own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))
         runs[n] = run_starts(shard, flat[own], None if keys.tags is None else keys.tags[own])
-    return single.move(runs)
+    return found.move(runs)
 
 
 def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:

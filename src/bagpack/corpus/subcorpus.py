@@ -1,12 +1,11 @@
-"""A subcorpus: the documents of a store that satisfy a condition, in memory.
+"""A subcorpus: the documents of a store that satisfy a condition.
 
-The vocabulary is that of the store, with its numbers, so no string is sorted or looked up again. Selected tokens are
-copied, and postings and counts are made by a pass over them, when they are first asked for. Nothing is kept on disk.
+Nothing is copied. Tokens, postings and vocabulary are those of the store; the occurrences of a word are its postings
+inside the selected documents. Every document begins with a sentence, so no window leaves one.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
@@ -16,143 +15,181 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.lexicon_writer import merge_all, new_array
-from bagpack.corpus.build.shard_writer import fill_postings
+from bagpack.corpus.build.normalise import fold_all
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.corpus import WHERE, Corpus, Shards, divide_name
-from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import FormCounts, Shard, sum_keys
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.store.strings import FEW, Strings, compare
 from bagpack.corpus.store.where import Where
-from bagpack.corpus.text.casefold import folding
+from bagpack.corpus.text.casefold import fold
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import UsageError
 from bagpack.files import digest
 from bagpack.jit import kernel, read_only
 
 I64 = NDArray[np.int64]
+U32 = NDArray[np.uint32]
+
+FEW_POSITIONS = 1 << 16  # that are compared without a kernel, which would take longer to load
+WORD_BITS, WORD_MASK = np.uint64(6), np.uint64(63)  # of a position: which word of 64 bits, which bit of it
+ONE = np.uint64(1)
+ALL_BITS = np.uint64(2**64 - 1)
 
 
 @kernel
-def _count_types(tokens, counts):  # type: ignore[no-untyped-def]
-    for i in range(tokens.size):
-        counts[tokens[i] & TYPE_MASK] += 1
+def _mark(starts, ends, bits):  # type: ignore[no-untyped-def]
+    """Set the bits start..end-1 of each run."""
+    for r in range(starts.size):
+        start, end = np.uint64(starts[r]), np.uint64(ends[r] - 1)
+        first, last = start >> WORD_BITS, end >> WORD_BITS
+        above, below = ALL_BITS << (start & WORD_MASK), ALL_BITS >> (WORD_MASK - (end & WORD_MASK))
+        if first == last:
+            bits[first] |= above & below
+        else:
+            bits[first] |= above
+            bits[last] |= below
+            for word in range(first + ONE, last):
+                bits[word] = ALL_BITS
+
+
+@kernel
+def _keep_marked(positions, lows, highs, bits, kept, bounds):  # type: ignore[no-untyped-def]
+    """Copy the marked ones of positions[lows[t]:highs[t]], one t after the other; bounds[t + 1] is where t's end.
+
+    Which ones are marked cannot be predicted, so there is no branch: what is not kept is overwritten by the next.
+    """
+    at = np.uint64(0)
+    for t in range(lows.size):
+        for i in range(np.uint64(lows[t]), np.uint64(highs[t])):
+            position = np.uint64(positions[i])
+            kept[at] = positions[i]
+            at += bits[position >> WORD_BITS] >> (position & WORD_MASK) & ONE
+        bounds[t + 1] = at
+
+
+@kernel
+def _count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
+    for r in range(starts.size):
+        for i in range(starts[r], ends[r]):
+            counts[tokens[i] & TYPE_MASK] += 1
+
+
+@kernel
+def _add_counts(blob, offsets, counts, all_blob, all_offsets, total):  # type: ignore[no-untyped-def]
+    """Add the counts of sorted strings to those of a sorted list that has all of them.
+
+    The next string is searched from the last one on, at first in small steps: it is near.
+    """
+    at = 0
+    size = all_offsets.size - 1
+    for k in range(counts.size):
+        if counts[k] == 0:
+            continue
+        start, end = np.int64(offsets[k]), np.int64(offsets[k + 1])
+        step = 1
+        low, high = at, at
+        while high < size and (
+            compare(all_blob, np.int64(all_offsets[high]), np.int64(all_offsets[high + 1]), blob, start, end)
+            < 0
+        ):
+            low = high + 1
+            high = min(high + step, size)
+            step *= 2
+        while low < high:
+            middle = (low + high) // 2
+            if (
+                compare(
+                    all_blob,
+                    np.int64(all_offsets[middle]),
+                    np.int64(all_offsets[middle + 1]),
+                    blob,
+                    start,
+                    end,
+                )
+                < 0
+            ):
+                low = middle + 1
+            else:
+                high = middle
+        at = low
+        total[at] += counts[k]
 
 
 class ShardPart(Shard):
-    """The documents of a shard that a condition selects, as a shard of their own, in memory.
-
-    The vocabulary is that of the shard, with its numbers; types and keys may not occur. `form_keys` are the shard's.
-    """
+    """A shard of which only the documents count that a condition selects. Positions are those of the shard."""
 
     def __init__(self, directory: Path, condition: str, options: TextOptions) -> None:
         super().__init__(directory)
-        self.whole = Shard(directory)
         self.condition = condition
         self.options = options
 
     @cached_property
     def selected(self) -> NDArray[np.bool_]:
-        """Which documents of the shard are part of it."""
-        mask: NDArray[np.bool_] = Where(self.condition).documents(self.whole)
+        """Which documents of the shard count."""
+        mask: NDArray[np.bool_] = Where(self.condition).documents(self)
         return mask
 
     @cached_property
-    def _documents(self) -> tuple[I64, I64]:
-        """Where the selected documents start and end in the shard."""
-        starts = self.whole.document_starts.astype(np.int64)
-        ends = np.append(starts[1:], self.whole.facts["tokens"])[: starts.size]
-        return starts[self.selected], ends[self.selected]
+    def document_lengths(self) -> I64:
+        """Tokens of each document, 0 if it is not selected."""
+        return np.where(self.selected, super().document_lengths, 0)
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
-        """As in shard.json: what of it differs from the shard's."""
-        starts, ends = self._documents
-        whole = self.whole.facts
-        continued = np.count_nonzero(self.selected[: len(self.whole.documents) - int(whole["documents"])])
-        return {
-            **whole,
-            "tokens": int((ends - starts).sum()),
-            "documents": starts.size - int(continued),
-            "attributes": list(self.attributes.names),
-        }
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """Those of the files, which are the shard's."""
-        return self.whole.numbers
-
-    @property
-    def has_tags(self) -> bool:
-        """Whether its tokens have parts of speech."""
-        return self.whole.has_tags
+    def own_documents(self) -> I64:
+        """Numbers of the selected documents that begin in this shard."""
+        own = super().own_documents
+        return own[self.selected[own]]
 
     @cached_property
-    def document_starts(self) -> NDArray[np.uint32]:
-        """Position of each selected document's first token."""
-        starts, ends = self._documents
-        first: I64 = np.cumsum(ends - starts) - (ends - starts)
-        return first.astype(np.uint32)
-
-    @cached_property
-    def documents(self) -> Strings:
-        """Ids of the selected documents."""
-        return self.whole.documents.take(np.flatnonzero(self.selected))
-
-    @cached_property
-    def attributes(self) -> AttributeColumns:
-        """Attributes of the selected documents."""
-        return self.whole.attributes.take(np.flatnonzero(self.selected))
-
-    @cached_property
-    def _runs(self) -> tuple[I64, I64]:
-        """Starts and ends of the selected tokens in the shard; documents that follow each other are one run."""
-        starts, ends = (own[self._documents[0] < self._documents[1]] for own in self._documents)
+    def runs(self) -> tuple[I64, I64]:
+        """Starts and ends of the selected tokens; documents that follow each other are one run."""
+        lengths = self.document_lengths
+        starts = self.document_starts[lengths > 0].astype(np.int64)
+        ends = starts + lengths[lengths > 0]
         apart = starts[1:] != ends[:-1]
-        return starts[np.append(True, apart)], ends[np.append(apart, True)]
+        return starts[np.append(True, apart)[: starts.size]], ends[np.append(apart, True)[: starts.size]]
 
     @cached_property
-    def tokens(self) -> NDArray[np.uint32]:
-        """The tokens of one selected document after the other."""
-        tokens = self._gather(self.whole.tokens)
-        starts, ends = self._runs
-        firsts = np.cumsum(ends - starts) - (ends - starts)
-        tokens[firsts] = (tokens[firsts] | SENTENCE_START) & ~GLUED  # the text before is not part of it
-        return read_only(tokens)
+    def _bits(self) -> NDArray[np.uint64]:
+        """A bit for each token, set if it is selected."""
+        bits = np.zeros((self.tokens.size >> 6) + 1, np.uint64)
+        _mark(*self.runs, bits)
+        return bits
+
+    def positions_of(self, keys: I64) -> tuple[U32, I64, I64]:
+        """Positions of the keys in selected documents, and where those of each key begin and end; -1 is no key."""
+        postings, lows, highs = super().positions_of(keys)
+        counts = highs - lows
+        total = int(counts.sum())
+        bounds = np.zeros(keys.size + 1, np.int64)
+        if total <= FEW_POSITIONS:
+            own = np.concatenate(
+                [postings[low:high] for low, high in zip(lows, highs, strict=True)] or [postings[:0]]
+            )
+            starts, ends = self.runs
+            run = np.searchsorted(starts, own, side="right") - 1
+            inside = (run >= 0) & (own < ends[run])
+            np.cumsum(
+                np.bincount(np.repeat(np.arange(keys.size), counts)[inside], minlength=keys.size),
+                out=bounds[1:],
+            )
+            kept = own[inside]
+        else:
+            kept = np.empty(total + 1, np.uint32)
+            _keep_marked(postings, lows, highs, self._bits, kept, bounds)
+        return read_only(kept[: bounds[-1]]), bounds[:-1], bounds[1:]
+
+    def key_positions(self, key: int) -> U32:
+        """Positions of a key in selected documents, ascending."""
+        return self.positions_of(np.array([key]))[0]
 
     @cached_property
-    def tags(self) -> NDArray[np.uint8]:
-        """Of these tokens."""
-        return read_only(self._gather(self.whole.tags))
-
-    def _gather(self, values: NDArray[Any]) -> NDArray[Any]:
-        out = new_array(self.facts["tokens"], values.dtype, Path(tempfile.gettempdir()))
-        at = 0
-        for low, high in zip(*(bounds.tolist() for bounds in self._runs), strict=True):
-            out[at : at + high - low] = values[low:high]
-            at += high - low
-        return out
-
-    @cached_property
-    def type_counts(self) -> NDArray[np.uint32]:
-        """Tokens of each type."""
+    def type_counts(self) -> U32:
+        """Selected tokens of each type."""
         counts = np.zeros(len(self.forms), np.uint32)
-        _count_types(self.tokens, counts)
+        _count_types(self.tokens, *self.runs, counts)
         return counts
-
-    @cached_property
-    def posting_bounds(self) -> I64:
-        """Key k's positions are postings[bounds[k]:bounds[k+1]]."""
-        counts = np.bincount(self.key_of_type, weights=self.type_counts, minlength=len(self.keys))
-        return read_only(np.append(0, np.cumsum(counts)).astype(np.int64))
-
-    @cached_property
-    def postings(self) -> NDArray[np.uint32]:
-        """Positions of all keys, key by key, ascending."""
-        postings = new_array(self.facts["tokens"], np.dtype(np.uint32), Path(tempfile.gettempdir()))
-        fill_postings(self.tokens, self.key_of_type, self.posting_bounds[:-1].copy(), postings)
-        return read_only(postings)
 
     def other_keys(self, forms: Sequence[str]) -> FormCounts:
         """How often each folded form occurs under keys that are not the form itself."""
@@ -161,25 +198,49 @@ class ShardPart(Shard):
         asked = np.full(len(self.keys), -1)
         asked[self.keys.find(keys)] = np.arange(len(keys))
         key_of = asked[self.key_of_type]
-        fold = folding(self.options)
+        types = np.flatnonzero((key_of >= 0) & (self.type_counts > 0)) if keys else np.zeros(0, np.int64)
+        ordered = Strings.of(sorted({form.encode() for form in forms}))
+        places = ordered.find(fold_all(self.forms.take(types), self.options))
         counts: Counter[tuple[str, str]] = Counter()
-        for number in np.flatnonzero((key_of >= 0) & (self.type_counts > 0)).tolist():
-            counts[fold(self.forms[number]), keys[key_of[number]]] += int(self.type_counts[number])
+        for number, place in zip(types[places >= 0].tolist(), places[places >= 0].tolist(), strict=True):
+            counts[ordered[place], keys[key_of[number]]] += int(self.type_counts[number])
         return {pair: counts[pair] for pair in found if pair in counts}
 
 
 class PartLexicon:
-    """The keys of a subcorpus, sorted, with counts."""
+    """The keys of the store, sorted, with their counts in a subcorpus, where some do not occur."""
 
     def __init__(self, shards: Sequence[Shard], whole: Corpus) -> None:
         self._shards = shards
         self._whole = whole.lexicon
-        self.keys, self.counts = merge_all(map(_counted_keys, shards), Path(tempfile.gettempdir()))
+        self.keys = whole.lexicon.keys
+
+    @cached_property
+    def counts(self) -> I64:
+        """Selected tokens of each key."""
+        counts = np.zeros(len(self.keys), np.int64)
+        for shard in self._shards:
+            own = np.bincount(shard.key_of_type, shard.type_counts, len(shard.keys)).astype(np.int64)
+            _add_counts(shard.keys.blob, shard.keys.offsets, own, self.keys.blob, self.keys.offsets, counts)
+        return counts
+
+    def counts_of(self, numbers: I64) -> I64:
+        """Selected tokens of some keys by number; of few without a pass over the subcorpus."""
+        if numbers.size > FEW:
+            return self.counts[numbers]
+        words = self.keys.take(numbers)
+        total = np.zeros(numbers.size, np.int64)
+        for shard in self._shards:
+            _, lows, highs = shard.positions_of(shard.keys.find(words))
+            total += highs - lows
+        return total
 
     def find(self, words: Iterable[str]) -> I64:
         """Key index of each word: as a key, failing that as a form; -1 if the subcorpus has neither."""
         listed = list(words)
         found = self.keys.find(listed)
+        keys = np.flatnonzero(found >= 0)
+        found[keys[self.counts_of(found[keys]) == 0]] = -1
         missing = np.flatnonzero(found < 0)
         missing = missing[self._whole.find(listed[k] for k in missing.tolist()) >= 0]
         if missing.size:
@@ -188,13 +249,6 @@ class PartLexicon:
             usual = {form: min(keys, key=lambda key: (-keys[key], key)) for form, keys in sums.items()}
             found[missing] = self.keys.find(usual.get(form, "") for form in forms)
         return found
-
-
-def _counted_keys(shard: Shard) -> tuple[Strings, I64]:
-    """The keys of a shard that occur, with counts."""
-    counts = np.diff(shard.posting_bounds)
-    keys = np.flatnonzero(counts)
-    return shard.keys.take(keys), counts[keys]
 
 
 class Subcorpus(Corpus):
@@ -207,9 +261,10 @@ class Subcorpus(Corpus):
         opened = partial(ShardPart, condition=condition, options=whole.options)
         every = [opened(directory) for directory in whole.shards.directories]
         self._selected = [shard.selected for shard in every]
-        self._documents = sum(int(shard.facts["documents"]) for shard in every)
-        used = [shard for shard in every if shard.facts["tokens"]]
-        self.shard_tokens = [int(shard.facts["tokens"]) for shard in used]
+        self._documents = sum(shard.own_documents.size for shard in every)
+        tokens = [int(shard.document_lengths.sum()) for shard in every]
+        used = [shard for shard, own in zip(every, tokens, strict=True) if own]
+        self.shard_tokens = [own for own in tokens if own]
         self._shards = Shards([shard.directory.absolute() for shard in used], opened)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -243,12 +298,26 @@ class Subcorpus(Corpus):
     @cached_property
     def sentences(self) -> int:
         """Sentences of the selected documents."""
-        return sum(int(np.count_nonzero(shard.tokens & SENTENCE_START)) for shard in self.shards)
+        return sum(
+            int(np.count_nonzero(shard.tokens[low:high] & SENTENCE_START))
+            for shard in self.shards
+            for low, high in zip(*shard.runs, strict=True)
+        )
 
     @property
     def types(self) -> int:
         """Distinct keys of the selected documents."""
-        return len(self.lexicon.keys)
+        return int(np.count_nonzero(self.lexicon.counts))
+
+    @cached_property
+    def attribute_names(self) -> list[str]:
+        """The attributes that selected documents have, sorted."""
+        return list(self.attributes)
+
+    def count(self, word: str) -> int:
+        """How many selected tokens the word's key has."""
+        found = self.lexicon.find([fold(word, self.options)])
+        return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
 
     @cached_property
     def content_hash(self) -> str:
@@ -261,7 +330,11 @@ class Subcorpus(Corpus):
     def tags(self) -> dict[str, int]:
         """Tokens of each universal part of speech, most frequent first; empty if the corpus has no tags."""
         tagged = [shard for shard in self.shards if shard.has_tags]
-        counts = [np.bincount(shard.tags, minlength=len(UNIVERSAL)) for shard in tagged]
+        counts = [
+            np.bincount(shard.tags[low:high], minlength=len(UNIVERSAL))
+            for shard in tagged
+            for low, high in zip(*shard.runs, strict=True)
+        ]
         total = np.sum(counts, axis=0).tolist() if tagged else []
         named = {UNIVERSAL[code]: count for code, count in enumerate(total) if count}
         return dict(sorted(named.items(), key=lambda pair: (-pair[1], pair[0])))

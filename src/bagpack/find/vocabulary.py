@@ -59,7 +59,7 @@ def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: 
     See `bagpack.corpus.store.function_words`. Of a small corpus without parts of speech, all words that have a letter.
     """
     corpus = corpus_of(source)
-    if not corpus.tags and corpus.lexicon.counts.size < SMALL:
+    if not corpus.tags and corpus.types < SMALL:
         return Vocabulary(frequent_words(corpus, most, min_count))
     numbers = frequent_numbers(corpus, most + FUNCTION_WORDS, min_count)
     words = words_of(corpus, numbers[is_content_word(corpus, numbers)])

@@ -155,6 +155,10 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     if tags is not None and not kept.all():
         tags = tags[: keep_tags(tokens, type_of_raw, tags)]
     tokens = tokens[: remap_tokens(tokens, type_of_raw)]
+    firsts = starts[starts < tokens.size]
+    tokens[firsts] = (
+        tokens[firsts] | SENTENCE_START
+    ) & ~GLUED  # subcorpora rely on it: no window leaves a document
 
     forms, keys_of_types = split_pairs(table.strings().take(by_count))
     keys, key_of_type = _sorted_keys(keys_of_types)

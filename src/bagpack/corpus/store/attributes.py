@@ -56,18 +56,8 @@ class AttributeColumns:
             return places.astype(np.uint32), texts
         return (places + 1).astype(np.uint32), ["", *texts]
 
-    def take(self, documents: NDArray[np.int64]) -> AttributeColumns:
-        """Of some of the documents, with what these have of names and values."""
-        cells = self.cells[:, documents]
-        named = np.flatnonzero(cells.any(axis=1))
-        used = np.unique(cells[cells > 0]).astype(np.int64)
-        number = np.zeros(len(self.values) + 1, np.uint32)
-        number[used] = np.arange(1, used.size + 1)
-        names = tuple(self.names[row] for row in named.tolist())
-        return AttributeColumns(names, number[cells[named]], self.values.take(used - 1))
-
-    def counts(self, name: str, first: int = 0) -> Counter[str]:
-        """Documents, from the first on, of each value of an attribute."""
+    def counts(self, name: str, documents: NDArray[np.int64]) -> Counter[str]:
+        """Of some documents, how many have each value of an attribute."""
         places, texts = self.column(name)
-        counted = np.bincount(places[first:], minlength=len(texts)).tolist()
+        counted = np.bincount(places[documents], minlength=len(texts)).tolist()
         return Counter({text: count for text, count in zip(texts, counted, strict=True) if text and count})

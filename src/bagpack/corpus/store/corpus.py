@@ -168,10 +168,9 @@ class Corpus:
         """The attributes of documents, and how many documents have each value."""
         found: dict[str, Counter[str]] = {}
         for shard in self.shards:
-            continued = len(shard.documents) - int(shard.facts["documents"])
             for name in shard.attributes.names:
-                found.setdefault(name, Counter()).update(shard.attributes.counts(name, continued))
-        return dict(sorted(found.items()))
+                found.setdefault(name, Counter()).update(shard.attributes.counts(name, shard.own_documents))
+        return {name: counts for name, counts in sorted(found.items()) if counts}
 
     @cached_property
     def lexicon(self) -> Lexicon:

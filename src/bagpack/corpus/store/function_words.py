@@ -54,7 +54,7 @@ def is_function_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
     lexicon = corpus.lexicon
     if corpus.options.lang == "en":
         return (numbers < 0) | _is_one_of(ENGLISH, corpus, numbers)
-    if lexicon.counts.size < SMALL:
+    if corpus.types < SMALL:
         return numbers < 0
     least = np.partition(lexicon.counts, lexicon.counts.size - FREQUENT)[lexicon.counts.size - FREQUENT]
     return np.asarray((numbers < 0) | (lexicon.counts[numbers] >= least))

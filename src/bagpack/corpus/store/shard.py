@@ -121,6 +121,22 @@ class Shard:
         return self._map("documents.start")
 
     @cached_property
+    def document_lengths(self) -> I64:
+        """Tokens of each document."""
+        ends = np.append(self.document_starts.astype(np.int64), self.facts["tokens"])
+        return np.diff(ends)
+
+    @cached_property
+    def own_documents(self) -> I64:
+        """Numbers of the documents that begin here: the first may be the rest of one that began in another shard."""
+        return np.arange(len(self.documents) - int(self.facts["documents"]), len(self.documents))
+
+    @cached_property
+    def runs(self) -> tuple[I64, I64]:
+        """Starts and ends of the runs of tokens that count: here all, in a subcorpus those of selected documents."""
+        return np.zeros(1, np.int64), np.array([self.facts["tokens"]], np.int64)
+
+    @cached_property
     def documents(self) -> Strings:
         """Document ids, in order."""
         return Strings(self._map("documents.blob"), self._map("documents.offsets"))
@@ -146,6 +162,13 @@ class Shard:
             for i in np.flatnonzero(lows < highs).tolist()
             for entry in range(int(lows[i]), int(highs[i]))
         }
+
+    def positions_of(self, keys: I64) -> tuple[U32, I64, I64]:
+        """An array of positions, and where in it those of each key begin and end; -1 is no key."""
+        bounds, known = self.posting_bounds, keys >= 0
+        lows = np.where(known, bounds[np.where(known, keys, 0)], 0)
+        highs = np.where(known, bounds[np.where(known, keys + 1, 0)], 0)
+        return self.postings, lows.astype(np.int64), highs.astype(np.int64)
 
     def key_positions(self, key: int) -> U32:
         """Positions of a key, ascending."""

@@ -98,8 +98,8 @@ def _first(
     corpus: Corpus, indices: NDArray[np.int64], scores: NDArray[np.float64], most: int
 ) -> list[KnownWord]:
     """The keys with the highest scores; of equal ones those that come first."""
-    best = np.arange(indices.size)
-    if indices.size > most:
+    best = np.flatnonzero(scores > 0)  # not all keys occur in a subcorpus
+    if best.size > most:
         best = np.flatnonzero(scores >= np.partition(scores, indices.size - most)[indices.size - most])
     best = best[np.argsort(-scores[best], kind="stable")][:most]
     lexicon = corpus.lexicon
