@@ -199,16 +199,16 @@ class SubcorpusOptions:
 
 def select(store: str | Path, condition: str) -> Corpus:
     """The documents of a store that satisfy a condition."""
-    from bagpack.corpus.store.corpus import Corpus as Store
-    from bagpack.corpus.subcorpus import select_documents
+    from bagpack.corpus.store.corpus import divide_name
+    from bagpack.corpus.subcorpus import open_corpus
     from bagpack.info import kind_of
 
-    kind = kind_of(Path(store))
+    kind = kind_of(divide_name(store)[0])
     if kind != "corpus":
         raise UsageError(
             f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
         )
-    return select_documents(Store.open(store), condition)
+    return open_corpus(store).where(condition)
 
 
 @dataclass(frozen=True)

@@ -156,18 +156,7 @@ def find_contexts(
     return Concordance(words, tuple(chain.from_iterable(lines)), found.total)
 
 
-def select_documents(corpus: Corpus, condition: str) -> Corpus:
-    """The corpus of the documents that satisfy a condition on their attributes.
-
-    All counts are those of an index of these documents alone.
-    """
-    from bagpack.corpus.subcorpus import select_documents
-
-    return select_documents(corpus, condition)
-
-
 Corpus.contexts = find_contexts  # the corpus is its first argument
-Corpus.where = select_documents
 
 
 def find_contexts_of(

@@ -76,9 +76,6 @@ class Corpus:
         Callable[..., Concordance]
     ]  # set by contexts.concordance, which `from bagpack import Corpus` loads
 
-    # The corpus of the documents that satisfy a condition: corpus.where('year >= 1900 and genre == "fiction"').
-    where: ClassVar[Callable[..., Corpus]]  # likewise
-
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = path
         self.manifest = manifest
@@ -176,6 +173,15 @@ class Corpus:
     def lexicon(self) -> Lexicon:
         """Keys with counts, and forms."""
         return Lexicon(self.path / self.manifest["lexicon"]["directory"], self.tokens, self.types)
+
+    def where(self, condition: str) -> Corpus:
+        """The corpus of the documents that satisfy a condition: `corpus.where('year >= 1900 and genre == "news"')`.
+
+        All counts are those of an index of these documents alone.
+        """
+        from bagpack.corpus.subcorpus import select_documents
+
+        return select_documents(self, condition)
 
     def resolve(self, words: Iterable[str]) -> list[str | None]:
         """The key of each word: itself, or the most frequent key of its form; None if unknown."""
