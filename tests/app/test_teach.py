@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -10,6 +11,8 @@ import httpx
 import jsonschema
 import pytest
 
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
 from tests.app.conftest import free_port, served
 from tests.app.test_accessibility import serious
 from tests.conftest import bagpack_command
@@ -167,8 +170,23 @@ def test_the_list_and_the_curve(corpus, examples, browser):
         context.close()
 
 
-def test_what_is_refused(corpus, examples):
-    with teaching(corpus, examples) as (base, _), httpx.Client(base_url=base, timeout=60) as web:
+def test_what_is_refused(corpus, examples, tmp_path):
+    """Also that with --where candidates come from the selected documents alone."""
+    shutil.copytree(corpus, tmp_path / "more.bp")
+    other = (
+        "<text id='other'>\n"
+        + "<s>\nthe\tthe\nknob\tknob\nof\tof\nthe\tthe\nlid\tlid\n</s>\n" * 50
+        + "</text>\n"
+    )
+    (tmp_path / "other.vert").write_text(other)
+    index_corpus(
+        [str(tmp_path / "other.vert")], tmp_path / "more.bp", TextOptions(columns="word,lemma"), append=True
+    )
+    with (
+        teaching(tmp_path / "more.bp", examples, "--where", "id == all") as (base, _),
+        httpx.Client(base_url=base, timeout=60) as web,
+    ):
+        assert web.get("/pair/knob/lid").status_code == 404
         before = examples.read_bytes()
         first = web.get("/teach.json").json()["questions"][0]
         pair = {"w1": first["w1"], "w2": first["w2"]}

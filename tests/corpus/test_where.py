@@ -2,6 +2,7 @@
 
 import json
 import random
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -195,8 +196,9 @@ def test_json_lines_and_parquet(tmp_path, write):
     corpus = build(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in nested)), tmp_path / "s")
     assert attributes_of(corpus) == expected
     pyarrow = pytest.importorskip("pyarrow")
+    columns = [{**row, "picture": b"bytes", "length": timedelta(1)} for row in nested]  # no attributes either
     pytest.importorskip("pyarrow.parquet").write_table(
-        pyarrow.Table.from_pylist(rows), tmp_path / "a.parquet"
+        pyarrow.Table.from_pylist(columns), tmp_path / "a.parquet"
     )
     found = attributes_of(build(tmp_path / "a.parquet", tmp_path / "t"))
     assert found == expected
@@ -422,8 +424,9 @@ def test_every_command_takes_a_condition(tagged, tmp_path, cli):
     assert found["pairs"] == alone["pairs"] and found["pairs"]
     done = cli("find", tagged.path, tmp_path / "d.tsv", "--where", "genre = ")
     assert done.code == 2 and "expected a value" in done.err
-    done = cli("serve", tagged.path, "--where", "nothing > 1")
-    assert done.code == 2 and "no document has the attribute 'nothing'" in done.err
+    for command, *words in (("serve",), ("relations", "a"), ("teach", tmp_path / "d.tsv")):
+        done = cli(command, tagged.path, *words, "--where", "nothing > 1")
+        assert done.code == 2 and "no document has the attribute 'nothing'" in done.err
 
 
 def test_a_model_of_a_subcorpus_finds_it_again(tagged, tmp_path, cli):

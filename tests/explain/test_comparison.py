@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 from scipy.stats import binomtest
@@ -127,6 +128,16 @@ def test_commands(corpus, cli, tmp_path, write):
         "compare", corpus.path, "cat", "--where", "genre == fiction", "--versus", "genre == news", "--json"
     )
     assert json.loads(found.out)["differences"][0]["name"].partition(":")[2] in ("dog", "lion")
+    for wrong, problem in (
+        (("--where", "genre"), "every document of .* satisfies --where 'genre', so there are no others"),
+        (
+            ("--where", "genre == fiction", "--versus", "genre"),
+            r"--versus '\(genre\) and not \(genre == fiction\)'",
+        ),
+        (("--where", "genre == ficton"), "no document of .* did you mean fiction"),
+    ):
+        done = cli("compare", corpus.path, *wrong)
+        assert done.code == 2 and re.search(problem, " ".join(done.err.split())), done.err
     done = cli("compare", corpus.path, "--where", "genre == fiction", "--out", tmp_path / "d.tsv")
     assert done.code == 0 and (tmp_path / "d.tsv").read_text().startswith("name\tcount_a")
     before = write("pairs.tsv", "w1\tw2\ncat\tdog\n").read_text()

@@ -76,15 +76,17 @@ def compare(
             raise UsageError(f"{option} must be at least 1, not {value}")
     check_out(out, "table of differences", overwrite, pairs)
     one = select(store, where)
-    try:
-        two = select(store, versus or f"not ({where})")
-    except UsageError:
-        if versus is not None:
-            raise
+    if versus is None and one.tokens == one.whole.tokens:
         raise UsageError(
             f"every document of {store} satisfies --where {where!r}, so there are no others to compare them with; give "
             f"another condition"
-        ) from None
+        )
+    two = select(store, versus or f"not ({where})")
+    if one.overlaps(two):
+        raise UsageError(
+            f"some documents satisfy both conditions, but the test needs separate texts; write --versus "
+            f"{f'({versus}) and not ({where})'!r}"
+        )
     sizes = Sizes.parse(windows)
     with parallel.workers(out, store):
         if w1 is None:

@@ -33,7 +33,7 @@ from bagpack.errors import UsageError
 if TYPE_CHECKING:
     from bagpack.basis import Basis, BasisSize
     from bagpack.contexts.source import ContextSource
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.subcorpus import Subcorpus
     from bagpack.experiments.counting import CountOptions
 
 
@@ -197,7 +197,7 @@ class SubcorpusOptions:
         return str(path) if self.where is None else select(path, self.where).name
 
 
-def select(store: str | Path, condition: str) -> Corpus:
+def select(store: str | Path, condition: str) -> Subcorpus:
     """The documents of a store that satisfy a condition."""
     from bagpack.corpus.store.corpus import divide_name
     from bagpack.corpus.subcorpus import open_corpus

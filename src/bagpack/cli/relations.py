@@ -9,7 +9,7 @@ import typer
 from bagpack import console
 from bagpack.cli.arguments import Names
 from bagpack.cli.declaration import common
-from bagpack.cli.option_groups import CountingOptions
+from bagpack.cli.option_groups import CountingOptions, SubcorpusOptions
 from bagpack.cli.options import Jobs, Json, Overwrite, Store, Table, check_out
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError
@@ -18,6 +18,7 @@ from bagpack.errors import UsageError
 def relations(
     store: Store,
     word: Annotated[str, typer.Argument(help="The word; quote several: 'ice cream'."), Names()],
+    subcorpus: SubcorpusOptions,
     counting: CountingOptions,
     groups: Annotated[int, common("--groups", help="Number of groups, at most.")] = 8,
     words: Annotated[int, common("--words", help="Number of words to group.")] = 200,
@@ -40,7 +41,7 @@ def relations(
     if shown < 1:
         raise UsageError(f"--shown {shown} shows nothing; give at least 1")
     check_out(out, "table of words", overwrite)
-    source = open_source(store)
+    source = open_source(subcorpus.store(store))
     found = group_relations(
         source, word, neighbours=words, groups=groups, b=counting.choice,
         basis=counting.open_basis(source), settings=counting.settings(), n_jobs=jobs,

@@ -319,6 +319,10 @@ class Subcorpus(Corpus):
         found = self.lexicon.find([fold(word, self.options)])
         return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
 
+    def overlaps(self, other: Subcorpus) -> bool:
+        """Whether both select a document of the same store."""
+        return any((a & b).any() for a, b in zip(self._selected, other._selected, strict=True))
+
     @cached_property
     def content_hash(self) -> str:
         """Depends on the store and on which documents are selected, not on how the condition is written."""
@@ -349,7 +353,7 @@ class Subcorpus(Corpus):
         return self.whole.verify()
 
 
-def select_documents(corpus: Corpus, condition: str) -> Corpus:
+def select_documents(corpus: Corpus, condition: str) -> Subcorpus:
     """The corpus of the documents that satisfy a condition on their attributes; see `bagpack.corpus.store.where`.
 
     All counts are those of an index of these documents alone.
@@ -366,8 +370,9 @@ def _select(corpus: Corpus, condition: str) -> Subcorpus:
     part = Subcorpus(corpus, condition)
     if not part.shards:
         raise UsageError(
-            f"no document of {corpus.name} with any text satisfies --where {condition!r}; bagpack info {corpus.name} "
-            f"lists the attributes and their values"
+            f"no document of {corpus.name} with any text satisfies --where {condition!r}; "
+            f"{Where(condition).suggest_value(corpus.attributes)}bagpack info {corpus.name} lists the attributes and "
+            f"their values"
         )
     return part
 

@@ -22,6 +22,7 @@ from bagpack.files import digest_file
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
+    from bagpack.corpus.subcorpus import Subcorpus
 
 OPEN_SHARDS = 256
 WHERE = " where "  # between a store and a condition, in the name of a subcorpus
@@ -174,7 +175,7 @@ class Corpus:
         """Keys with counts, and forms."""
         return Lexicon(self.path / self.manifest["lexicon"]["directory"], self.tokens, self.types)
 
-    def where(self, condition: str) -> Corpus:
+    def where(self, condition: str) -> Subcorpus:
         """The corpus of the documents that satisfy a condition: `corpus.where('year >= 1900 and genre == "news"')`.
 
         All counts are those of an index of these documents alone.

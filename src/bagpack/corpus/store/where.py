@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,7 @@ class Comparison:
     name: str
     test: Callable[[str], bool]
     at: int
+    value: str = ""  # that was written, the first of several
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,15 @@ class Where:
                     f"no document has the attribute {comparison.name!r}; "
                     f"{did_you_mean(comparison.name, known)}{has}",
                 )
+
+    def suggest_value(self, known: Mapping[str, Iterable[str]]) -> str:
+        """A known value that is spelt like one that no document has, as part of a message; empty if there is none."""
+        suggested = (
+            did_you_mean(comparison.value, known[comparison.name])
+            for comparison in _comparisons(self.condition)
+            if comparison.name in known and not any(map(comparison.test, known[comparison.name]))
+        )
+        return next(filter(None, suggested), "")
 
     def documents(self, shard: Shard) -> Mask:
         """Which documents of a shard it selects."""
@@ -219,10 +229,11 @@ class _Parser:
         if self.next.kind == "operator" and self.next.text in OPERATORS:
             compare = OPERATORS[self.next.text]
             self.place += 1
-            return Comparison(attribute, _test(compare, self._value()), name.at)
+            value = self._value()
+            return Comparison(attribute, _test(compare, value), name.at, value.plain)
         if self._take("contains"):
-            part = self._value().plain.casefold()
-            return Comparison(attribute, lambda value: part in value.casefold(), name.at)
+            part = self._value().plain
+            return Comparison(attribute, lambda value: part.casefold() in value.casefold(), name.at, part)
         if negated := self._take("not"):
             if not self._take("in"):
                 raise self._expected("in")
@@ -230,20 +241,23 @@ class _Parser:
             if self.next.kind == "end" or self.next.text.lower() in (")", "and", "or"):
                 return Comparison(attribute, bool, name.at)
             raise self._expected("==, !=, <, <=, >, >=, in or contains")
-        tests = self._listed()
+        values = self._listed()
+        tests = [_test(operator.eq, value) for value in values]
         if negated:
             return Comparison(attribute, lambda value: not any(test(value) for test in tests), name.at)
-        return Comparison(attribute, lambda value: any(test(value) for test in tests), name.at)
+        return Comparison(
+            attribute, lambda value: any(test(value) for test in tests), name.at, values[0].plain
+        )
 
-    def _listed(self) -> list[Callable[[str], bool]]:
+    def _listed(self) -> list[Token]:
         if not self._take("("):
             raise self._expected("an opening bracket")
-        tests = [_test(operator.eq, self._value())]
+        values = [self._value()]
         while self._take(","):
-            tests.append(_test(operator.eq, self._value()))
+            values.append(self._value())
         if not self._take(")"):
             raise self._expected("a comma or a closing bracket")
-        return tests
+        return values
 
     def _value(self) -> Token:
         if self.next.kind not in ("text", "word"):
