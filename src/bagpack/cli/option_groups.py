@@ -200,7 +200,7 @@ class SubcorpusOptions:
 def select(store: str | Path, condition: str) -> Subcorpus:
     """The documents of a store that satisfy a condition."""
     from bagpack.corpus.store.corpus import divide_name
-    from bagpack.corpus.subcorpus import open_corpus
+    from bagpack.corpus.subcorpus import open_corpus, select_documents
     from bagpack.info import kind_of
 
     kind = kind_of(divide_name(store)[0])
@@ -208,7 +208,7 @@ def select(store: str | Path, condition: str) -> Subcorpus:
         raise UsageError(
             f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
         )
-    return open_corpus(store).where(condition)
+    return select_documents(open_corpus(store), condition)
 
 
 @dataclass(frozen=True)

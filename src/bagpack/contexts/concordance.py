@@ -16,6 +16,7 @@ from bagpack.contexts.observations import Observation, ShardObservations, observ
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.subcorpus import select_documents
 from bagpack.notebook import html_lines
 from bagpack.sheets import table_text
 
@@ -157,6 +158,7 @@ def find_contexts(
 
 
 Corpus.contexts = find_contexts  # the corpus is its first argument
+Corpus.where = select_documents
 
 
 def find_contexts_of(

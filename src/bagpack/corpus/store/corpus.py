@@ -22,7 +22,6 @@ from bagpack.files import digest_file
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
-    from bagpack.corpus.subcorpus import Subcorpus
 
 OPEN_SHARDS = 256
 WHERE = " where "  # between a store and a condition, in the name of a subcorpus
@@ -76,6 +75,9 @@ class Corpus:
     contexts: ClassVar[
         Callable[..., Concordance]
     ]  # set by contexts.concordance, which `from bagpack import Corpus` loads
+
+    # The corpus of the documents that satisfy a condition: corpus.where('year >= 1900 and genre == "fiction"').
+    where: ClassVar[Callable[..., Corpus]]  # likewise
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = path
@@ -174,15 +176,6 @@ class Corpus:
     def lexicon(self) -> Lexicon:
         """Keys with counts, and forms."""
         return Lexicon(self.path / self.manifest["lexicon"]["directory"], self.tokens, self.types)
-
-    def where(self, condition: str) -> Subcorpus:
-        """The corpus of the documents that satisfy a condition: `corpus.where('year >= 1900 and genre == "news"')`.
-
-        All counts are those of an index of these documents alone.
-        """
-        from bagpack.corpus.subcorpus import select_documents
-
-        return select_documents(self, condition)
 
     def resolve(self, words: Iterable[str]) -> list[str | None]:
         """The key of each word: itself, or the most frequent key of its form; None if unknown."""
