@@ -14,6 +14,7 @@ from bagpack.corpus import subcorpus
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus, divide_name
+from bagpack.corpus.store.suggest import complete
 from bagpack.corpus.store.where import Where
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.errors import InputError, StoreError, UsageError
@@ -338,6 +339,7 @@ def test_what_only_other_documents_have_is_unknown(tmp_path, write):
     assert (whole.resolve(["form", "b"]), part.resolve(["form", "b"])) == (["a", "b"], [None, "b"])
     assert usual_keys(part, ["form"]) == {}
     assert whole.where("id == 1").resolve(["form", "b"]) == ["a", None]
+    assert complete(part, "b") and not complete(whole.where("id == 1"), "b")
 
 
 def test_a_document_that_begins_within_a_sentence(tmp_path, write):

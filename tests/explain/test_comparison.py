@@ -129,7 +129,7 @@ def test_commands(corpus, cli, tmp_path, write):
     )
     assert json.loads(found.out)["differences"][0]["name"].partition(":")[2] in ("dog", "lion")
     for wrong, problem in (
-        (("--where", "genre"), "every document of .* satisfies --where 'genre', so there are no others"),
+        (("--where", "id"), "every document of .* satisfies --where 'id', so there are no others"),
         (
             ("--where", "genre == fiction", "--versus", "genre"),
             r"--versus '\(genre\) and not \(genre == fiction\)'",

@@ -40,6 +40,7 @@ from bagpack.contexts.targets import Occurrences, Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import OPEN_SHARDS, Corpus
 from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.subcorpus import Subcorpus
 from bagpack.parallel import Arrays, Work, gather, worker_count
 
 I32 = NDArray[np.int32]
@@ -50,6 +51,7 @@ CHUNK_WORDS = 512
 OCCURRENCES_PER_TASK = (
     1 << 23
 )  # a task holds the bounds of each of its words' occurrences in each shard, 33 bytes
+POSITIONS_PER_TASK = 1 << 24  # which a task copies for its words in a subcorpus, 4 bytes each
 SUMS_BYTES = 1 << 19  # of the rows that are summed up at once: they should stay in the cache
 
 
@@ -65,9 +67,12 @@ def count_words(
     if not len(targets):
         return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
     most = most_occurrences(corpus, targets)
-    work = most if settings.limit is None else np.minimum(most, settings.limit)
     longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.shards)))
-    parts = list(task_runs(work, ALL, longest, n_jobs))
+    if isinstance(corpus, Subcorpus):
+        parts = list(task_runs(most, POSITIONS_PER_TASK, longest, n_jobs))
+    else:
+        work = most if settings.limit is None else np.minimum(most, settings.limit)
+        parts = list(task_runs(work, ALL, longest, n_jobs))
     store = StorePlace.of(corpus)
     calls = [(store, targets[part], basis, settings) for part in parts]
     _compile_before_workers(

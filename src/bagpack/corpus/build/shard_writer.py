@@ -156,9 +156,8 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
         tags = tags[: keep_tags(tokens, type_of_raw, tags)]
     tokens = tokens[: remap_tokens(tokens, type_of_raw)]
     firsts = starts[starts < tokens.size]
-    tokens[firsts] = (
-        tokens[firsts] | SENTENCE_START
-    ) & ~GLUED  # subcorpora rely on it: no window leaves a document
+    # Subcorpora rely on it: no window leaves a document.
+    tokens[firsts] = (tokens[firsts] | SENTENCE_START) & ~GLUED
 
     forms, keys_of_types = split_pairs(table.strings().take(by_count))
     keys, key_of_type = _sorted_keys(keys_of_types)
