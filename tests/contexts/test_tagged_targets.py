@@ -109,6 +109,10 @@ def test_columns_with_parts_of_speech_are_used_on_request(tmp_path):
     named = {"pos1": "pos1", "pos2": "pos2"}
     assert read_pairs(table, named).pairs == [("saw/NOUN", "wood/NOUN"), ("red/ADJ", "cut")]
     assert read_dataset(table, columns={"pos2": "V"}).pairs == [("saw", "wood/VERB"), ("red", "cut/VERB")]
+    table.write_text(
+        "w1\tw2\tlabel\nsaw/V\twood\ta\nand/or\tcut\tb\n"
+    )  # a tag behind the word takes precedence
+    assert read_pairs(table, {"pos1": "N"}).pairs == [("saw/V", "wood"), ("and/or/NOUN", "cut")]
     table.write_text("w1\tpos1\tw2\tlabel\nsaw\tzz\twood\ta\n")
     with pytest.raises(InputError, match=r"d.tsv:2: the part of speech in column 'pos1' is 'ZZ'"):
         read_pairs(table, named | {"pos2": "N"})

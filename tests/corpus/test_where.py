@@ -316,6 +316,7 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
     assert usual_keys(part, words) == usual_keys(alone, words)
     for choice in (
         BasisChoice(5),
+        BasisChoice(1000),
         BasisChoice(5, tags=True, tag_terms=True),
         BasisChoice(5, words="content"),
     ):
