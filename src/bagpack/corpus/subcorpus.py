@@ -32,7 +32,7 @@ I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
 FEW_POSITIONS = 1 << 16  # that are compared without a kernel, which would take longer to load
-WORD_BITS, WORD_MASK = np.uint64(6), np.uint64(63)  # of a position: which word of 64 bits, which bit of it
+WORD_BITS, WORD_MASK = np.uint64(6), np.uint64(63)  # a position divided into a 64-bit word and a bit
 ONE = np.uint64(1)
 ALL_BITS = np.uint64(2**64 - 1)
 
