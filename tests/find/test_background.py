@@ -9,6 +9,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.find.background import background_answer, draw_background
+from bagpack.find.ranking import find_pairs
 from bagpack.find.vocabulary import corpus_vocabulary, is_number_or_letter
 from bagpack.learn import load_model
 from bagpack.sources import as_source
@@ -106,6 +107,18 @@ def test_what_probabilities_refer_to_is_said(models, cli, store):
     assert probabilities == sorted(probabilities, reverse=True)
     done = cli("find", store, "--model", plain, "--label", "part", "--top", 3)
     assert "its training pairs alone" in done.err and "bagpack train --background" in done.err
+
+
+def test_the_first_ranking_of_a_fixed_word_is_that_of_the_result(models, source, monkeypatch):
+    """Without background pairs by odds and PMI, if all observations are counted at first."""
+    monkeypatch.setattr("bagpack.find.pool.FIRST", 10**6)
+    plain = load_model(models[0])
+    options = {"w2": "partb03", "per_word": None, "sentences": False, "mark_known": True}
+    every, few = (
+        find_pairs(source, plain, "part", scored=number, top=number, **options) for number in (10**6, 5)
+    )
+    assert few.rows == every.rows[:5]
+    assert {*few.rows} != {*sorted(every.rows, key=lambda row: -row.probability)[:5]}
 
 
 def test_what_has_no_background(cli, store, write, tmp_path):

@@ -85,6 +85,8 @@ def test_a_rejected_pair_falls_furthest(teaching):
         assert after.probability[index] < before.probability[index]
         assert after.examples == (len(GIVEN), 1)
     np.testing.assert_array_equal(teaching.rank(EXAMPLES).score, before.score)
+    more = teaching.train(Examples("part", (*EXAMPLES.positives, HELD_OUT[0])))
+    assert set(more.drawn) <= set(teaching.first.drawn)  # nothing is drawn again
 
 
 @pytest.mark.parametrize("preset", ["modern", "paper"])
