@@ -166,15 +166,15 @@ def emit_rows(sums, rows, columns, values, lengths):  # type: ignore[no-untyped-
     at = 0
     half = sums.shape[1] // 2
     for t in range(rows):
+        row = sums[t]
         begin = at
         for segment in range(2):
             column = segment * (half - VOIDS)
             for cell in range(segment * half + VOIDS, (segment + 1) * half):
                 columns[at] = column
-                values[at] = sums[t, cell]
-                at += sums[t, cell] != 0
+                values[at] = row[cell]
+                at += row[cell] != 0
                 column += 1
-        for cell in range(2 * half):
-            sums[t, cell] = 0
+        row[:] = 0
         lengths[t] = at - begin
     return at
