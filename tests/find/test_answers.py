@@ -139,6 +139,7 @@ def test_a_file_that_was_edited_is_read_again(tmp_path):
         "car\troad\tno\tann\t2026-11-15T12:00:00Z",
     ]
     assert file.examples.positives == (("leaf", "tree"), ("door", "house"))
+    assert [pair for pair, _ in file.answered] == [("wheel", "car"), ("car", "road")]  # none twice
     before = path.read_bytes()
     path.write_bytes(before.replace(b"car\troad\tno", b"car\trope\tno"))  # the size stays the same
     with pytest.raises(InputError, match="was changed by another program"):
