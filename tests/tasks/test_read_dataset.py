@@ -56,9 +56,11 @@ def test_relation_divides_a_set_that_has_labels(tmp_path):
         write(tmp_path, "relation\tword1\tword2\tlabel\nR1\ta\tb\ttrue\nR2\ta\tb\tfalse\nR1\tc\td\tfalse\n")
     )
     assert data.group_column == "relation"
-    assert data.column("relation") == ["R1", "R2", "R1"]
-    part = data.select([0, 2])
-    assert (part.labels, part.lines, part.group_column) == (["true", "false"], [2, 4], "relation")
+    subsets = dict(data.subsets("relation"))
+    assert list(subsets) == ["R1", "R2"]
+    assert subsets["R1"].labels == ["true", "false"]
+    assert subsets["R1"].lines == [2, 4]
+    assert dict(data.subsets()).keys() == subsets.keys()
 
 
 def test_ratings_with_relation_as_group(tmp_path):
@@ -74,7 +76,7 @@ def test_ratings_with_relation_as_group(tmp_path):
     assert data.column("w1") == ["man", "say"]
     assert data.labels == []
     assert not data.is_multilabel
-    assert data.select([1]).scores.tolist() == [9.0]
+    assert [subset.scores.tolist() for _, subset in data.subsets()] == [[7.5], [9.0]]
 
 
 def test_plausibility_ratings_group_by_verb(tmp_path):
@@ -83,7 +85,7 @@ def test_plausibility_ratings_group_by_verb(tmp_path):
     )
     assert data.pairs == [("man", "eat"), ("eat", "cake"), ("see", "man")]
     assert data.group_column == "verb"
-    assert data.column("verb") == ["eat", "eat", "see"]
+    assert [(verb, len(rows)) for verb, rows in data.subsets()] == [("eat", 2), ("see", 1)]
     assert data.column("role") == ["A0", "A1", "A2"]
 
 
@@ -145,6 +147,8 @@ def test_asking_for_what_is_not_there(tmp_path):
     data = read_dataset(write(tmp_path, "w1\tw2\tscore\na\tb\t1\n"))
     with pytest.raises(UsageError, match="no column 'verb' to group by; it has w1, w2, score"):
         data.column("verb")
+    with pytest.raises(UsageError, match="no column that divides it"):
+        list(data.subsets())
     with pytest.raises(UsageError, match="holds ratings"):
         data.by_pair()
     with pytest.raises(InputError, match="no label column"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -114,6 +114,21 @@ class Dataset(PairList):
             scores=self.scores[at] if self.kind == "ratings" else self.scores,
             word_columns=([first[row] for row in at], [second[row] for row in at]),
         )
+
+    def subsets(self, column: str | None = None) -> Iterator[tuple[str, Dataset]]:
+        """Each value of a column with the data set of its rows, in the order of first appearance.
+
+        Without an argument the column is ``group_column``. In a set such as SemEval-2007 task 4, where rows
+        say true or false within each of seven relations, these are the seven binary tasks.
+        """
+        name = column or self.group_column
+        if name is None:
+            raise UsageError(f"{self.path} has no column that divides it; name one of its columns")
+        rows: dict[str, list[int]] = {}
+        for row, value in enumerate(self.column(name)):
+            rows.setdefault(value, []).append(row)
+        for value, of_value in rows.items():
+            yield value, self.select(of_value)
 
 
 def read_dataset(
