@@ -76,7 +76,9 @@ def _exit_after(parent: int) -> None:
     with suppress(AttributeError, OSError):  # only Linux has it
         ended = os.pidfd_open(parent)
         if os.getppid() == parent:  # else it has ended, and the number may be another process's
-            select.select([ended], [], [])
+            waiting = select.poll()  # select() refuses descriptors above 1,023
+            waiting.register(ended, select.POLLIN)
+            waiting.poll()
     while os.getppid() == parent:  # on Windows this stays so, and the worker finishes its task first
         time.sleep(POLL)
     os._exit(1)
