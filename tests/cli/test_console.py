@@ -242,9 +242,11 @@ def on_terminal(*args, columns=150):
     )  # fmt: skip
     os.close(theirs)
     seen = b""
+    waiting = select.poll()
+    waiting.register(ours, select.POLLIN)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        if select.select([ours], [], [], 0.2)[0]:
+        if waiting.poll(200):
             try:
                 seen += os.read(ours, 1 << 16)
             except OSError:

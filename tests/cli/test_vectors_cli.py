@@ -335,7 +335,9 @@ def on_a_terminal(columns, *args):
     child = subprocess.Popen(bagpack_command(*args), stdout=terminal, stderr=terminal, env=env)
     os.close(terminal)
     received = b""
-    while select.select([control], [], [], 60)[0]:
+    waiting = select.poll()
+    waiting.register(control, select.POLLIN)
+    while waiting.poll(60_000):
         try:
             part = os.read(control, 1 << 16)
         except OSError:
