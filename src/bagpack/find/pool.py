@@ -19,7 +19,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from bagpack.contexts.candidates import Candidates, candidate_batches
 from bagpack.contexts.count import no_rows
@@ -28,7 +27,7 @@ from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, UsageError
-from bagpack.find.background import MANIFEST
+from bagpack.find.scores import label_score
 from bagpack.find.vocabulary import Vocabulary, corpus_of, corpus_vocabulary
 from bagpack.learn.block_weighting import BlockWeighting, same_weightings
 from bagpack.learn.design import ProductBlock, RowBlock
@@ -49,7 +48,6 @@ I64 = NDArray[np.int64]
 PMI = 3  # its column among the statistics
 MIN_COUNT = 5
 SCORED = 100_000  # pairs that are counted in full
-TINY = 1e-9
 FIRST = 200  # observations of each word and pair that rank the candidates of a fixed word
 
 
@@ -155,26 +153,6 @@ class Pool:
         better = label_score(model, others, label, totals) > label_score(model, decisions, label, totals)
         rows = np.where(better[:, None], backward.rows, self.matrix.rows)
         return BlockMatrix.make(self.matrix.tables, rows), np.where(better[:, None], others, decisions)
-
-
-def label_score(model: LinearModel, decisions: Floats, label: Label, totals: I64) -> Floats:
-    """What pairs are ranked by: the label's decision value or, where labels compete, its log odds.
-
-    A model that was trained without background pairs has to give each pair one of its labels; to its log odds the PMI
-    of the two words is added, since most pairs that co-occur by chance are in no relation: docs/finding.md. ``totals``
-    has n(w1), n(w2), n+ and n− of each pair.
-    """
-    if model.kind == "multiclass" and model.calibration is not None:
-        probability = model.probabilities(decisions)[:, model.classes.index(label)]
-        odds: Floats = logit(np.clip(probability, TINY, 1 - TINY))
-        if not model.manifest.get(MANIFEST) and model.basis is not None:
-            n1, n2, plus, minus = totals.astype(np.float64).T
-            together = np.maximum(plus + minus, 0.5)  # for pairs that never co-occur
-            odds += np.log(together * max(model.basis.tokens, 1) / np.maximum(n1 * n2, 1))
-        return odds
-    output, sign = model.output_of(label)
-    score: Floats = sign * decisions[:, output]
-    return score
 
 
 def collect_pool(

@@ -21,9 +21,9 @@ from bagpack.find.pool import (
     Pool,
     PoolFeatures,
     collect_pool,
-    label_score,
     pool_batches,
 )
+from bagpack.find.scores import label_score
 from bagpack.find.vocabulary import Vocabulary, listed_vocabulary, read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
