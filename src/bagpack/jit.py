@@ -14,6 +14,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import subprocess
+
     from numpy.typing import NDArray
 
 _making = threading.RLock()  # two threads that need a kernel at the same time share it
@@ -24,9 +26,12 @@ COMPILING = "compiling the kernels for the first run here; this takes some secon
 class Lazy:
     """Something made when it is first used; then it replaces its placeholder in the modules that use it."""
 
-    def __init__(self, function: Callable[..., Any], make: Callable[[Callable[..., Any]], Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], make: Callable[[Callable[..., Any]], Any], arguments: str = ""
+    ) -> None:
         self.function = function
         self.make = make
+        self.arguments = arguments  # the types of a typed kernel's
         self.made: Any = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
@@ -36,6 +41,8 @@ class Lazy:
         """The thing itself. Numba looks up the kernels that a kernel calls in the globals of its module."""
         with _making:
             if self.made is None:
+                if self.arguments and elsewhere:
+                    elsewhere[0].wait()
                 self.made = self.make(self.function)
                 names = self.function.__globals__
                 for name, value in list(names.items()):
@@ -56,6 +63,20 @@ class Lazy:
 def kernel(function: Callable[..., Any]) -> Any:
     """A function over arrays that numba compiles when it is first called. It makes no arrays."""
     return Lazy(function, partial(_compile, _nrt=False))
+
+
+def typed_kernel(arguments: str) -> Callable[[Callable[..., Any]], Any]:
+    """A kernel that can be compiled before it is called, for arguments of these types (see `bagpack.compiling`).
+
+    `i8` is an integer, `i8:` and `i8::` are arrays of one and two dimensions, `=i8:` is one that is `read_only`.
+    """
+
+    def declare(function: Callable[..., Any]) -> Any:
+        made = Lazy(function, partial(_compile, _nrt=False), arguments)
+        typed.append(made)
+        return made
+
+    return declare
 
 
 def allocating_kernel(function: Callable[..., Any]) -> Any:
@@ -92,6 +113,10 @@ def on_compile(notice: Callable[[], None]) -> None:
     """Call `notice` once, when this process compiles a kernel because the cache does not have it."""
     _notices[:] = [notice]
 
+
+typed: list[Lazy] = []
+elsewhere: list[subprocess.Popen[bytes]] = []  # the process that compiles the typed kernels now
+uncached: list[bool] = []
 
 _without_blas: list[bool] = []
 
@@ -132,6 +157,7 @@ def _compile(function: Callable[..., Any], **more: bool) -> Any:
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no directory that a cache could be written to
+        uncached[:] = [True]
         return numba.njit(**options)(function)
 
 

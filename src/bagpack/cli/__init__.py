@@ -94,12 +94,21 @@ def options(
     """Options before the command."""
 
 
+def _compiling() -> None:
+    from bagpack.compiling import compile_elsewhere
+    from bagpack.jit import COMPILING
+
+    if sys.stderr.isatty():  # a log has no reader who waits
+        print(COMPILING, file=sys.stderr)
+    compile_elsewhere()
+
+
 def main() -> None:
     """Run the command; any error is a sentence and an exit code."""
     import gc
     import warnings
 
-    from bagpack.jit import COMPILING, on_compile, skip_blas
+    from bagpack.jit import on_compile, skip_blas
     from bagpack.signals import end_on_signals, exit_code
 
     for name in ("stdout", "stderr"):
@@ -110,8 +119,7 @@ def main() -> None:
     gc.set_threshold(50_000, 20, 20)
     skip_blas()
 
-    if sys.stderr.isatty():  # a log has no reader who waits
-        on_compile(lambda: print(COMPILING, file=sys.stderr))
+    on_compile(_compiling)
     # loky replaces workers whose memory grew; the result is the same.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
     warnings.filterwarnings("ignore", message=r"In \d+ of \d+ folds")  # the result has it as a note

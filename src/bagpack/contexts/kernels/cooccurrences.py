@@ -7,7 +7,7 @@ import numpy as np
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.contexts.kernels.windows import same_sentence
-from bagpack.jit import kernel, subroutine
+from bagpack.jit import kernel, subroutine, typed_kernel
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
 PENDING = 1024  # co-occurrences that wait for their tokens to come into the cache
@@ -180,7 +180,9 @@ def find_repetitions(  # type: ignore[no-untyped-def]
     return at
 
 
-@kernel
+@typed_kernel(
+    "=u4: =u4: =u4: b1: i8: i8: i8: i8 i8: i8: b1: i8: i8 i8 i8 i8 u4: i8 i8:: i8:: u4: u4: u1: i8: i8::"
+)
 def find_cooccurrences(  # type: ignore[no-untyped-def]
     tokens, postings, extra, is_extra, lows, highs, lengths, longest, ones, twos, swapped, caps, between, first, done,
     marks_per_search, blocks, base, waiting, near, starts, seconds, orders, counts, found,

@@ -23,13 +23,13 @@ from bagpack.corpus.store.manifest import FACTS
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import write_json
-from bagpack.jit import kernel
+from bagpack.jit import kernel, typed_kernel
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
 
-@kernel
+@typed_kernel("u4: i8:")
 def remap_tokens(tokens, type_of_raw):  # type: ignore[no-untyped-def]
     """Replace raw ids by type ids in place; a dropped token (-1) hands its sentence start on to the next one.
 
@@ -66,7 +66,7 @@ def keep_tags(tokens, type_of_raw, tags):  # type: ignore[no-untyped-def]
     return left
 
 
-@kernel
+@typed_kernel("u4: i8:")
 def _count_into(tokens, counts):  # type: ignore[no-untyped-def]
     for i in range(tokens.size):
         counts[tokens[i] & TYPE_MASK] += 1
@@ -92,7 +92,7 @@ def kept_before(tokens, type_of_raw, positions, out):  # type: ignore[no-untyped
             left += 1
 
 
-@kernel
+@typed_kernel("u4: u4: i8: u4:")
 def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-untyped-def]
     """Counting sort of positions by key; `cursor` starts as each key's first place. Counts sentences too."""
     sentences = 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.jit import kernel, read_only, subroutine
+from bagpack.jit import kernel, read_only, subroutine, typed_kernel
 
 U8 = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -34,7 +34,7 @@ def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untype
     return length1 - length2
 
 
-@kernel
+@typed_kernel("=u1: =i8: i8: u1: i8:")
 def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyped-def]
     at = 0
     for i in range(order.size):
