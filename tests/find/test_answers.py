@@ -60,6 +60,8 @@ def teach(path, *answers, label=None, annotator="ann"):
 def test_an_answer_is_a_row(tmp_path, name, before, after):
     path = tmp_path / name
     path.write_bytes(before.encode())
+    teach(path).close()
+    assert path.read_bytes() == before.encode()  # a session that ends before an answer changes nothing
     teach(path, (("wheel", "car"), "yes")).close()
     assert path.read_bytes().decode() == after
     assert [p.name for p in tmp_path.iterdir()] == [name]

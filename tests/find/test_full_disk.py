@@ -105,11 +105,11 @@ def test_answers_on_a_full_disk(disk):
     path = disk.place / "parts.tsv"
     path.write_text(TABLE)
     disk.fill()
+    file = AnswerFile(path, annotator="Ann")
     with pytest.raises(BagpackError, match="the disk is full"):
-        AnswerFile(path)  # the columns annotator and time are missing
+        file.add(HELD_OUT[0], "part")  # the columns annotator and time are missing
     assert disk.files == {"parts.tsv": TABLE.encode()}
     disk.free()
-    file = AnswerFile(path, annotator="Ann")
     file.add(HELD_OUT[0], "part")
     disk.fill()
     answers = 0

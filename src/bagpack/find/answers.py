@@ -1,7 +1,7 @@
 """Answers of an annotator, appended to the file of examples one by one.
 
 An answer is on the disk before the next question is asked. The file stays what it was, a table with w1, w2 and label;
-the columns `annotator` and `time` are added to it once.
+the first answer adds the columns `annotator` and `time`, and nothing is written before it.
 """
 
 from __future__ import annotations
@@ -97,6 +97,10 @@ class AnswerFile:
         self.refresh()
         if (known := self.label_of(pair)) is not None:
             raise InputError(f"{pair[0]} – {pair[1]} is in {self.path.name} already, as {known}")
+        if self._missing:
+            self._widen()
+            self._load()  # the file that was locked is no longer the one of this name
+        self._end_last_line()
         time = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
         cells = dict.fromkeys(self._table.header, "")
         cells |= {self._w1: pair[0], self._w2: pair[1], self._label: label}
@@ -161,7 +165,7 @@ class AnswerFile:
     # Reading ----------------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        """Lock the file, read it, and add the columns that it lacks."""
+        """Lock the file and read it."""
         self._open()
         table = read_table(read_text_file(self.path))
         mapped = mapped_columns(table, self._columns)
@@ -175,17 +179,14 @@ class AnswerFile:
             (names[name] for name in (*LABELS, *RELATIONS) if name in names), None
         )
         self.label = read_examples(self.path, self._wanted or _taught(table, target), self._columns).label
-        missing = [name for name in (ANNOTATOR, TIME) if name not in table.header]
-        if missing or target is None:
-            self._widen(table, [*([] if target else ["label"]), *missing])
-            self._open()  # the file that was locked is no longer the one of this name
-            table = read_table(read_text_file(self.path))
-        self._end_last_line()
         self._w1, self._w2, self._label, self._table = where.first, where.second, target or "label", table
-        labels = table.column(self._label)
+        self._missing = [name for name in (self._label, ANNOTATOR, TIME) if name not in table.header]
+        if self._missing and not os.access(self.path.parent, os.W_OK):
+            raise _not_writable(self.path, f"{self.path.parent}: permission denied")
         self._labels: dict[Pair, str] = {}
         pairs = list(zip(table.column(self._w1), table.column(self._w2), strict=True))
-        times = table.column(TIME)
+        labels = [self.label] * len(pairs) if target is None else table.column(target)
+        times = table.column(TIME) if TIME in table.header else [""] * len(pairs)
         self._earlier = [
             (pair, label) for pair, label, time in zip(pairs, labels, times, strict=True) if time
         ]
@@ -196,7 +197,6 @@ class AnswerFile:
     def _end_last_line(self) -> None:
         handle = self._handle
         assert handle is not None
-        self._size = handle.seek(0, os.SEEK_END)
         handle.seek(-1, os.SEEK_END)
         if handle.read(1) != b"\n":
             with disk_errors(self.path):
@@ -204,9 +204,10 @@ class AnswerFile:
                 handle.flush()
             self._size += 1
 
-    def _widen(self, table: Table, columns: Sequence[str]) -> None:
-        """Rewrite the file with more columns; pairs without a label are examples of the relation."""
-        added = [self.label if name == "label" else "" for name in columns]
+    def _widen(self) -> None:
+        """Rewrite the file with the columns that it lacks; pairs without a label are examples of the relation."""
+        table, columns = self._table, self._missing
+        added = [self.label if name == self._label else "" for name in columns]
         with open(self.path, encoding="utf-8-sig", newline="") as file:
             text = file.read()
         marked = self.path.read_bytes()[:3] == b"\xef\xbb\xbf"
@@ -240,15 +241,19 @@ class AnswerFile:
         try:
             self._handle = handle = open(self.path, "r+b", buffering=0)  # noqa: SIM115
         except OSError as error:
-            raise InputError(
-                f"{self.path} cannot be written ({error.strerror}), and answers are kept there; make it writable, or "
-                f"teach a copy of it"
-            ) from None
+            raise _not_writable(self.path, str(error.strerror)) from None
         if not try_lock(handle):
             raise UsageError(
                 f"another bagpack teach writes to {self.path}; stop it, or give each annotator a file of their own "
                 f"(bagpack agree compares them)"
             )
+        self._size = handle.seek(0, os.SEEK_END)
+
+
+def _not_writable(path: Path, why: str) -> InputError:
+    return InputError(
+        f"{path} cannot be written ({why}), and answers are kept there; make it writable, or teach a copy of it"
+    )
 
 
 def clean_label(text: str, what: str) -> str:
