@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri, stdtr, stdtrit
 
 from bagpack.evaluate.schema import without_nan
 from bagpack.wording import metric_info
@@ -54,7 +54,7 @@ def interval(values: Sequence[float], metric: str = "", *, test_share: float = 0
     if k < 2:
         return Score(mean, folds=folds)
     error = found.std(ddof=1) * math.sqrt(1 / k + test_share)
-    half = float(stats.t.ppf(0.975, k - 1) * error)
+    half = float(stdtrit(k - 1, 0.975) * error)
     bounds = metric_info(metric)
     # The mean may pass a bound by a rounding error, and the interval must contain it.
     low, high = max(mean - half, min(bounds.least, mean)), min(mean + half, max(bounds.most, mean))
@@ -65,7 +65,7 @@ def correlation_interval(rho: float, n: int) -> Score:
     """A rank correlation over n rows: Fisher's z with Bonett and Wright's variance (1 + ρ²/2)/(n − 3)."""
     if not math.isfinite(rho) or n < 4 or abs(rho) >= 1:
         return Score(rho)
-    half = float(stats.norm.ppf(0.975)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    half = float(ndtri(0.975)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
     return Score(rho, math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
 
 
@@ -112,7 +112,7 @@ def compare(
     def p_value(error: float) -> float:
         if error == 0:
             return 1.0 if score.mean == 0 else 0.0
-        return float(2 * stats.t.sf(abs(score.mean) / error, k - 1))
+        return float(2 * stdtr(k - 1, -abs(score.mean) / error))
 
     corrected, plain = spread * math.sqrt(1 / k + test_share), spread / math.sqrt(k)
     return Comparison(*names, metric, score.mean, score.low, score.high, p_value(corrected), p_value(plain))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
@@ -25,7 +24,9 @@ def rank_correlation(x: Floats, y: Floats) -> float:
     """Spearman's ρ; NaN if one side is constant or there are fewer than three rows."""
     if is_constant(x) or is_constant(y):
         return math.nan
-    return correlation(stats.rankdata(x), stats.rankdata(y))
+    from scipy.stats import rankdata
+
+    return correlation(rankdata(x), rankdata(y))
 
 
 def is_constant(values: Floats) -> bool:

@@ -17,8 +17,6 @@ def show_artefact(facts: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from bagpack.report.terminal import ScoreTables
-
     facts = dict(facts)
     scores = facts.pop("scores", None)
     if "attributes" in facts:
@@ -34,6 +32,8 @@ def show_artefact(facts: dict[str, Any]) -> None:
     out = screen()
     out.print(table)
     if scores:
+        from bagpack.report.terminal import ScoreTables
+
         conditions: list[Condition] = [{"name": name, "metrics": scores[name]} for name in scores]
         out.print(ScoreTables({"kind": "relations", "conditions": conditions}))
 
