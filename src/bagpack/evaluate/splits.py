@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from bagpack.errors import InputError, UsageError
+from bagpack.learn.targets import python_value
 from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def same_pairs(w1: Sequence[Hashable] | Ints, w2: Sequence[Hashable] | Ints) -> 
     >>> same_pairs(["cat", "lion", "cat"], ["lion", "cat", "cow"]).tolist()
     [0, 0, 1]
     """
-    pairs = (frozenset((_plain(one), _plain(two))) for one, two in zip(w1, w2, strict=True))
+    pairs = (frozenset((python_value(one), python_value(two))) for one, two in zip(w1, w2, strict=True))
     return group_codes(list(pairs))[1]
 
 
@@ -172,8 +173,8 @@ def lexical_splits(
     """
     check_folds(folds)
     words: dict[Hashable, int] = {}
-    first = np.array([words.setdefault(_plain(word), len(words)) for word in w1], dtype=np.intp)
-    second = np.array([words.setdefault(_plain(word), len(words)) for word in w2], dtype=np.intp)
+    first = np.array([words.setdefault(python_value(word), len(words)) for word in w1], dtype=np.intp)
+    second = np.array([words.setdefault(python_value(word), len(words)) for word in w2], dtype=np.intp)
     n, n_words = len(first), len(words)
     part = _deal_words(first, second, n_words, folds, seed)
     splits = []
@@ -194,10 +195,6 @@ def lexical_splits(
             "share too many of their words; use fewer --folds, another --seed, or another split"
         )
     return splits
-
-
-def _plain(word: Hashable) -> Hashable:
-    return word.item() if isinstance(word, np.generic) else word
 
 
 def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int) -> Index:

@@ -120,7 +120,8 @@ def _sorted_labels(labels: Sequence[Any]) -> tuple[Any, ...]:
         ) from None
 
 
-def _plain(label: Any) -> Any:
+def python_value(label: Any) -> Any:
+    """A scalar of numpy as Python's own type."""
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -171,7 +172,7 @@ def _is_indicator(values: Sequence[Any] | np.ndarray) -> bool:
     lengths = {len(row) for row in values}
     return len(lengths) == 1 and all(
         isinstance(row, list | np.ndarray)
-        and all(type(_plain(value)) is int and value in (0, 1) for value in row)
+        and all(type(python_value(value)) is int and value in (0, 1) for value in row)
         for row in values
     )
 
@@ -197,7 +198,9 @@ def encode_targets(
     if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
         raise InputError(f"y is {y!r}; one label per pair is needed")
     columns = (
-        None if classes is None and not hasattr(y, "columns") else classes or tuple(map(_plain, y.columns))
+        None
+        if classes is None and not hasattr(y, "columns")
+        else classes or tuple(map(python_value, y.columns))
     )
     y = _column(y)
     values = y if isinstance(y, np.ndarray) else list(y)
@@ -214,8 +217,8 @@ def encode_targets(
             )
         if _is_indicator(values):
             return _indicator(np.array(values), columns)
-        return _label_sets([[_plain(label) for label in labels] for labels in values], classes)
-    return _single_labels([_plain(value) for value in values], classes)
+        return _label_sets([[python_value(label) for label in labels] for labels in values], classes)
+    return _single_labels([python_value(value) for value in values], classes)
 
 
 def _label_sets(values: list[list[Any]], classes: Sequence[Any] | None) -> Targets:
