@@ -34,7 +34,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.engines.base import connect
 from bagpack.engines.build import build_engine, corpus_sentences
 from bagpack.engines.fetch.ask import ask_all
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.inflect import Inflector
@@ -159,7 +159,7 @@ def measure(
     # The store counts forms, and every target is its own only form: so both agree on what is an occurrence.
     alone = Inflector(overrides={word: () for pair in pairs for word in pair})
     snippets = fetch_snippets(
-        pairs, url, place / f"{name}.bps", cache=place / f"{name}.cache", manners=Manners(limit=10_000), jobs=1,
+        pairs, url, place / f"{name}.bps", cache=place / f"{name}.cache", policy=RequestPolicy(limit=10_000), jobs=1,
         timeout=300, inflector=alone, options=TextOptions(level="form"),
     )  # fmt: skip
     basis = Basis.of(store, 500)
@@ -216,14 +216,14 @@ def failing_server() -> Iterator[tuple[str, list[int]]]:
 def failures(place: Path) -> None:
     queries = [Query("word", ((f"w{number}",),)) for number in range(QUERIES)]
     budget = int(1.2 * QUERIES)
-    manners = Manners(limit=1, retries=2, first_wait=0.001, connections=4, spend=budget)
+    policy = RequestPolicy(limit=1, retries=2, first_wait=0.001, connections=4, spend=budget)
     with failing_server() as (host, requests), AnswerCache(place / "api.cache") as cache:
         begun, runs = time.perf_counter(), 0
         while True:
             runs += 1
             engine = connect(f"api:searxng?host={host}")
             try:
-                answers = ask_all(engine, queries, cache, manners, client=Client(cache, "api", manners))
+                answers = ask_all(engine, queries, cache, policy, client=Client(cache, "api", policy))
                 break
             except BagpackError as error:
                 if "spending" in str(error):

@@ -11,7 +11,7 @@ from engine_servers import serve
 from bagpack.engines.backends.http import declared, read_declaration
 from bagpack.engines.base import BusyError, EngineError, connect, native_query, parse_address
 from bagpack.engines.fetch.ask import ask_all
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.queries import Query, plan_queries
@@ -106,9 +106,9 @@ def test_fewer_hits_than_pages(api):
 def test_throttling_is_waited_for_and_paid(api, tmp_path):
     api.misbehave = lambda number: (429, "{}", {"Retry-After": "0"}) if number in (2, 3) else None
     with AnswerCache(tmp_path / "c") as cache:
-        manners = Manners(limit=25, first_wait=0.01, spend=100, rate=1000)
-        client = Client(cache, "account", manners)
-        answers = ask_all(connect(api.url), [CAT], cache, manners, client=client)
+        policy = RequestPolicy(limit=25, first_wait=0.01, spend=100, rate=1000)
+        client = Client(cache, "account", policy)
+        answers = ask_all(connect(api.url), [CAT], cache, policy, client=client)
         assert len(answers.numbers[0]) == 25
         assert cache.spent("account") == len(api.requests) == 5
 
@@ -116,10 +116,10 @@ def test_throttling_is_waited_for_and_paid(api, tmp_path):
 def test_a_query_that_fails_on_its_last_page_pays_for_that_page_alone(api, tmp_path):
     api.misbehave = lambda number: (400, '{"fault": "page is gone"}', {}) if number == 3 else None
     with AnswerCache(tmp_path / "c") as cache:
-        manners = Manners(limit=25)
+        policy = RequestPolicy(limit=25)
         with pytest.raises(EngineError, match=r"Test could not answer .status 400.: page is gone"):
-            ask_all(connect(api.url), [CAT], cache, manners)
-        assert ask_all(connect(api.url), [CAT], cache, manners).asked == 1
+            ask_all(connect(api.url), [CAT], cache, policy)
+        assert ask_all(connect(api.url), [CAT], cache, policy).asked == 1
     assert [request["p"] for request, _ in api.requests] == ["1", "2", "3", "3"]
 
 
@@ -153,18 +153,18 @@ def test_answers_that_are_none(api, answer, told):
 
 
 def test_a_paid_engine_needs_a_budget(api, tmp_path):
-    for manners in (Manners(), Manners(spend=10), Manners(rate=1)):
+    for policy in (RequestPolicy(), RequestPolicy(spend=10), RequestPolicy(rate=1)):
         with pytest.raises(BagpackError, match=r"costs money: give --spend .* and --rate"):
             fetch_snippets(
-                [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners
+                [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", policy=policy
             )
     assert api.requests == []
 
 
 def test_from_pairs_to_snippets_within_the_budget(api, tmp_path):
-    manners = Manners(limit=10, spend=200, rate=10_000, connections=3)
+    policy = RequestPolicy(limit=10, spend=200, rate=10_000, connections=3)
     corpus = fetch_snippets(
-        [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners
+        [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", policy=policy
     )
     assert corpus.contexts("cat", "lion").total > 0
     assert len(api.requests) == 14, "one page for each query"
@@ -180,15 +180,13 @@ def test_many_queries_with_failures(api, tmp_path):
     api.hits = 1
     count = 300
     queries = [Query("word", ((f"w{number}",),)) for number in range(count)]
-    manners = Manners(limit=10, first_wait=0.001, retries=2, connections=4, spend=2 * count)
+    policy = RequestPolicy(limit=10, first_wait=0.001, retries=2, connections=4, spend=2 * count)
     runs = 0
     with AnswerCache(tmp_path / "c") as cache:
         while True:
             runs += 1
             try:
-                answers = ask_all(
-                    connect(api.url), queries, cache, manners, client=Client(cache, "a", manners)
-                )
+                answers = ask_all(connect(api.url), queries, cache, policy, client=Client(cache, "a", policy))
                 break
             except EngineError:
                 assert runs < 50
@@ -201,8 +199,8 @@ def test_many_queries_with_failures(api, tmp_path):
 def test_queries_without_wildcards_are_asked_once_for_a_pair(api, tmp_path):
     file = tmp_path / "test.toml"
     file.write_text(DECLARATION.replace('wildcard = "*"', "terms = 8"))
-    manners = Manners(limit=10, spend=100, rate=10_000)
-    fetch_snippets([("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners)
+    policy = RequestPolicy(limit=10, spend=100, rate=10_000)
+    fetch_snippets([("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", policy=policy)
     assert len(api.requests) == 3, "each word, and the pair"
 
 

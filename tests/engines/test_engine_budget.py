@@ -9,7 +9,7 @@ from engine_fakes import FakeEngine
 
 from bagpack.engines.base import BusyError, EngineError, Snippet
 from bagpack.engines.fetch.ask import ask_all
-from bagpack.engines.fetch.budget import Manners, StoppedError
+from bagpack.engines.fetch.budget import RequestPolicy, StoppedError
 from bagpack.engines.fetch.cache import AnswerCache, answer_key
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.queries import plan_queries
@@ -38,14 +38,14 @@ def busy(number, query):
 @pytest.mark.parametrize("connections", [1, 4])
 def test_retries_are_paid_from_the_budget(cache, connections):
     engine = FakeEngine(busy)
-    manners = Manners(spend=5, retries=5, first_wait=0.001, connections=connections)
+    policy = RequestPolicy(spend=5, retries=5, first_wait=0.001, connections=connections)
     with pytest.raises(EngineError, match=r"spending limit.*5 requests"):
-        ask_all(engine, QUERIES, cache, manners)
+        ask_all(engine, QUERIES, cache, policy)
     assert len(engine.calls) == 5
 
 
 def test_what_stopped_the_run_is_reported_and_not_that_others_were_busy(cache):
-    client = Client(cache, "fake:1", Manners(retries=5, first_wait=0.001))
+    client = Client(cache, "fake:1", RequestPolicy(retries=5, first_wait=0.001))
 
     def request():
         client.stopped.set()  # by another connection, while this one is being answered
@@ -58,20 +58,20 @@ def test_what_stopped_the_run_is_reported_and_not_that_others_were_busy(cache):
 def test_spending_is_counted_over_all_runs(cache, tmp_path):
     engine = FakeEngine()
     with pytest.raises(EngineError, match=r"spending limit .* 10 requests were sent"):
-        ask_all(engine, QUERIES, cache, Manners(spend=10))
+        ask_all(engine, QUERIES, cache, RequestPolicy(spend=10))
     with AnswerCache(tmp_path / "cache.sqlite3") as again:
         with pytest.raises(EngineError, match="spending limit"):
-            ask_all(engine, QUERIES, again, Manners(spend=10))
+            ask_all(engine, QUERIES, again, RequestPolicy(spend=10))
         assert len(engine.calls) == 10
         with pytest.raises(EngineError, match=r"15 requests were sent"):
-            ask_all(engine, QUERIES, again, Manners(spend=15))
-        assert ask_all(engine, QUERIES, again, Manners(spend=27)).asked == 12
+            ask_all(engine, QUERIES, again, RequestPolicy(spend=15))
+        assert ask_all(engine, QUERIES, again, RequestPolicy(spend=27)).asked == 12
     assert len(engine.calls) == 27
 
 
 def test_another_engine_has_a_budget_of_its_own(cache):
-    ask_all(FakeEngine(), QUERIES[:10], cache, Manners(spend=10))
-    assert ask_all(FakeEngine(identity="fake:2"), QUERIES[:10], cache, Manners(spend=10)).asked == 10
+    ask_all(FakeEngine(), QUERIES[:10], cache, RequestPolicy(spend=10))
+    assert ask_all(FakeEngine(identity="fake:2"), QUERIES[:10], cache, RequestPolicy(spend=10)).asked == 10
 
 
 def test_answers_in_flight_are_kept_when_one_fails(cache):
@@ -82,7 +82,7 @@ def test_answers_in_flight_are_kept_when_one_fails(cache):
 
     engine = FakeEngine(trouble)
     with pytest.raises(EngineError, match="refused"):
-        ask_all(engine, QUERIES, cache, Manners(connections=9))
+        ask_all(engine, QUERIES, cache, RequestPolicy(connections=9))
     answered = len(engine.calls) - 1
     assert answered >= 8
     engine = FakeEngine()
@@ -98,7 +98,7 @@ def test_answers_in_flight_are_kept_after_ctrl_c(ctrl_c, cache, connections):
 
     engine = FakeEngine(trouble)
     with pytest.raises(KeyboardInterrupt):
-        ask_all(engine, QUERIES, cache, Manners(connections=connections))
+        ask_all(engine, QUERIES, cache, RequestPolicy(connections=connections))
     paid = len(engine.calls)
     assert 5 <= paid < len(QUERIES)
     engine = FakeEngine()
@@ -119,9 +119,9 @@ def test_spent_requests_are_known_after_a_kill(cache, tmp_path):
 
 def test_nothing_to_ask_needs_no_budget(cache):
     ask_all(FakeEngine(), QUERIES, cache)
-    assert ask_all(FakeEngine(), QUERIES, cache, Manners(spend=0)).asked == 0
+    assert ask_all(FakeEngine(), QUERIES, cache, RequestPolicy(spend=0)).asked == 0
     with pytest.raises(EngineError, match="spending limit"):
-        ask_all(FakeEngine(identity="fake:2"), QUERIES, cache, Manners(spend=0))
+        ask_all(FakeEngine(identity="fake:2"), QUERIES, cache, RequestPolicy(spend=0))
 
 
 def test_answers_of_an_index_that_may_change_expire(cache):
@@ -130,7 +130,7 @@ def test_answers_of_an_index_that_may_change_expire(cache):
     ask_all(engine, QUERIES[:3], cache)
     assert ask_all(engine, QUERIES[:3], cache).asked == 0
     cache._database.execute("UPDATE answer SET asked = asked - 31 * 86400")
-    assert ask_all(engine, QUERIES[:3], cache, Manners(max_age=32)).asked == 0
+    assert ask_all(engine, QUERIES[:3], cache, RequestPolicy(max_age=32)).asked == 0
     assert ask_all(engine, QUERIES[:3], cache).asked == 3
     cache._database.execute("UPDATE answer SET asked = asked - 31 * 86400")
     engine.exact = True

@@ -37,6 +37,8 @@ def test_queries(cli):
     wrong = cli("queries", "cat", "lion", "--engine", "solr:x")
     assert wrong.code == 2
     assert "no engine 'solr'" in wrong.err
+    wrong = cli("queries", "cat", "lion", "--engine", "opensearch")
+    assert "opensearch is neither a URL nor a directory" in wrong.sentence(2)
 
 
 def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):

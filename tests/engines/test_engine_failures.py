@@ -12,7 +12,7 @@ from engine_servers import PASSWORD, free_port
 
 from bagpack.engines.base import BusyError, EngineError, connect, parse_address
 from bagpack.engines.build import build_engine
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.queries import Query
 from bagpack.engines.snippets.corpus import SnippetCorpus
 from bagpack.engines.snippets.fetching import fetch_snippets
@@ -20,7 +20,7 @@ from bagpack.errors import BagpackError
 
 CAT = Query("word", (("cat",),))
 SECRET = "hunter2%2Fx"
-ONCE = Manners(retries=0)
+ONCE = RequestPolicy(retries=0)
 
 
 def told(error):
@@ -152,10 +152,8 @@ def test_busy_nodes_are_asked_again(status, client, node, make_url, filled, tmp_
     url = filled(make_url(client))
     failures = iter([(status, '{"error": {"reason": "circuit breaker"}}')] * 3)
     node.misbehave = lambda method, path: next(failures, None) if path.endswith("_search") else None
-    manners = Manners(first_wait=0.001, connections=2)
-    snippets = fetch_snippets(
-        [("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners
-    )
+    policy = RequestPolicy(first_wait=0.001, connections=2)
+    snippets = fetch_snippets([("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c", policy=policy)
     assert snippets.contexts("cat", "lion").total == 2
 
 
@@ -186,10 +184,10 @@ def test_a_time_out_in_the_middle(client, node, make_url, filled, tmp_path):
     node.misbehave = slow
     with pytest.raises(BusyError, match=r"within 0\.3 s.*5 of 14 queries are answered and kept"):
         fetch_snippets(
-            [("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c", manners=ONCE, timeout=0.3
+            [("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c", policy=ONCE, timeout=0.3
         )
     assert not (tmp_path / "s.bps").exists()
-    snippets = fetch_snippets([("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c", manners=ONCE)
+    snippets = fetch_snippets([("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c", policy=ONCE)
     assert len(searches) == 6 + 9
     assert snippets.contexts("cat", "lion").total == 2
 
@@ -225,8 +223,8 @@ def test_a_connection_that_breaks_is_made_anew(postgres, filled):
 def test_several_connections_at_once(engine_url, filled, tmp_path):
     url = filled(engine_url)
     pairs = [("cat", "lion"), ("cat", "dog"), ("lion", "dog")]
-    manners = Manners(connections=4)
-    snippets = fetch_snippets(pairs, url, tmp_path / "s.bps", cache=tmp_path / "c", manners=manners)
+    policy = RequestPolicy(connections=4)
+    snippets = fetch_snippets(pairs, url, tmp_path / "s.bps", cache=tmp_path / "c", policy=policy)
     plain = fetch_snippets(pairs, url, tmp_path / "p.bps", cache=tmp_path / "d")
     assert snippets.content_hash == plain.content_hash
 
@@ -235,10 +233,10 @@ def test_several_connections_at_once(engine_url, filled, tmp_path):
 
 FETCH = """
 import sys
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.snippets.fetching import fetch_snippets
 url, out, cache = sys.argv[1:]
-fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=cache, manners=Manners(connections=2))
+fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=cache, policy=RequestPolicy(connections=2))
 """
 
 

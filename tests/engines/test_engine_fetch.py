@@ -1,4 +1,4 @@
-"""Manners towards an engine, and the cache of its answers."""
+"""RequestPolicy towards an engine, and the cache of its answers."""
 
 import sqlite3
 import threading
@@ -8,7 +8,7 @@ from engine_fakes import FakeEngine
 
 from bagpack.engines.base import BusyError, EngineError, Snippet
 from bagpack.engines.fetch.ask import ask_all
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.fetch.cache import AnswerCache, default_cache
 from bagpack.engines.queries import Query, plan_queries
 from bagpack.errors import StoreError, UsageError
@@ -39,21 +39,23 @@ def test_a_second_run_asks_nothing(cache):
 
 @pytest.mark.parametrize("change", ["identity", "limit", "query"])
 def test_another_index_limit_or_query_is_another_question(cache, change):
-    ask_all(FakeEngine(), QUERIES, cache, Manners(limit=10))
+    ask_all(FakeEngine(), QUERIES, cache, RequestPolicy(limit=10))
     engine = FakeEngine(identity="fake:2" if change == "identity" else "fake:1")
     queries = [Query("word", (("zebra",),))] if change == "query" else QUERIES
-    assert ask_all(engine, queries, cache, Manners(limit=11 if change == "limit" else 10)).asked == len(
+    assert ask_all(engine, queries, cache, RequestPolicy(limit=11 if change == "limit" else 10)).asked == len(
         queries
     )
 
 
 def test_snippets_are_distinct_within_a_query_and_the_limit_is_told(cache):
     found = [Snippet("a", "one"), Snippet("b", "two"), Snippet("c", "one"), Snippet("d", "three")]
-    answers = ask_all(FakeEngine(answer=lambda query: found), QUERIES[:2], cache, Manners(limit=4))
+    answers = ask_all(FakeEngine(answer=lambda query: found), QUERIES[:2], cache, RequestPolicy(limit=4))
     assert texts(cache, answers.numbers[0]) == ["one", "two", "three"]
     assert [snippet.document for snippet in cache.sentences(answers.numbers[0])] == ["a", "b", "d"]
     assert answers.full == [True, True]
-    assert not any(ask_all(FakeEngine(answer=lambda query: found), QUERIES[:2], cache, Manners(limit=5)).full)
+    assert not any(
+        ask_all(FakeEngine(answer=lambda query: found), QUERIES[:2], cache, RequestPolicy(limit=5)).full
+    )
 
 
 def test_a_busy_engine_is_asked_again_with_growing_pauses(cache, monkeypatch):
@@ -69,7 +71,7 @@ def test_a_busy_engine_is_asked_again_with_growing_pauses(cache, monkeypatch):
             raise BusyError("too busy", wait=30.0 if number == 4 else None)
 
     engine = FakeEngine(trouble)
-    assert ask_all(engine, QUERIES[:1], cache, Manners(first_wait=1.0)).asked == 1
+    assert ask_all(engine, QUERIES[:1], cache, RequestPolicy(first_wait=1.0)).asked == 1
     assert len(engine.calls) == 5
     for attempt, pause in enumerate(pauses[:3]):
         assert 0.5 * 2**attempt <= pause <= 2**attempt, "doubled each time, with jitter"
@@ -83,13 +85,13 @@ def test_what_was_answered_stays_when_the_engine_fails(cache, connections):
         if number > 5:
             raise BusyError("the server went away")
 
-    manners = Manners(retries=1, first_wait=0.001, connections=connections)
+    policy = RequestPolicy(retries=1, first_wait=0.001, connections=connections)
     with pytest.raises(EngineError, match=r"went away; \d+ of 27 queries are answered and kept") as told:
-        ask_all(FakeEngine(trouble), QUERIES, cache, manners)
+        ask_all(FakeEngine(trouble), QUERIES, cache, policy)
     kept = int(str(told.value).split("; ")[1].split()[0])
     assert kept >= 5 - (connections - 1)
     engine = FakeEngine()
-    assert ask_all(engine, QUERIES, cache, manners).asked == 27 - kept
+    assert ask_all(engine, QUERIES, cache, policy).asked == 27 - kept
 
 
 def test_an_error_for_good_is_not_tried_again(cache):
@@ -104,7 +106,7 @@ def test_an_error_for_good_is_not_tried_again(cache):
 
 def test_rate_and_connections(cache):
     engine = FakeEngine(pause=0.03)
-    ask_all(engine, QUERIES, cache, Manners(rate=100, connections=4))
+    ask_all(engine, QUERIES, cache, RequestPolicy(rate=100, connections=4))
     assert 1 < engine.most_flying <= 4
     elapsed = engine.calls[-1][0] - engine.calls[0][0]
     assert elapsed >= 0.95 * (len(QUERIES) - 1) / 100
@@ -130,9 +132,9 @@ def test_progress_says_what_is_left(cache):
         {"spend": -1},
     ],
 )
-def test_manners_out_of_range(wrong):
+def test_policies_out_of_range(wrong):
     with pytest.raises(UsageError, match=f"--{next(iter(wrong))}"):
-        Manners(**wrong)
+        RequestPolicy(**wrong)
 
 
 def test_a_full_disk_is_told_and_what_was_fetched_stays(cache):

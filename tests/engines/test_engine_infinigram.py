@@ -21,7 +21,7 @@ from bagpack.engines.backends.infinigram import InfiniGramEngine, _tokens
 from bagpack.engines.base import BusyError, EngineError, connect, engine_kind, parse_address
 from bagpack.engines.build import build_engine
 from bagpack.engines.counts import corpus_statistics, pair_statistics
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.queries import Query
 from bagpack.engines.snippets.fetching import fetch_snippets
@@ -137,7 +137,7 @@ def test_counts_are_kept(text, tmp_path):
     with AnswerCache(tmp_path / "c") as cache:
         spent = cache.spent(url)
         assert spent == 3 + 36
-    assert pair_statistics(PAIRS, url, cache=tmp_path / "c", manners=Manners(spend=spent)) == first
+    assert pair_statistics(PAIRS, url, cache=tmp_path / "c", policy=RequestPolicy(spend=spent)) == first
 
 
 def test_evaluate_takes_pair_statistics_from_an_engine(tmp_path, cli, monkeypatch):
@@ -236,7 +236,7 @@ def test_counts_that_are_on_their_way_are_kept_after_ctrl_c(ctrl_c, service, tmp
 
     held.misbehave = interrupt
     with pytest.raises(KeyboardInterrupt):
-        pair_statistics(PAIRS, url, cache=tmp_path / "c", manners=Manners(connections=connections))
+        pair_statistics(PAIRS, url, cache=tmp_path / "c", policy=RequestPolicy(connections=connections))
     paid = [request["query"] for request in held.requests]
     assert len(paid) >= 5
     pair_statistics(PAIRS, url, cache=tmp_path / "c")

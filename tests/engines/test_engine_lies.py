@@ -14,7 +14,7 @@ import pytest
 
 from bagpack.engines.base import BusyError, EngineError, connect
 from bagpack.engines.fetch.ask import ask_all
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.queries import Query
@@ -287,12 +287,12 @@ def test_odd_text_from_our_own_index_makes_no_odd_corpus(text, tmp_path):
 def test_endless_429_ends(client, tmp_path):
     busy = whole({"error": "busy"}, b"429 Too Many Requests", b"Retry-After: 0\r\n")
     with lying_server(busy) as (host, asked), AnswerCache(tmp_path / "c") as cache:
-        manners = Manners(retries=3, first_wait=0.01)
+        policy = RequestPolicy(retries=3, first_wait=0.01)
         url = f"{client}+http://{host}/docs?field=body"
-        sender = Client(cache, url, manners, TIMEOUT)
+        sender = Client(cache, url, policy, TIMEOUT)
         engine = connect(url, TIMEOUT, sender)
         with pytest.raises(BusyError, match=r"too busy .status 429.; lower --rate"):
-            ask_all(engine, [CAT], cache, manners, client=sender)
+            ask_all(engine, [CAT], cache, policy, client=sender)
         assert len(asked) == 4
         assert cache.spent(url) == 5, "the mapping, the search and its three retries"
 

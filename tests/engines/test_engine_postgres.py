@@ -14,7 +14,7 @@ import pytest
 from bagpack.engines.backends.postgres_database import Database
 from bagpack.engines.base import BusyError, EngineError, connect, engine_kind, parse_address
 from bagpack.engines.build import build_engine
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.queries import Query
 from bagpack.engines.snippets.fetching import fetch_snippets
 from bagpack.engines.words import mark
@@ -120,7 +120,7 @@ def test_statement_timeouts_are_not_tried_again(postgres, tmp_path):
                 engine,
                 tmp_path / "s.bps",
                 cache=tmp_path / "c",
-                manners=Manners(retries=5),
+                policy=RequestPolicy(retries=5),
             )
         assert time.monotonic() - begun < 2
     engine.close()

@@ -15,7 +15,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import connect
 from bagpack.engines.build import build_engine
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.inflect import Inflector
 from bagpack.engines.queries import plan_queries
 from bagpack.engines.snippets.corpus import SnippetCorpus
@@ -132,7 +132,7 @@ def test_a_limit_bites_per_query_and_each_query_gives_its_own_order_and_gap(limi
     build_engine(str(tmp_path / "index"), [text(sentences)], jobs=1)
     url = f"tantivy:{tmp_path / 'index'}"
     snippets = fetch_snippets(
-        PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c", manners=Manners(limit=limit)
+        PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c", policy=RequestPolicy(limit=limit)
     )
     plan = plan_queries([("cat", "lion")])
     cat, lion = plan.targets["cat"], plan.targets["lion"]
@@ -210,7 +210,7 @@ def test_single_contexts_come_from_the_words_own_query_alone(text, tmp_path):
     )
     snippets = fetch_snippets(
         [("cat", "lion")], f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps", cache=tmp_path / "c",
-        manners=Manners(limit=1),
+        policy=RequestPolicy(limit=1),
     )  # fmt: skip
     matrix = vectors(snippets, Basis(("one", "two", "three", "four", "of"), ()), [("cat", "lion")])
     row = dict(
@@ -247,7 +247,7 @@ def test_the_content_hash_is_of_the_content(text, tmp_path):
 
     first = fetched("a.bps")
     assert fetched("b.bps").content_hash == first.content_hash
-    assert fetched("c.bps", manners=Manners(limit=1)).content_hash != first.content_hash
+    assert fetched("c.bps", policy=RequestPolicy(limit=1)).content_hash != first.content_hash
     assert fetched("d.bps", options=TextOptions(level="form")).content_hash != first.content_hash
 
 
@@ -343,7 +343,7 @@ def test_an_index_that_was_filled_anew_is_asked_anew(text, tmp_path):
         ({"options": TextOptions(level="form", case="keep")},
          r"s\.bps was fetched with --level lemma \(now form\), --case fold \(now keep\); choose another --out, or "
          r"--overwrite it"),
-        ({"manners": Manners(limit=7)}, r"--limit 1000 \(now 7\); choose another"),
+        ({"policy": RequestPolicy(limit=7)}, r"--limit 1000 \(now 7\); choose another"),
         ({"inflector": Inflector("en", {"cat": ["kitten"]})},
          r"other --forms: 'cat' was cat \| cats \| catting \| catted, and is cat \| kitten now"),
         ({"pairs": [("cat", "lion")]}, "holds the pair 'dog cat' that the list does not have; add it to the list"),

@@ -16,7 +16,7 @@ from bagpack.cli.progress import progress_bar
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
-    from bagpack.engines.fetch.budget import Manners
+    from bagpack.engines.fetch.budget import RequestPolicy
     from bagpack.engines.queries import QueryPlan
 
 
@@ -57,19 +57,19 @@ def fetch(
 ) -> None:
     """Fetch contexts of pairs from a search engine; run again to continue."""
     from bagpack.corpus.options import TextOptions
-    from bagpack.engines.fetch.budget import Manners
+    from bagpack.engines.fetch.budget import RequestPolicy
     from bagpack.engines.fetch.cache import default_cache
     from bagpack.engines.snippets.fetching import fetch_snippets, plan_fetch
     from bagpack.tasks import read_any
 
     options = TextOptions(level=level.level, case=level.case, annotator=level.annotator, lang=lang)
-    manners = Manners(
+    policy = RequestPolicy(
         limit=limit, rate=rate, connections=connections, retries=retries, spend=spend, max_age=max_age
     )
     inflector = inflector_of(forms, lang)
     wanted = read_any(pairs, columns=parse_columns(columns)).pairs
     if dry_run:
-        _show_plan(plan_fetch(wanted, inflector, options), engine, manners, output.json)
+        _show_plan(plan_fetch(wanted, inflector, options), engine, policy, output.json)
         return
     if out is None:
         raise UsageError("fetch needs --out SNIPPETS, the place for what it finds (or --dry-run)")
@@ -91,7 +91,7 @@ def fetch(
             )
             corpus = fetch_snippets(
                 wanted, engine, out, cache=cache or default_cache(), inflector=inflector, options=options,
-                manners=manners, timeout=timeout, overwrite=overwrite, jobs=jobs, progress=show,
+                policy=policy, timeout=timeout, overwrite=overwrite, jobs=jobs, progress=show,
                 notice=nothing_to_do.append,
             )  # fmt: skip
     facts = corpus.info()
@@ -106,17 +106,17 @@ def fetch(
         _summarise(facts, asked, seconds)
 
 
-def _show_plan(plan: QueryPlan, engine: str, manners: Manners, json: bool) -> None:
+def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) -> None:
     from bagpack.engines.base import engine_kind, native_query, parse_address
 
     address = parse_address(engine)
     kind = engine_kind(address.scheme)
-    requests = sum(kind.requests(query, manners.limit, address) for query in plan.queries)
+    requests = sum(kind.requests(query, policy.limit, address) for query in plan.queries)
     facts: dict[str, Any] = {
         "engine": address.shown,
         "requests": requests,
         "dollars": round(requests * kind.price(address), 2),
-        "seconds": round(requests / manners.rate) if manners.rate else None,
+        "seconds": round(requests / policy.rate) if policy.rate else None,
         "words": len(plan.words),
         "pairs": len(plan.pairs),
         "queries": len(plan.queries),
@@ -132,10 +132,10 @@ def _show_plan(plan: QueryPlan, engine: str, manners: Manners, json: bool) -> No
     if requests > facts["queries"] or facts["dollars"]:
         cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
         time_needed = (
-            f", {console.show_time(facts['seconds'])} at --rate {manners.rate:g}" if manners.rate else ""
+            f", {console.show_time(facts['seconds'])} at --rate {policy.rate:g}" if policy.rate else ""
         )
         console.write(
-            f"At most {console.many(requests, 'request')} (--limit {manners.limit}){cost}{time_needed}\n"
+            f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}{time_needed}\n"
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from bagpack.engines.base import BusyError, Count, EngineError, Sender, connect, parse_address
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.fetch.cache import AnswerCache, count_key
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.inflect import Inflector, fold_target
@@ -75,7 +75,7 @@ class _Counter:
     def ask(self, query: Query, together: bool = False) -> int:
         text = f"{'together' if together else 'count'} {query}"
         cache, identity = self._client.cache, self._engine.identity
-        held = cache.get_count(identity, text, None if self._engine.exact else self._client.manners.max_age)
+        held = cache.get_count(identity, text, None if self._engine.exact else self._client.policy.max_age)
         if held is None:
             ask = getattr(self._engine, "together") if together else self._engine.count  # noqa: B009
             held = ask(query, self._client.for_answer(count_key(identity, text)))
@@ -96,7 +96,7 @@ def corpus_statistics(
     cache: str | Path,
     inflector: Inflector | None = None,
     lang: str = "en",
-    manners: Manners | None = None,
+    policy: RequestPolicy | None = None,
     timeout: float = 30.0,
     progress: Callable[[int, int], None] | None = None,
 ) -> CorpusStatistics:
@@ -116,11 +116,11 @@ def corpus_statistics(
     """
     pairs = list(pairs)
     inflector = inflector or Inflector(lang)
-    manners = manners or Manners()
+    policy = policy or RequestPolicy()
     with AnswerCache(cache) as kept:
         address = parse_address(engine)
-        check_budget(address, manners)
-        client = Client(kept, address.shown, manners, timeout)
+        check_budget(address, policy)
+        client = Client(kept, address.shown, policy, timeout)
         opened = connect(engine, timeout, client)
         try:
             if not hasattr(opened, "count"):
@@ -130,7 +130,7 @@ def corpus_statistics(
             counting = cast("CountingEngine", opened)
             found = []
             # Counted in other threads, so that Ctrl-C does not lose a count that is on its way.
-            pool = ThreadPoolExecutor(manners.connections, thread_name_prefix="bagpack-count")
+            pool = ThreadPoolExecutor(policy.connections, thread_name_prefix="bagpack-count")
             try:
                 for one in pool.map(lambda pair: _statistics(pair, counting, client, inflector, lang), pairs):
                     found.append(one)

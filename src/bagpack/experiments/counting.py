@@ -64,12 +64,12 @@ def check_engine_counts(engine: str, preset: Preset) -> None:
 
 def _engine_counts(engine: str, pairs: Sequence[Pair], progress: Progress | None = None) -> CorpusStatistics:
     from bagpack.engines.counts import corpus_statistics
-    from bagpack.engines.fetch.budget import Manners
+    from bagpack.engines.fetch.budget import RequestPolicy
     from bagpack.engines.fetch.cache import default_cache
 
-    manners = Manners(rate=REMOTE_RATE) if "+http" in engine.partition(":")[0] else Manners()
+    policy = RequestPolicy(rate=REMOTE_RATE) if "+http" in engine.partition(":")[0] else RequestPolicy()
     report = None if progress is None else partial(progress, "counts")
-    return corpus_statistics(pairs, engine, cache=default_cache(), manners=manners, progress=report)
+    return corpus_statistics(pairs, engine, cache=default_cache(), policy=policy, progress=report)
 
 
 def with_engine_counts(matrix: BlockMatrix, engine: str, progress: Progress | None = None) -> BlockMatrix:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bagpack.engines.base import Engine, Snippet, distinct
-from bagpack.engines.fetch.budget import Manners, StoppedError
+from bagpack.engines.fetch.budget import RequestPolicy, StoppedError
 from bagpack.engines.fetch.cache import answer_key
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.snippets.split import split_snippets
@@ -39,7 +39,7 @@ def ask_all(
     engine: Engine,
     queries: Sequence[Query],
     cache: AnswerCache,
-    manners: Manners | None = None,
+    policy: RequestPolicy | None = None,
     lang: str = "en",
     progress: Progress | None = None,
     client: Client | None = None,
@@ -56,14 +56,14 @@ def ask_all(
     EngineError
         The engine failed for good, or the spending limit is reached; the sentence says how many answers are kept.
     """
-    manners = manners or Manners()
-    client = client or Client(cache, engine.identity, manners)
+    policy = policy or RequestPolicy()
+    client = client or Client(cache, engine.identity, policy)
     # An index that BagPack filled has another identity when it is filled again; one of the user's may change.
-    max_age = None if engine.exact else manners.max_age
+    max_age = None if engine.exact else policy.max_age
     numbers: list[I64 | None] = []
     full: list[bool] = []
     for query in queries:
-        held = cache.get(engine.identity, str(query), manners.limit, max_age)
+        held = cache.get(engine.identity, str(query), policy.limit, max_age)
         numbers.append(held[0] if held else None)
         full.append(held[1] if held else False)
     missing = [at for at, found in enumerate(numbers) if found is None]
@@ -94,7 +94,7 @@ def _stream(
     After a failure or Ctrl-C nothing more is asked, but what is in flight is waited for: it was paid for. So answers
     are stored by the threads that ask, and not by the one that a signal interrupts.
     """
-    limit, connections = client.manners.limit, client.manners.connections
+    limit, connections = client.policy.limit, client.policy.connections
 
     def ask(at: int) -> tuple[int, I64, bool]:
         try:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Manners:
-    """How an engine is treated."""
+class RequestPolicy:
+    """How many requests an engine gets, how fast, and how often one that failed is repeated."""
 
     limit: int = 1000  # snippets per query
     rate: float | None = None  # requests per second; None: as fast as the engine answers
@@ -40,6 +40,9 @@ class Manners:
                 raise UsageError(f"--{option} {value:g} is too small; give at least {least}")
         if self.rate is not None and not self.rate > 0:
             raise UsageError(f"--rate {self.rate:g} allows no request; give requests per second, such as 5")
+
+
+Manners = RequestPolicy  # its name in earlier versions
 
 
 class SpendingError(EngineError):
@@ -79,11 +82,11 @@ class Budget:
         The name under which it is stored: the engine's URL without credentials.
     """
 
-    def __init__(self, cache: AnswerCache, account: str, manners: Manners) -> None:
+    def __init__(self, cache: AnswerCache, account: str, policy: RequestPolicy) -> None:
         self.account = account
-        self.limit = manners.spend
+        self.limit = policy.spend
         self._cache = cache
-        self._pace = Pace(manners.rate)
+        self._pace = Pace(policy.rate)
 
     def take(self, stopped: threading.Event) -> None:
         """Return when a request may be sent; it is counted.

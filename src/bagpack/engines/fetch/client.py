@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from bagpack.engines.base import BusyError
-from bagpack.engines.fetch.budget import Budget, Manners, StoppedError
+from bagpack.engines.fetch.budget import Budget, RequestPolicy, StoppedError
 from bagpack.engines.fetch.cache import AnswerCache
 
 T = TypeVar("T")
@@ -21,12 +21,14 @@ class Client:
     A request, its retries and the pauses between them take at most `timeout` × (`retries` + 1) seconds.
     """
 
-    def __init__(self, cache: AnswerCache, account: str, manners: Manners, timeout: float = 30.0) -> None:
+    def __init__(
+        self, cache: AnswerCache, account: str, policy: RequestPolicy, timeout: float = 30.0
+    ) -> None:
         self.cache = cache
-        self.budget = Budget(cache, account, manners)
-        self.manners = manners
+        self.budget = Budget(cache, account, policy)
+        self.policy = policy
         self.stopped = threading.Event()
-        self._patience = timeout * (manners.retries + 1)
+        self._patience = timeout * (policy.retries + 1)
 
     def send(self, request: Callable[[], T]) -> T:
         """Call `request` until it is answered, at most `retries` times more."""
@@ -37,7 +39,7 @@ class Client:
             try:
                 return request()
             except BusyError as error:
-                if attempt >= self.manners.retries:
+                if attempt >= self.policy.retries:
                     raise
                 if self.stopped.is_set():  # what stopped the run is reported, not this
                     raise StoppedError("the run is ending") from error
@@ -50,7 +52,7 @@ class Client:
                 attempt += 1
 
     def _pause(self, attempt: int) -> float:
-        longest: float = min(self.manners.longest_wait, self.manners.first_wait * 2**attempt)
+        longest: float = min(self.policy.longest_wait, self.policy.first_wait * 2**attempt)
         return longest * random.uniform(0.5, 1.0)
 
     def page(self, name: str, request: Callable[[], str]) -> str:

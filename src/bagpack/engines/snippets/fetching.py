@@ -14,7 +14,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.engines.base import Address, Engine, connect, engine_kind, parse_address
 from bagpack.engines.fetch.ask import Progress, ask_all
-from bagpack.engines.fetch.budget import Manners
+from bagpack.engines.fetch.budget import RequestPolicy
 from bagpack.engines.fetch.cache import AnswerCache
 from bagpack.engines.fetch.client import Client
 from bagpack.engines.inflect import Inflector, fold_target
@@ -43,7 +43,7 @@ def fetch_snippets(
     cache: str | Path,
     inflector: Inflector | None = None,
     options: TextOptions | None = None,
-    manners: Manners | None = None,
+    policy: RequestPolicy | None = None,
     timeout: float = 30.0,
     overwrite: bool = False,
     jobs: int | None = None,
@@ -73,33 +73,33 @@ def fetch_snippets(
     # One that is there is replaced or resumed, see below.
     check_replaceable(out, is_ours=_is_snippets, what="snippet corpus", overwrite=True)
     plan = plan_fetch(pairs, inflector or Inflector(options.lang), options)
-    manners = manners or Manners()
+    policy = policy or RequestPolicy()
     if isinstance(engine, str):
-        check_budget(parse_address(engine), manners)
+        check_budget(parse_address(engine), policy)
     with ExitStack() as stack:
         kept = stack.enter_context(AnswerCache(cache))
         if isinstance(engine, str):
             shown = parse_address(engine).shown
-            client = Client(kept, shown, manners, timeout)
+            client = Client(kept, shown, policy, timeout)
             opened = connect(engine, timeout, client)
             stack.callback(opened.close)
         else:
             opened, shown = engine, engine.identity
-            client = Client(kept, shown, manners, timeout)
+            client = Client(kept, shown, policy, timeout)
         if _is_snippets(out) and not overwrite:
             corpus = SnippetCorpus.open(out)
-            if holds_already(corpus, Wanted(shown, opened.identity, manners.limit, options, plan)):
+            if holds_already(corpus, Wanted(shown, opened.identity, policy.limit, options, plan)):
                 if notice:
                     notice(
                         f"{out} holds the answers to all {len(plan.queries):,} queries already: no query is left to "
                         f"send (--overwrite rebuilds it)"
                     )
                 return corpus
-        answers = ask_all(opened, plan.queries, kept, manners, options.lang, progress, client)
+        answers = ask_all(opened, plan.queries, kept, policy, options.lang, progress, client)
         facts = {
             "engine": shown,
             "identity": opened.identity,
-            "snippets_per_query": manners.limit,
+            "snippets_per_query": policy.limit,
             "queries": len(plan.queries),
             "queries_capped": sum(answers.full),
         }
@@ -108,9 +108,9 @@ def fetch_snippets(
     return SnippetCorpus.open(out)
 
 
-def check_budget(address: Address, manners: Manners) -> None:
+def check_budget(address: Address, policy: RequestPolicy) -> None:
     """An engine that costs money needs a spending limit and a rate."""
-    if engine_kind(address.scheme).paid(address) and (manners.spend is None or manners.rate is None):
+    if engine_kind(address.scheme).paid(address) and (policy.spend is None or policy.rate is None):
         raise UsageError(
             f"{address} costs money: give --spend (requests in all) and --rate (requests per second); --dry-run shows "
             f"what it takes"
