@@ -173,7 +173,7 @@ def commands():
     from bagpack.cli import app
 
     found = dict(typer.main.get_command(app).commands)
-    return {**found, "engine build": found.pop("engine").commands["build"]}
+    return {**found, "engine build": found["engine"].commands["build"]}
 
 
 def test_the_help_of_every_command_fits_a_screen(cli, monkeypatch):
@@ -184,8 +184,8 @@ def test_the_help_of_every_command_fits_a_screen(cli, monkeypatch):
         assert max(map(len, shown.splitlines())) <= 80, name
         assert not re.search(r"<(?:bool|str|int|float|path|list)", shown), name
         everything = cli(*name.split(), "--help-all")
-        assert everything.code == 0 or hasattr(command, "commands"), name
-        full = everything.out or shown
+        assert everything.code == 0, name
+        full = everything.out
         for param in command.params:
             if not getattr(param, "hidden", False) and param.param_type_name == "option":
                 assert param.name in ("help", "help_all") or max(param.opts, key=len) in shown

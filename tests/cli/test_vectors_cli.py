@@ -180,6 +180,7 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     assert facts["capped_words"] == {"cat": 18, "lion": 6}
     assert facts["capped_pairs"] == {"cat lion": 9}
     shown = cli("check", store, data).out
+    assert " ".join(shown.split()).startswith(f"{data}: 3 rows, 4 words seen together rows share 0 times 2 66.7 %")
     assert "1 unknown word in 1 row: unicorn" in shown
 
 
@@ -309,7 +310,7 @@ def test_contexts_of_a_word_a_run_and_a_word_with_itself(cli, store):
 def test_contexts_of_unknown_words_and_of_words_that_never_meet(cli, store):
     done = cli("contexts", store, "unicorn", "cat")
     assert (done.code, done.out) == (0, "")
-    assert "the corpus does not know 'unicorn'" in done.err
+    assert "the corpus does not contain 'unicorn'" in done.err
     assert json.loads(cli("contexts", store, "unicorn", "cat", "--json").out)["unknown"] == ["unicorn"]
     done = cli("contexts", store, "hammer", "lion")
     assert (done.code, done.out) == (0, "")
@@ -352,7 +353,7 @@ def on_a_terminal(columns, *args):
 
 
 def test_brackets_in_words_and_labels_are_no_styles(cli, store, write):
-    assert "the corpus does not know '[/b]'" in cli("contexts", store, "[/b]", "cat").err
+    assert "the corpus does not contain '[/b]'" in cli("contexts", store, "[/b]", "cat").err
     data = write("relations.tsv", "w1\tw2\tlabel\ncat\tlion\t[/b]\n[sic]\tlion\t[b]\n")
     done = cli("check", store, data)
     assert done.code == 0, done.err

@@ -11,7 +11,7 @@ from bagpack.contexts.by_attribute import count_by
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.subcorpus import open_corpus
-from bagpack.errors import UsageError
+from bagpack.errors import InputError, UsageError
 from bagpack.explain.comparison import compare_contexts, compare_pairs
 
 
@@ -110,8 +110,8 @@ def test_listed_pairs_and_contexts(corpus):
     pair = compare_contexts(corpus, one, two, ["cat", "house"], b=20)
     assert pair.size_a == one.contexts("cat", "house", limit=None).total
     assert any(item.name in ("+betw:dog", "-betw:dog") for item in pair.differences)
-    nothing = compare_contexts(corpus, one, two, ["tiger"], b=20)
-    assert nothing.unknown == ("tiger",) and nothing.tested == 0
+    with pytest.raises(InputError, match="neither part of the corpus contains 'tiger'; give another word"):
+        compare_contexts(corpus, one, two, ["cat", "tiger"], b=20)
 
 
 def test_commands(corpus, cli, tmp_path, write):

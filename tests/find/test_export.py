@@ -93,6 +93,12 @@ def test_the_commands(cli, store, examples, write, tmp_path):
         (plain, "q.ttl", ("--base", "my words"), "--base 'my words' is not the beginning of an address"),
         (plain, "q.ttl", ("--lang", "plain English"), "--lang 'plain English' is not a language tag"),
         (plain, "q.rdf", (), "q.rdf cannot be written as .rdf; name it .ttl, .graphml, .tsv, .csv or .xlsx"),
+        (
+            plain,
+            "q.docx",
+            (),
+            "q.docx cannot be written as .docx; name it .ttl, .graphml, .tsv, .csv or .xlsx",
+        ),
         (plain, "p.ttl", (), "p.ttl exists already; choose another name, or replace it with --overwrite"),
         (rejected, "q.ttl", (), "no.tsv has no pair to write: all of them are labelled no"),
     ):

@@ -99,6 +99,14 @@ def test_a_group_is_named_by_three_patterns(tmp_path):
     assert all("X" in p.split() and p.split().index("X") < p.split().index("car") for p in parts.patterns)
 
 
+def test_a_pattern_that_groups_share_does_not_name_them_first(tmp_path):
+    lines = [[colour, f"{colour[0]}{k}", "of", "the", "car"] for colour in ("red", "blue") for k in range(4)]
+    lines += [["one", "car", "near", "every", f"place{k}", "stood"] for k in range(8)]
+    store = make_store(tmp_path, [*6 * lines, *3000 * [["x", "y", "z"]]])
+    named = {group.patterns[0] for group in group_relations(store, "car", groups=3).groups}
+    assert {"red … X … car", "blue … X … car"} < named
+
+
 def test_words_that_cannot_be_grouped(source, tmp_path):
     with pytest.raises(InputError, match="does not contain 'unicorn'"):
         group_relations(source, "unicorn")

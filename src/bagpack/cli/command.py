@@ -44,7 +44,11 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """Commands under one name."""
+    """Commands under one name; all of their help is one page, so `--help-all` is `--help`."""
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        """The options that show it."""
+        return [*super().get_help_option_names(ctx), "--help-all"]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The commands, grouped."""

@@ -19,6 +19,7 @@ from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import InputError
 from bagpack.explain.keyness import log_likelihood
 from bagpack.names import PAIR_SEGMENTS, WORD_SEGMENTS
 
@@ -130,6 +131,10 @@ def compare_contexts(
     least: int = 5, n_jobs: int | None = None,
 ) -> Comparison:  # fmt: skip
     """Basis terms around a word, or around and between two, that are more frequent in one corpus."""
+    if unknown := _unknown(one, two, words):
+        raise InputError(
+            f"neither part of the corpus contains {' or '.join(map(repr, unknown))}; give another word"
+        )
     basis = Basis.of(whole, b, n_jobs)
     settings = CountSettings(windows or Windows(), None)
     rows, sizes = [], []
@@ -153,8 +158,7 @@ def compare_contexts(
     kept = np.flatnonzero(rows[0] + rows[1] >= least)
     counts = [row[kept] for row in rows]
     chosen = [names[k] for k in kept.tolist()]
-    compared = _compared(" ".join(words), chosen, counts, (sizes[0], sizes[1]), 1e3)
-    return replace(compared, unknown=_unknown(one, two, words))
+    return _compared(" ".join(words), chosen, counts, (sizes[0], sizes[1]), 1e3)
 
 
 def _compared(

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from bagpack.errors import UsageError, missing_extra
 from bagpack.files import check_file, replacing
 from bagpack.find.examples import NO_LABELS
-from bagpack.sheets import Cell, check_table, write_table
+from bagpack.sheets import UNWRITABLE, Cell, check_table, write_table
 
 GRAPHS = (".ttl", ".graphml")
 OTHER_GRAPHS = (
@@ -50,7 +50,7 @@ def is_graph(path: Path) -> bool:
 def check_thesaurus(path: Path, what: str, overwrite: bool) -> None:
     """Whether a thesaurus or a table can be written here in the format of its name, before the work."""
     suffix = path.suffix.lower()
-    if suffix in OTHER_GRAPHS:
+    if suffix in OTHER_GRAPHS or suffix in UNWRITABLE:
         raise UsageError(f"{path} cannot be written as {suffix}; name it .ttl, .graphml, .tsv, .csv or .xlsx")
     if not is_graph(path):
         check_table(path, what, overwrite=overwrite)
