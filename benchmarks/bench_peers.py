@@ -228,7 +228,7 @@ def learning_rows(bench: Bench) -> None:
             continue
         facts, run = done
         notes = [
-            "" if facts["same"] is None else f"{facts['same']:.0%} of the decisions are ours",
+            "" if facts["same"] is None else f"{100 * facts['same']:.0f} % of the decisions are ours",
             _accuracy(facts) if facts["accuracy"] else "",
             f"{facts['folds']} of 10 folds, {facts['machines']} of 17 classes timed, scaled",
         ]
@@ -255,7 +255,7 @@ def tag_rows(bench: Bench) -> None:
     if done := bench.try_peer(job, who, "tagging", "nltk"):
         facts, run = done
         seconds = facts["seconds"] * ours["tokens"] / facts["tokens"]
-        note = f"{facts['same']:.1%} of the tags are ours; {facts['tokens']:,} tokens, scaled"
+        note = f"{100 * facts['same']:.1f} % of the tags are ours; {facts['tokens']:,} tokens, scaled"
         bench.add(job, who, seconds, ours["seconds"], run, note=note)
 
 

@@ -38,6 +38,7 @@ INSTEAD = {
     r"no whole number": "not an integer",
 }
 FORBIDDEN = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): better for words, better in INSTEAD.items()}
+FORBIDDEN[re.compile(r"(?<=\d)%(?!\w)")] = "60 %, with a space"
 
 # Ordinary uses of these words.
 ALLOWED = re.compile(

@@ -296,7 +296,7 @@ def test_train_shows_one_threshold(cli, store, relations, tmp_path):
     args = ("train", store, relations, "-b", 50, "--folds", 3, "-j", 1, "--out", tmp_path / "m.model")
     done = cli(*args, "--precision", 0.6, "--report", report)
     assert done.code == 0, done.err
-    assert "for a precision of 60%" in done.err and "To be right in" not in done.out
+    assert "for a precision of 60 %" in done.err and "To be right in" not in done.out
     assert "To be right in 60\u00a0%" in report.read_text()
     assert "To be right in 90 %" in cli(*args, "--overwrite").out
 

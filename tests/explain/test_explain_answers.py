@@ -50,7 +50,7 @@ def test_a_pair_below_the_threshold_gets_no_answer_but_its_reasons(model):
     w1, w2, _ = made_up_pairs()[0]
     strict = replace(model, threshold=Threshold(0.99, 1.5, 1.0, 0.0))
     found = explain_pair(strict, model.source, w1, w2, lines=0)
-    assert found.answer is None and "too low for a precision of 99%" in found.notes[0]
+    assert found.answer is None and "too low for a precision of 99 %" in found.notes[0]
     assert found.decisions[0].reasons
 
 

@@ -69,4 +69,4 @@ def test_the_explorer_over_snippets(sources):
 
     answers = run_apart(scene())
     assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 404, 404]
-    assert "no snippets for" in answers[4].text and "does not know" in answers[5].text
+    assert "no snippets for" in answers[4].text and "does not contain" in answers[5].text

@@ -35,7 +35,7 @@ def test_the_command(tmp_path, cli):
     assert (found["only_a"], found["only_b"], found["repeated"]) == (1, 2, 2)
     assert found["disagreements"] == [{"w1": "c", "w2": "d", "label_a": "no", "label_b": "yes"}]
     done = cli("agree", tmp_path / "a.tsv", tmp_path / "b.csv")
-    assert "4 pairs in both files, 3 with the same label (75.0%)" in done.out
+    assert "4 pairs in both files, 3 with the same label (75.0 %)" in done.out
     assert "Cohen's kappa 0.500" in done.out and "2 rows repeat a pair" in done.out
     out = tmp_path / "different.csv"
     assert cli("agree", tmp_path / "a.tsv", tmp_path / "b.csv", "--out", out).code == 0

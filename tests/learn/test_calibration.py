@@ -218,7 +218,7 @@ def test_a_precision_out_of_reach_is_reported():
     found = Answers(np.linspace(0.5, 1, 100), np.arange(100) % 2 == 0)
     chosen = choose_threshold(found, 0.9)
     assert chosen.value is None
-    assert chosen.sentence().startswith("no threshold reaches a precision of 90%: the best is 5")
+    assert chosen.sentence().startswith("no threshold reaches a precision of 90 %: the best is 5")
     assert Threshold.from_json(json.loads(json.dumps(chosen.to_json()))) == chosen
     with pytest.raises(UsageError, match="at most 1, not 90"):
         choose_threshold(found, 90)

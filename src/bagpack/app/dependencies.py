@@ -32,7 +32,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 def unknown_word(model: type[schemas.Schema]) -> dict[int | str, dict[str, Any]]:
     """Responses of a page about words: a 404 has the same content if the corpus does not have the word."""
-    return {**PROBLEMS, 404: {"model": model, "description": "The corpus does not know the word."}}
+    return {**PROBLEMS, 404: {"model": model, "description": "The corpus does not contain the word."}}
 
 
 # Application state -------------------------------------------------------------------------------------------------

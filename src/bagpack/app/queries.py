@@ -189,7 +189,7 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> Json:
     elif block == "v2":
         first = first or second
     if first is None or second is None:
-        raise StoreError(f"the corpus does not know {w1 if first is None else w2}")
+        raise StoreError(f"the corpus does not contain {w1 if first is None else w2}")
     tagged = library.basis is not None and library.basis.tagged
     found = PairEvidence(library.source, first, second, library.settings, tagged).lines(feature, most)
     said = say_feature(feature, w1, w2)

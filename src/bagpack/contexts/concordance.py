@@ -72,7 +72,7 @@ class Concordance(Sequence[Context]):
     def note(self) -> str:
         """How many are shown of how many, or which words are unknown."""
         if self.unknown:
-            return f"the corpus does not know {' and '.join(map(repr, self.unknown))}"
+            return f"the corpus does not contain {' and '.join(map(repr, self.unknown))}"
         return f"{len(self):,} of {self.total:,} shown"
 
     def _repr_html_(self) -> str:

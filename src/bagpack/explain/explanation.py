@@ -359,7 +359,8 @@ def _no_answer(model: LinearModel, matrix: BlockMatrix) -> Iterator[str]:
     """Why the model gives no answer about a pair whose words are known."""
     if not model.answered(matrix, model.decisions(matrix))[0] and model.threshold is not None:
         yield (
-            f"no prediction: the probability of the label is too low for a precision of {model.threshold.wanted:.0%}"
+            f"no prediction: the probability of the label is too low for a precision of "
+            f"{100 * model.threshold.wanted:g} %"
         )
 
 

@@ -315,13 +315,14 @@ class Threshold:
         """For reports."""
         if self.value is None:
             return (
-                f"no threshold reaches a precision of {self.wanted:.0%}: the best is {self.precision:.0%}, with "
-                f"answers for {self.coverage:.0%} of the pairs; the model answers no pair"
+                f"no threshold reaches a precision of {100 * self.wanted:g} %: the best is "
+                f"{100 * self.precision:.0f} %, with answers for {100 * self.coverage:.0f} % of the pairs; the model "
+                f"answers no pair"
             )
         return (
             f"the model answers only if the probability is at least {self.value:.2f}, for a precision of "
-            f"{self.wanted:.0%}; thresholds chosen in this way answered {self.coverage:.0%} of the "
-            f"held-out pairs, {self.precision:.0%} of them correctly"
+            f"{100 * self.wanted:g} %; thresholds chosen in this way answered {100 * self.coverage:.0f} % of the "
+            f"held-out pairs, {100 * self.precision:.0f} % of them correctly"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -316,8 +316,8 @@ def _fit(
         late = int((out.gap > tol).sum())
         warnings.warn(
             f"the solver stopped after {max_epochs} epochs before it reached the optimum for {late} of {outputs} "
-            f"outputs: the objective may be up to {out.gap.max():.2%} too high ({tol:.2%} was asked); a smaller C "
-            "or more epochs help",
+            f"outputs: the objective may be up to {100 * out.gap.max():.2f} % too high ({100 * tol:.2f} % was asked); "
+            "a smaller C or more epochs help",
             ConvergenceWarning,
             stacklevel=3,
         )

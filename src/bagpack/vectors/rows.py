@@ -181,7 +181,7 @@ class PairRows:
 
     @property
     def unknown(self) -> Bools:
-        """Whether the corpus does not know one of a pair's words."""
+        """Whether the corpus does not contain one of a pair's words."""
         first, second = self._word_rows
         return (first < 0) | (second < 0)
 

@@ -81,7 +81,7 @@ class CountTables:
     names
         Distinct words as they were given.
     name_targets
-        Each name's row of the word table; -1 if the corpus does not know the word.
+        Each name's row of the word table; -1 if the corpus does not contain the word.
     place
         Where the matrix was opened.
     outside

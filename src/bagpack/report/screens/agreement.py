@@ -19,7 +19,7 @@ def show_agreement(found: Agreement, a: str, b: str, most: int) -> None:
     same = found.pairs - len(found.disagreements)
     kappa = "undefined: there is one label only" if found.kappa is None else f"{found.kappa:.3f}"
     out.print(
-        f"{many(found.pairs, 'pair')} in both files, {same:,} with the same label ({found.observed:.1%})"
+        f"{many(found.pairs, 'pair')} in both files, {same:,} with the same label ({100 * found.observed:.1f} %)"
     )
     out.print(f"Cohen's kappa {kappa}")
     for number, path in (found.only_a, a), (found.only_b, b):
