@@ -180,7 +180,9 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     assert facts["capped_words"] == {"cat": 18, "lion": 6}
     assert facts["capped_pairs"] == {"cat lion": 9}
     shown = cli("check", store, data).out
-    assert " ".join(shown.split()).startswith(f"{data}: 3 rows, 4 words seen together rows share 0 times 2 66.7 %")
+    assert " ".join(shown.split()).startswith(
+        f"{data}: 3 rows, 4 words seen together rows share 0 times 2 66.7 %"
+    )
     assert "1 unknown word in 1 row: unicorn" in shown
 
 
