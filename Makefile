@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo check test test-all tools lint format docs release bench bench-large bench-peers accuracy clean
+.PHONY: setup demo check test pytest test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
 setup: .venv/.ready
 
@@ -26,7 +26,10 @@ demo: .venv/.installed
 check: setup lint  # a minute, for daily work: lint, types, and the tests that need no browser, server or second process
 	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
 
-test: setup lint tools
+test: setup tools  # lint and types are checked while the tests run
+	@$(MAKE) --no-print-directory -j 2 lint pytest
+
+pytest: setup
 	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
 
 test-all: setup lint tools

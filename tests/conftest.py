@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 # Kernels are loaded or compiled on first use, so a deadline would measure that.
@@ -97,6 +98,9 @@ def compiled_kernels(tmp_path_factory):
     """In a fresh clone the first command says that it compiles; tests that read its words want that to be over."""
     from bagpack.corpus.build.index import index_corpus
 
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
     place = tmp_path_factory.mktemp("kernels")
     texts = {
         "a.txt": "The lions, it's said, don't sleep. Do they?\n",
@@ -105,7 +109,8 @@ def compiled_kernels(tmp_path_factory):
     }
     for name, text in texts.items():
         (place / name).write_text(text)
-    index_corpus([str(place)], place / "store", {"level": "form", "annotator": "none"}, jobs=1)
+    with FileLock(shared / "kernels.lock"):  # one process compiles them, the others load what it cached
+        index_corpus([str(place)], place / "store", {"level": "form", "annotator": "none"}, jobs=1)
 
 
 @pytest.fixture

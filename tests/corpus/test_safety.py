@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from corpus_oracle import files_of, words
@@ -195,6 +196,7 @@ def test_appends_at_the_same_time_and_a_reader_that_is_open(lions, tmp_path, wri
         assert len(words(corpus)) == corpus.sentences
         assert corpus.count("lion") == 1
         opened += 1
+        time.sleep(0.02)
     assert [process.wait() for process in running] == [0, 0, 0]
     assert opened > 5
     corpus = Corpus.open(tmp_path / "s")
