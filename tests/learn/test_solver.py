@@ -264,7 +264,7 @@ def test_it_ends_and_says_that_it_did_not_converge(C):
     rng = np.random.default_rng(0)
     design = make_design([RowBlock(random_rows(rng, 200, 10))])
     y = rng.random(200) < 0.5
-    with pytest.warns(ConvergenceWarning, match=r"stopped after 30 epochs .* up to [\d.]+% too high"):
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 30 epochs .* up to [\d.]+ % too high"):
         found = fit_classes(design, y[:, None], C, max_epochs=30)
     assert not found.converged
     assert np.isfinite(found.weights).all()
