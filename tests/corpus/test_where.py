@@ -59,6 +59,10 @@ CONDITIONS = {
     "year > 1900": "c",
     "year < 1900": "a",
     'year < "1900"': "a",
+    'year > "old"': "",
+    'year < "old"': "abcd",
+    "year < 1900-01-01": "ab",
+    "genre == 5 or year == 1850": "a",
     "genre == fiction": "a",
     "genre == 'fiction' or genre == \"news\"": "abd",
     "genre in (fiction, news) and year < 1900": "a",
@@ -107,6 +111,10 @@ WRONG = {
     "genre in news": (9, "expected an opening bracket, found 'news'"),
     "genre in (a b)": (12, "expected a comma or a closing bracket, found 'b'"),
     "genre; drop": (5, "';' is unexpected"),
+    "year > old": (7, "'old' is not a number; to compare year with old as text, write \"old\""),
+    "id != a and year <= old": (20, "'old' is not a number; to compare year with old as text, write \"old\""),
+    "genre > 5": (8, "no value of genre is a number; to compare genre with 5 as text, write \"5\""),
+    "genre in (5, 6)": (10, "no value of genre is a number; to compare genre with 5 as text, write \"5\""),
     "yaer > 1": (0, "no document has the attribute 'yaer'; did you mean year? the documents have author, "),
     "__import__('os')": (0, "expected"),
 }  # fmt: skip
@@ -360,9 +368,10 @@ def test_names_of_subcorpora(tmp_path):
     assert divide_name(store) == (store, None)
 
 
-def test_nothing_selected(documents):
-    with pytest.raises(UsageError, match=r"no document of .* satisfies --where 'year > 3000'; bagpack info"):
-        documents.where("year > 3000")
+@pytest.mark.parametrize("condition", ["year > 3000", "genre contains 5"])
+def test_nothing_selected(documents, condition):
+    with pytest.raises(UsageError, match=rf"no document of .* satisfies --where '{condition}'; bagpack info"):
+        documents.where(condition)
 
 
 def test_the_content_of_a_subcorpus_is_that_of_its_documents(documents):

@@ -7,8 +7,9 @@
     OPERATOR   = "==" | "=" | "!=" | "<" | "<=" | ">" | ">="
     value      = "text" | 'text' | word | number
 
-A number is compared with values that are numbers, text with any value, in code-point order. A document without the
-attribute satisfies no comparison; a name alone asks whether it has one. `id` is the document's own id.
+A number is compared with values that are numbers, text with any value, in code-point order; <, <=, > and >= take a
+number, text in quotation marks, or a date such as 1950-06-01. A document without the attribute satisfies no comparison;
+a name alone asks whether it has one. `id` is the document's own id.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ class Token:
         """Without quotation marks."""
         return self.text[1:-1] if self.kind == "text" else self.text
 
+    @property
+    def number(self) -> float | None:
+        """The number that is written; None for text."""
+        return number_of(self.text) if self.kind == "word" else None
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -63,7 +69,7 @@ class Comparison:
     name: str
     test: Callable[[str], bool]
     at: int
-    value: str = ""  # that was written, the first of several
+    value: Token | None = None  # to which it is compared, the first of several
 
 
 @dataclass(frozen=True)
@@ -109,13 +115,23 @@ class Where:
                 )
 
     def suggest_value(self, known: Mapping[str, Iterable[str]]) -> str:
-        """A known value that is spelt like one that no document has, as part of a message; empty if there is none."""
-        suggested = (
-            did_you_mean(comparison.value, known[comparison.name])
-            for comparison in _comparisons(self.condition)
-            if comparison.name in known and not any(map(comparison.test, known[comparison.name]))
-        )
-        return next(filter(None, suggested), "")
+        """A known value that is spelt like one that no document has, as part of a message; empty if there is none.
+
+        Raises if a number is compared with an attribute none of whose values is one.
+        """
+        for comparison in _comparisons(self.condition):
+            values, wanted = known.get(comparison.name, ()), comparison.value
+            if not values or wanted is None or any(map(comparison.test, values)):
+                continue
+            if wanted.number is not None and all(number_of(value) is None for value in values):
+                raise problem(
+                    self.text,
+                    wanted.at,
+                    f"no value of {comparison.name} is a number; {_quoted(comparison.name, wanted)}",
+                )
+            if suggested := did_you_mean(wanted.plain, values):
+                return suggested
+        return ""
 
     def documents(self, shard: Shard) -> Mask:
         """Which documents of a shard it selects."""
@@ -125,6 +141,10 @@ class Where:
 def problem(text: str, at: int, what: str) -> UsageError:
     """An error with the condition below it, and a caret below the place."""
     return UsageError(f"--where: {what}\n  {text}\n  {' ' * at}^")
+
+
+def _quoted(name: str, value: Token) -> str:
+    return f'to compare {name} with {value.text} as text, write "{value.text}"'
 
 
 def _comparisons(condition: Condition) -> list[Comparison]:
@@ -230,10 +250,16 @@ class _Parser:
             compare = OPERATORS[self.next.text]
             self.place += 1
             value = self._value()
-            return Comparison(attribute, _test(compare, value), name.at, value.plain)
+            is_name = value.kind == "word" and not value.text[0].isdigit() and value.number is None
+            if is_name and compare not in (operator.eq, operator.ne):
+                raise problem(
+                    self.text, value.at, f"{value.text!r} is not a number; {_quoted(attribute, value)}"
+                )
+            return Comparison(attribute, _test(compare, value), name.at, value)
         if self._take("contains"):
-            part = self._value().plain
-            return Comparison(attribute, lambda value: part.casefold() in value.casefold(), name.at, part)
+            found = self._value()
+            value, part = Token("text", f'"{found.plain}"', found.at), found.plain.casefold()
+            return Comparison(attribute, lambda own: part in own.casefold(), name.at, value)
         if negated := self._take("not"):
             if not self._take("in"):
                 raise self._expected("in")
@@ -245,9 +271,7 @@ class _Parser:
         tests = [_test(operator.eq, value) for value in values]
         if negated:
             return Comparison(attribute, lambda value: not any(test(value) for test in tests), name.at)
-        return Comparison(
-            attribute, lambda value: any(test(value) for test in tests), name.at, values[0].plain
-        )
+        return Comparison(attribute, lambda value: any(test(value) for test in tests), name.at, values[0])
 
     def _listed(self) -> list[Token]:
         if not self._take("("):
@@ -268,7 +292,7 @@ class _Parser:
 
 def _test(compare: Callable[[Any, Any], bool], value: Token) -> Callable[[str], bool]:
     """Compare with a value: as numbers if it is written as one, as text otherwise."""
-    wanted = number_of(value.text) if value.kind == "word" else None
+    wanted = value.number
     if wanted is None:
         return lambda own: compare(own, value.plain)
 
