@@ -47,7 +47,7 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 Rows = tuple[I64, NDArray[Any], I32]  # entries of each row, values, columns
 
-CHUNK_WORDS = 512
+CHUNK_WORDS = 1024
 OCCURRENCES_PER_TASK = (
     1 << 23
 )  # a task holds the bounds of each of its words' occurrences in each shard, 33 bytes
@@ -114,11 +114,12 @@ def sum_contexts(
     clock = 1
     parts: list[tuple[NDArray[Any], I32]] = []
     lengths = np.empty(targets, np.int64)
-    for start in range(0, targets, group):
+    starts = np.arange(0, targets, group)
+    used_shards = np.add.reduceat([place.counts for place in places], starts, axis=1).T > 0
+    for start, is_used in zip(starts.tolist(), used_shards, strict=True):
         part = slice(start, min(start + group, targets))
-        for number, place in enumerate(places):
-            if not place.counts[part].any():
-                continue
+        for number in np.flatnonzero(is_used).tolist():
+            place = places[number]
             shard = shards[number]
             tables = basis_tables(shard, basis)
             asked = (

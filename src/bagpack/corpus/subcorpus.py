@@ -20,7 +20,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import WHERE, Corpus, Shards, divide_name
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import FormCounts, Shard, sum_keys
-from bagpack.corpus.store.strings import FEW, Strings, compare
+from bagpack.corpus.store.strings import FEW, compare
 from bagpack.corpus.store.where import Where
 from bagpack.corpus.text.casefold import fold
 from bagpack.corpus.text.tagsets import UNIVERSAL
@@ -71,8 +71,14 @@ def _keep_marked(positions, lows, highs, bits, kept, bounds):  # type: ignore[no
 @kernel
 def _count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
     for r in range(starts.size):
-        for i in range(starts[r], ends[r]):
+        for i in range(np.uint64(starts[r]), np.uint64(ends[r])):
             counts[tokens[i] & TYPE_MASK] += 1
+
+
+@kernel
+def _count_keys(type_counts, key_of_type, counts):  # type: ignore[no-untyped-def]
+    for k in range(type_counts.size):
+        counts[key_of_type[k]] += type_counts[k]
 
 
 @kernel
@@ -163,7 +169,7 @@ class ShardPart(Shard):
         counts = highs - lows
         total = int(counts.sum())
         bounds = np.zeros(keys.size + 1, np.int64)
-        if total <= FEW_POSITIONS:
+        if keys.size <= FEW and total <= FEW_POSITIONS:
             own = np.concatenate(
                 [postings[low:high] for low, high in zip(lows, highs, strict=True)] or [postings[:0]]
             )
@@ -194,17 +200,16 @@ class ShardPart(Shard):
     def other_keys(self, forms: Sequence[str]) -> FormCounts:
         """How often each folded form occurs under keys that are not the form itself."""
         found = super().other_keys(forms)
-        keys = list(dict.fromkeys(key for _, key in found))
-        asked = np.full(len(self.keys), -1)
-        asked[self.keys.find(keys)] = np.arange(len(keys))
-        key_of = asked[self.key_of_type]
-        types = np.flatnonzero((key_of >= 0) & (self.type_counts > 0)) if keys else np.zeros(0, np.int64)
-        ordered = Strings.of(sorted({form.encode() for form in forms}))
-        places = ordered.find(fold_all(self.forms.take(types), self.options))
-        counts: Counter[tuple[str, str]] = Counter()
-        for number, place in zip(types[places >= 0].tolist(), places[places >= 0].tolist(), strict=True):
-            counts[ordered[place], keys[key_of[number]]] += int(self.type_counts[number])
-        return {pair: counts[pair] for pair in found if pair in counts}
+        asked = np.zeros(len(self.keys), np.bool_)
+        asked[self.keys.find({key for _, key in found})] = True
+        types = np.flatnonzero(asked[self.key_of_type] & (self.type_counts > 0))
+        folded = fold_all(self.forms.take(types), self.options)
+        keys = self.keys.take(self.key_of_type[types].astype(np.int64))
+        counts: Counter[tuple[bytes, bytes]] = Counter()
+        for form, key, count in zip(folded, keys, self.type_counts[types].tolist(), strict=True):
+            counts[form, key] += count
+        part = {(form, key): counts[form.encode(), key.encode()] for form, key in found}
+        return {pair: count for pair, count in part.items() if count}
 
 
 class PartLexicon:
@@ -220,7 +225,8 @@ class PartLexicon:
         """Selected tokens of each key."""
         counts = np.zeros(len(self.keys), np.int64)
         for shard in self._shards:
-            own = np.bincount(shard.key_of_type, shard.type_counts, len(shard.keys)).astype(np.int64)
+            own = np.zeros(len(shard.keys), np.int64)
+            _count_keys(shard.type_counts, shard.key_of_type, own)
             _add_counts(shard.keys.blob, shard.keys.offsets, own, self.keys.blob, self.keys.offsets, counts)
         return counts
 
