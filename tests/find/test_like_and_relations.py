@@ -1,16 +1,19 @@
 """Pairs like a single one, and the collocates of a word in groups."""
 
 import json
+from itertools import chain
 
 import numpy as np
 import pytest
 
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
 from bagpack.errors import InputError, UsageError
 from bagpack.explain import similar_pairs
 from bagpack.find import find_pairs, group_relations, make_prototype
 
 from ..contexts.stores import make_store
-from .conftest import PARTS, SAYINGS
+from .conftest import PARTS, SAYINGS, SENTENCES
 
 PAIR = PARTS[3]
 
@@ -133,3 +136,21 @@ def test_the_commands(cli, store, tmp_path, monkeypatch):
     assert header.startswith("w1\tw2\tgroup\tpatterns") and len(rows) == found["neighbours"]
     lost = cli("relations", store, "unicorn")
     assert lost.code == 1 and lost.err.count("\n") == 1
+
+
+def test_the_groups_in_some_documents_are_those_of_a_store_of_them_alone(tmp_path, cli):
+    rows = [["<s>", *(f"{word}\t{word}" for word in words), "</s>"] for words in SENTENCES]
+    texts = [
+        "\n".join([f"<text id='{k}' genre='{'xy'[k % 2]}'>", *chain(*rows[k::30]), "</text>", ""])
+        for k in range(30)
+    ]
+    for name, own in (("all", texts), ("alone", texts[::2])):
+        (tmp_path / f"{name}.vert").write_text("".join(own))
+        options = TextOptions(columns="word,lemma")
+        index_corpus([str(tmp_path / f"{name}.vert")], tmp_path / name, options, part_bytes=8000)
+    asked = ("the", "--groups", 3, "--words", 40, "--json", "-b", 300, "--jobs", 1)
+    whole, part, alone = (
+        json.loads(cli("relations", tmp_path / name, *asked, *where).out)
+        for name, where in (("all", ()), ("all", ("--where", "genre == x")), ("alone", ()))
+    )
+    assert part["groups"] and part == alone != whole
