@@ -18,10 +18,11 @@ import numpy as np
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.corpus import Corpus, divide_name
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.manifest import LeftOut
+from bagpack.corpus.store.manifest import MANIFEST, LeftOut
 from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.subcorpus import open_corpus
 from bagpack.engines.base import engine_kind, parse_address
 from bagpack.engines.words import JOINER, clean_token
 from bagpack.files import disk_errors
@@ -42,11 +43,12 @@ class BuildSummary:
 
 
 def shard_sentences(shard: Shard) -> Iterator[tuple[str, str]]:
-    """(document, marked sentence) of a shard, in order."""
+    """(document, marked sentence) of a shard, in order; of a subcorpus, those of its documents."""
     forms = [clean_token(form.decode()) for form in shard.forms]
     tokens = shard.tokens
     openings = np.flatnonzero(np.asarray(tokens) & SENTENCE_START)
     starts = [*shard.document_starts.tolist(), tokens.size]
+    lengths = shard.document_lengths.tolist()
     document = -1
     name = ""
     for first in range(0, openings.size, CHUNK):
@@ -61,6 +63,8 @@ def shard_sentences(shard: Shard) -> Iterator[tuple[str, str]]:
             while starts[document + 1] <= start:
                 document += 1
                 name = shard.documents[document]
+            if not lengths[document]:
+                continue
             pieces = [forms[types[start - base]]]
             for at in range(start + 1 - base, end - base):
                 pieces.append(JOINER if glued[at] else " ")
@@ -69,7 +73,7 @@ def shard_sentences(shard: Shard) -> Iterator[tuple[str, str]]:
 
 
 def corpus_sentences(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """(document, marked sentence) of a whole store, in corpus order."""
+    """(document, marked sentence) of a corpus, in order."""
     return itertools.chain.from_iterable(map(shard_sentences, corpus.shards))
 
 
@@ -82,7 +86,7 @@ def build_engine(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> BuildSummary:
-    """Fill the index that a URL names, from files, directories, globs, ``-``, or one store."""
+    """Fill the index that a URL names, from files, directories, globs, ``-``, or one store or a part of it."""
     address = parse_address(url)
     kind = engine_kind(address.scheme)
     named = list(sources)
@@ -108,8 +112,8 @@ def build_engine(
 def _open_or_index(
     sources: Sequence[str], options: TextOptions, place: Path, jobs: int | None
 ) -> tuple[Corpus, dict[str, int], list[LeftOut]]:
-    if len(sources) == 1 and (Path(sources[0]) / "manifest.json").exists():
-        return Corpus.open(sources[0]), {}, []
+    if len(sources) == 1 and (divide_name(sources[0])[0] / MANIFEST).exists():
+        return open_corpus(sources[0]), {}, []
     # An engine looks for forms, so lemmas would be found for nothing.
     annotator = options.annotator if options.annotator.startswith("spacy:") else "none"
     summary = index_corpus(sources, place, replace(options, level="form", annotator=annotator), jobs=jobs)
