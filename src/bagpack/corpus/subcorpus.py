@@ -22,7 +22,6 @@ from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import FormCounts, Shard, sum_keys
 from bagpack.corpus.store.strings import FEW, compare
 from bagpack.corpus.store.where import Where
-from bagpack.corpus.text.casefold import fold
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import UsageError
 from bagpack.files import digest
@@ -186,10 +185,6 @@ class ShardPart(Shard):
             _keep_marked(postings, lows, highs, self._bits, kept, bounds)
         return read_only(kept[: bounds[-1]]), bounds[:-1], bounds[1:]
 
-    def key_positions(self, key: int) -> U32:
-        """Positions of a key in selected documents, ascending."""
-        return self.positions_of(np.array([key]))[0]
-
     @cached_property
     def type_counts(self) -> U32:
         """Selected tokens of each type."""
@@ -200,6 +195,8 @@ class ShardPart(Shard):
     def other_keys(self, forms: Sequence[str]) -> FormCounts:
         """How often each folded form occurs under keys that are not the form itself."""
         found = super().other_keys(forms)
+        if not found:
+            return found
         asked = np.zeros(len(self.keys), np.bool_)
         asked[self.keys.find({key for _, key in found})] = True
         types = np.flatnonzero(asked[self.key_of_type] & (self.type_counts > 0))
@@ -210,6 +207,14 @@ class ShardPart(Shard):
             counts[form, key] += count
         part = {(form, key): counts[form.encode(), key.encode()] for form, key in found}
         return {pair: count for pair, count in part.items() if count}
+
+
+def _are_selected(shard: Shard) -> NDArray[np.bool_]:
+    """Whether each token is selected."""
+    starts, ends = shard.runs
+    changes = np.zeros(shard.tokens.size + 1, np.int8)
+    changes[starts], changes[ends] = 1, -1
+    return np.cumsum(changes[:-1], dtype=np.int8).view(np.bool_)
 
 
 class PartLexicon:
@@ -304,11 +309,8 @@ class Subcorpus(Corpus):
     @cached_property
     def sentences(self) -> int:
         """Sentences of the selected documents."""
-        return sum(
-            int(np.count_nonzero(shard.tokens[low:high] & SENTENCE_START))
-            for shard in self.shards
-            for low, high in zip(*shard.runs, strict=True)
-        )
+        opening = (shard.tokens[_are_selected(shard)] & SENTENCE_START for shard in self.shards)
+        return sum(map(int, map(np.count_nonzero, opening)))
 
     @property
     def types(self) -> int:
@@ -319,11 +321,6 @@ class Subcorpus(Corpus):
     def attribute_names(self) -> list[str]:
         """The attributes that selected documents have, sorted."""
         return list(self.attributes)
-
-    def count(self, word: str) -> int:
-        """How many selected tokens the word's key has."""
-        found = self.lexicon.find([fold(word, self.options)])
-        return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
 
     def overlaps(self, other: Subcorpus) -> bool:
         """Whether both select a document of the same store."""
@@ -339,14 +336,11 @@ class Subcorpus(Corpus):
     @cached_property
     def tags(self) -> dict[str, int]:
         """Tokens of each universal part of speech, most frequent first; empty if the corpus has no tags."""
-        tagged = [shard for shard in self.shards if shard.has_tags]
-        counts = [
-            np.bincount(shard.tags[low:high], minlength=len(UNIVERSAL))
-            for shard in tagged
-            for low, high in zip(*shard.runs, strict=True)
-        ]
-        total = np.sum(counts, axis=0).tolist() if tagged else []
-        named = {UNIVERSAL[code]: count for code, count in enumerate(total) if count}
+        total = np.zeros(len(UNIVERSAL), np.int64)
+        for shard in self.shards:
+            if shard.has_tags:
+                total += np.bincount(shard.tags[_are_selected(shard)], minlength=total.size)
+        named = {UNIVERSAL[code]: count for code, count in enumerate(total.tolist()) if count}
         return dict(sorted(named.items(), key=lambda pair: (-pair[1], pair[0])))
 
     @cached_property

@@ -186,8 +186,8 @@ class Corpus:
 
     def count(self, word: str) -> int:
         """How many tokens the word's key has."""
-        index = int(self.lexicon.find([fold(word, self.options)])[0])
-        return int(self.lexicon.counts[index]) if index >= 0 else 0
+        found = self.lexicon.find([fold(word, self.options)])
+        return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[Path, dict[str, Any]]]:
         return Corpus, (self.path, self.manifest)  # another process maps the files itself

@@ -77,11 +77,12 @@ def tag_counts(corpus: Corpus, numbers: I64, most: int | None = None) -> I64:
     known = np.flatnonzero(numbers >= 0)
     keys = corpus.lexicon.keys.take(numbers[known])
     for shard in corpus.shards:
-        for word, key in zip(known.tolist(), shard.keys.find(keys).tolist(), strict=True):
-            left = None if most is None else most - int(counts[word].sum())
-            if key >= 0 and left != 0:
-                tags = shard.tags[shard.key_positions(key)[:left]]
-                counts[word] += np.bincount(tags, minlength=len(UNIVERSAL))
+        positions, lows, highs = shard.positions_of(shard.keys.find(keys))
+        if most is not None:
+            highs = np.minimum(highs, lows + most - counts[known].sum(axis=1))
+        for word, low, high in zip(known.tolist(), lows.tolist(), highs.tolist(), strict=True):
+            if low < high:
+                counts[word] += np.bincount(shard.tags[positions[low:high]], minlength=len(UNIVERSAL))
     return counts
 
 

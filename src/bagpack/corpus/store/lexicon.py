@@ -33,6 +33,10 @@ class Lexicon:
         self.forms = Strings(arrays["forms.blob"], arrays["forms.offsets"])
         self.form_keys: NDArray[np.int64] = arrays["forms.key"]
 
+    def counts_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of some keys by number."""
+        return self.counts[numbers]
+
     def find(self, words: Iterable[str]) -> NDArray[np.int64]:
         """Key index of each word: as a key, failing that as a form; -1 if the corpus has neither."""
         wanted = Strings.of(words)

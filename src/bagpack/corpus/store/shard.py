@@ -172,7 +172,8 @@ class Shard:
 
     def key_positions(self, key: int) -> U32:
         """Positions of a key, ascending."""
-        return self.postings[int(self.posting_bounds[key]) : int(self.posting_bounds[key + 1])]
+        positions, lows, highs = self.positions_of(np.array([key]))
+        return positions[lows[0] : highs[0]]
 
     def document_at(self, position: int) -> str:
         """Id of the document that holds a token."""
