@@ -13,6 +13,7 @@ from bagpack.app.limits import Limits
 
 SPARE_FILES = 200  # for stores, workers, and connections accepted at once
 BACKLOG = 512
+IDLE = 50  # connections that may be idle when there are too many: a busy client does not send its request at once
 TOO_SLOW = "The head of the request took longer than {seconds:g} s; use a faster connection.\n"
 
 
@@ -34,7 +35,7 @@ def bounded_protocol(limits: Limits) -> type[H11Protocol]:
             super().connection_made(transport)
             transport.set_write_buffer_limits(0)  # writing is paused until all that was written is sent
             self._update()
-            if len(self.connections) > most:
+            if len(self.connections) > most and len(idle) > IDLE:
                 quiet = next((other for other in idle if not other._has_sent()), None)
                 if quiet is not None:
                     quiet._abort()
