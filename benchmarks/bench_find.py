@@ -1,4 +1,4 @@
-"""Finding pairs: speed, hypernym discovery, precision at 100, models of several labels,
+"""Finding pairs: speed, hypernym discovery, precision at 100, models of several labels, questions with one word,
 learning from answers. `python -m benchmarks find`.
 
 BAGPACK_BENCH_STORE names a store to use instead of the one that the counting benchmark makes, BAGPACK_BENCH_SETS the
@@ -16,7 +16,7 @@ import time
 from benchmarks.finding.material import SETS, store
 from benchmarks.measure import GIB, best, run_watched
 
-PARTS = ("speed", "hypernyms", "precision", "labels", "answers")
+PARTS = ("speed", "hypernyms", "precision", "labels", "questions", "answers")
 WORDS = 20_000
 MIN_TOGETHER = 2
 FIXED = ("car", "vehicle", "the")
@@ -93,11 +93,11 @@ def _some(words: list) -> object:
 
 def main() -> None:
     """Run the parts that BAGPACK_BENCH_FIND names, or all."""
-    from benchmarks.finding import answers, hypernyms, labels, precision
+    from benchmarks.finding import answers, hypernyms, labels, precision, questions
 
     runs = {
         "speed": speed, "hypernyms": hypernyms.main, "precision": precision.main, "labels": labels.main,
-        "answers": answers.main,
+        "questions": questions.main, "answers": answers.main,
     }  # fmt: skip
     wanted = os.environ.get("BAGPACK_BENCH_FIND", ",".join(PARTS)).split(",")
     for part in wanted:

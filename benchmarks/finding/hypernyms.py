@@ -16,30 +16,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from bagpack import BlockMatrix
 from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.distribute import most_occurrences
+from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
-from bagpack.contexts.windows import CountSettings
+from bagpack.find.examples import Examples
+from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import corpus_of
-from bagpack.learn.association import unit_length
-from bagpack.learn.fitting import SvmSettings, fit_counts
-from bagpack.learn.model import LinearModel
-from bagpack.learn.targets import encode_targets
 from bagpack.sources import as_source
-from bagpack.vectors.blocks import Block
 from benchmarks.finding.material import SETS, store
 from benchmarks.measure import DATA
 
 LISTED = 15
 MIN_COUNT, MIN_TOGETHER = 1000, 2
-PENALTY = 1.0  # of the ridge regression; 0.3 to 3 were tried on the development queries
-NEAR, FAR = (
-    10,
-    15,
-)  # negatives of each training query: words that co-occur with it, and hypernyms of other queries
 
 Ranking = Callable[["Query"], list[Target]]
 
@@ -65,23 +56,16 @@ def main(part: str = "test") -> None:
     prior = Counter(target for query in train for target in query.gold)
     often = dict(zip(vocabulary, most_occurrences(corpus, vocabulary).tolist(), strict=True))
     words = [t for t in vocabulary if t in prior or (len(t.keys) == 1 and often[t] >= MIN_COUNT)]
-    known = [query.target for query in (*train, *asked) if query.target is not None]
-    found = find_candidates(corpus, words, w1=known, n_jobs=2)
-    met: dict[Target, list[tuple[Target, float]]] = {}
-    tokens = float(corpus.tokens)
-    for (one, two), together, a, b in zip(
-        found.pairs(), found.together.tolist(), found.first.tolist(), found.second.tolist(), strict=True
-    ):
-        expected = float(found.n_words[a]) * float(found.n_words[b]) / tokens
-        if together >= MIN_TOGETHER:
-            met.setdefault(one, []).append((two, np.log(together / expected) * np.log1p(together)))
+    known = [query.target for query in asked if query.target is not None]
+    found = find_candidates(corpus, words, w1=known, min_together=MIN_TOGETHER, n_jobs=2)
+    strength = found.together / (found.n_words[found.first] * found.n_words[found.second] / corpus.tokens)
+    met: dict[Target, list[Target]] = {}
+    for k in np.argsort(-np.log(strength) * np.log1p(found.together), kind="stable").tolist():
+        met.setdefault(found.words[found.first[k]], []).append(found.words[found.second[k]])
     frequent = [target for target, _ in prior.most_common(LISTED)]
-    wanted = frozenset(words)
 
     def associated(query: Query) -> list[Target]:
-        if query.target is None:
-            return frequent
-        return [t for t, _ in sorted(met.get(query.target, []), key=lambda item: -item[1]) if t in wanted]
+        return frequent if query.target is None else met.get(query.target, [])
 
     rankings: dict[str, Ranking] = {
         "most frequent hypernyms": lambda query: frequent,
@@ -89,7 +73,7 @@ def main(part: str = "test") -> None:
     }
     if (projected := _projection(train, prior)) is not None:
         rankings["word2vec projection"] = projected
-    rankings |= _by_model(source, train, asked, prior, met, wanted, frequent)
+    rankings |= _by_find(source, train, asked, prior, met, frequent)
     single = [query for query in asked if " " not in query.word]
     for name, ranking in rankings.items():
         for what, some in ((f"all {len(asked)}", asked), (f"{len(single)} of one word", single)):
@@ -100,15 +84,15 @@ def main(part: str = "test") -> None:
             )
 
 
-def _read(source: object) -> tuple[list[Query], list[Target]]:
+def _read(source: ContextSource) -> tuple[list[Query], list[Target]]:
     with lzma.open(SETS / "hypernym_discovery" / "vocabulary.txt.xz", "rt", encoding="utf-8") as lines:
         listed = [line.strip() for line in lines]
     with open(SETS / "hypernym_discovery" / "queries.tsv", encoding="utf-8", newline="") as file:
         rows = sorted(tuple(row) for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     rows = [row for row in rows if row[0] != "query"]
     random.Random(0).shuffle(rows)
-    target = dict(zip(listed, source.resolve(listed), strict=True))  # type: ignore[attr-defined]
-    asked = source.resolve([row[0] for row in rows])  # type: ignore[attr-defined]
+    target = dict(zip(listed, source.resolve(listed), strict=True))
+    asked = source.resolve([row[0] for row in rows])
     queries = []
     for (word, _, gold), own in zip(rows, asked, strict=True):
         names = set(gold.split("|"))
@@ -118,42 +102,29 @@ def _read(source: object) -> tuple[list[Query], list[Target]]:
     return queries, list(dict.fromkeys(t for t in target.values() if t is not None))
 
 
-def _by_model(
-    source: object, train: Sequence[Query], asked: Sequence[Query], prior: Counter[Target],
-    met: dict[Target, list[tuple[Target, float]]], wanted: frozenset[Target], frequent: list[Target],
+def _by_find(
+    source: ContextSource, train: Sequence[Query], asked: Sequence[Query], prior: Counter[Target],
+    met: dict[Target, list[Target]], frequent: list[Target],
 ) -> dict[str, Ranking]:  # fmt: skip
-    rng = np.random.default_rng(0)
-    hypernyms = list(prior)
-    positives: list[tuple[Target, Target]] = []
-    negatives: dict[tuple[Target, Target], None] = {}
-    for query in train:
-        if query.target is None:
-            continue
-        positives += [(query.target, t) for t in sorted(query.gold) if t != query.target]
-        near = [t for t, _ in met.get(query.target, []) if t in wanted and t not in query.gold]
-        drawn = [near[k] for k in rng.permutation(len(near))[:NEAR].tolist()]
-        drawn += [hypernyms[k] for k in rng.permutation(len(hypernyms))[:FAR].tolist()]
-        negatives |= dict.fromkeys(
-            (query.target, t) for t in drawn if t not in query.gold and t != query.target
-        )
+    """What `bagpack find EXAMPLES --w1 QUERY` ranks by, with and without the examples of similar words."""
+    positives = dict.fromkeys(
+        (str(query.target), str(target))
+        for query in train
+        if query.target is not None
+        for target in sorted(query.gold)
+        if target != query.target
+    )
+    trained = train_on_examples(source, Examples("hypernym", tuple(positives)), n_jobs=2)
+    model, similar = trained.model, trained.similar(0)
+    assert model.basis is not None and model.counting is not None and similar is not None
     lists = {
-        query.target: [
-            t
-            for t in dict.fromkeys([*hypernyms, *(t for t, _ in met.get(query.target, []) if t in wanted)])
-            if t != query.target
-        ]
+        query.target: [t for t in dict.fromkeys([*prior, *met.get(query.target, [])]) if t != query.target]
         for query in asked
         if query.target is not None
     }
-    training = [*positives, *negatives]
-    pairs = [*training, *((one, two) for one, own in lists.items() for two in own)]
-    named = [(str(one), str(two)) for one, two in pairs]
-    basis = source.pick_basis(1500)  # type: ignore[attr-defined]
-    matrix = BlockMatrix.count(source, named, basis, CountSettings(), 2)  # type: ignore[arg-type]
-    labels = ["yes"] * len(positives) + ["no"] * len(negatives)
-    model = fit_counts(matrix[: len(training)], encode_targets(labels), svm=SvmSettings())
-    scores = model.label_scores(matrix[len(training) :])[:, model.classes.index("yes")]
-    similar = by_similar_examples(model, matrix, positives, lists)
+    pairs = [(str(one), str(two)) for one, own in lists.items() for two in own]
+    matrix = BlockMatrix.count(source, pairs, model.basis, model.counting, 2)
+    scores = model.label_scores(matrix)[:, model.classes.index("hypernym")]
     starts = np.cumsum([0, *map(len, lists.values())]).tolist()
 
     def ranked(values: np.ndarray) -> Ranking:
@@ -165,47 +136,12 @@ def _by_model(
         }
         return lambda query: frequent if query.target is None else best.get(query.target, frequent)
 
-    both = np.concatenate(
-        [
-            _standard(scores[start : start + len(own)]) + _standard(similar[start : start + len(own)])
-            for start, own in zip(starts, lists.values(), strict=False)
-        ]
-    )
+    added = similar.added(matrix)
     return {
-        "model": ranked(scores),
-        "similar examples": ranked(similar),
-        "model and similar examples": ranked(both),
+        "find": ranked(scores + added),
+        "find, model alone": ranked(scores),
+        "find, similar examples alone": ranked(added),
     }
-
-
-def by_similar_examples(
-    model: LinearModel, matrix: BlockMatrix, positives: Sequence[tuple[Target, Target]],
-    lists: dict[Target, list[Target]],
-) -> np.ndarray:  # fmt: skip
-    """Words similar to those of examples take similar partners: kernel ridge regression from words to hypernyms.
-
-    The kernel is the cosine of the weighted v1 vectors of two queries. Candidates that are no training query's hypernym
-    get 0.
-    """
-    from sklearn.kernel_ridge import KernelRidge
-
-    weighting = model.weightings[model.block_names.index("v1")]
-    block = Block("v1", matrix.word_counts, frequencies=matrix.tables.frequencies)
-    rows = unit_length(sparse.csr_array(weighting.apply(block).rows))
-    hypernyms = {target: k for k, target in enumerate(dict.fromkeys(two for _, two in positives))}
-    first = matrix.w1[: len(positives)]
-    known, number = np.unique(first, return_inverse=True)
-    taught = np.zeros((known.size, len(hypernyms)))
-    taught[number, [hypernyms[two] for _, two in positives]] = 1
-    ridge = KernelRidge(alpha=PENALTY, kernel="linear").fit(rows[known], taught)
-    starts = len(matrix) - sum(map(len, lists.values())) + np.cumsum([0, *map(len, lists.values())])[:-1]
-    values = np.hstack([ridge.predict(rows[matrix.w1[starts]]), np.zeros((len(lists), 1))])
-    places = [[hypernyms.get(target, -1) for target in own] for own in lists.values()]
-    return np.concatenate([value[place] for value, place in zip(values, places, strict=True)])
-
-
-def _standard(values: np.ndarray) -> np.ndarray:
-    return (values - values.mean()) / max(float(values.std()), 1e-9)
 
 
 def _projection(train: Sequence[Query], prior: Counter[Target]) -> Ranking | None:

@@ -43,7 +43,7 @@ def main(sets: Sequence[str] = tuple(ASKED)) -> None:
     source = as_source(store())
     assert isinstance(source, CorpusSource)
     for name in sets:
-        gold = _gold(source, name)
+        gold = gold_pairs(source, name)
         rng = np.random.default_rng(0)
         train = {
             label: [pairs[k] for k in rng.permutation(len(pairs))[: min(TRAINED, len(pairs) // 2)].tolist()]
@@ -67,7 +67,7 @@ def main(sets: Sequence[str] = tuple(ASKED)) -> None:
             )
 
 
-def _gold(source: CorpusSource, name: str) -> dict[str, list[Pair]]:
+def gold_pairs(source: CorpusSource, name: str) -> dict[str, list[Pair]]:
     """The pairs of each label whose words the corpus contains, under the corpus's names."""
     wanted = CONCEPTNET if name == "conceptnet" else DIFFVEC
     columns = ("relation", "word1", "word2") if name == "conceptnet" else ("label", "w1", "w2")

@@ -28,6 +28,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, UsageError
 from bagpack.find.scores import label_score
+from bagpack.find.similar import SimilarExamples
 from bagpack.find.vocabulary import Vocabulary, corpus_of, corpus_vocabulary
 from bagpack.learn.block_weighting import BlockWeighting, same_weightings
 from bagpack.learn.design import ProductBlock, RowBlock
@@ -115,6 +116,8 @@ class Pool:
         Whether each pair may be in the relation in either order.
     candidates
         How many pairs there were before the cheap ranking.
+    similar
+        What is added to the model's decision values where one word is fixed and the examples are known.
     """
 
     source: ContextSource
@@ -122,6 +125,7 @@ class Pool:
     both: bool
     candidates: int
     unknown: tuple[str, ...] = ()
+    similar: SimilarExamples | None = None
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -157,19 +161,20 @@ class Pool:
 
 def collect_pool(
     corpus: Corpus | ContextSource, model: LinearModel, label: Label = None,
-    options: CandidateOptions | None = None, *, n_jobs: int | None = None, progress: Progress | None = None,
+    options: CandidateOptions | None = None, *, similar: SimilarExamples | None = None,
+    n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Pool:  # fmt: skip
     """Enumerate the candidates of a corpus, rank them by what costs little, and count the best in full."""
     options = options or CandidateOptions()
     source = as_source(corpus)
-    search = _Search(source, model, label, options, n_jobs, progress)
+    search = _Search(source, model, label, options, n_jobs, progress, similar)
     with on_threads() if options.one_direction else nullcontext():
         best = search.best()
         matrix = search.count(best)
         if options.never_meeting:
             matrix = search.add_never_meeting(matrix, best)
     unknown = () if options.vocabulary is None else options.vocabulary.unknown
-    return Pool(source, matrix, not options.one_direction, search.candidates, unknown)
+    return Pool(source, matrix, not options.one_direction, search.candidates, unknown, similar)
 
 
 def pool_batches(
@@ -191,14 +196,14 @@ class _Search:
 
     def __init__(
         self, source: ContextSource, model: LinearModel, label: Label, options: CandidateOptions,
-        n_jobs: int | None, progress: Progress | None,
+        n_jobs: int | None, progress: Progress | None, similar: SimilarExamples | None = None,
     ) -> None:  # fmt: skip
         if model.basis is None or model.counting is None:
             raise UsageError("the model was trained on a plain matrix, so it cannot count pairs")
         self.source, self.corpus = source, corpus_of(source)
         self.model, self.label, self.options = model, label, options
         self.basis, self.settings = model.basis, model.counting
-        self.n_jobs, self.progress = n_jobs, progress
+        self.n_jobs, self.progress, self.similar = n_jobs, progress, similar
         self.candidates = 0
         self.w1, self.w2 = (self._fixed(word) for word in (options.w1, options.w2))
         vocabulary = options.vocabulary
@@ -260,8 +265,9 @@ class _Search:
         few = copy(self)
         few.settings = replace(self.settings, limit=min(FIRST, self.settings.limit or FIRST))
         few.options = replace(self.options, never_meeting=0)
-        decisions = self.model.decisions(few.count(found))
-        return label_score(self.model, decisions, self.label, _totals(found))
+        matrix = few.count(found)
+        scores = label_score(self.model, self.model.decisions(matrix), self.label, _totals(found))
+        return scores if self.similar is None else scores + self.similar.added(matrix)
 
     # Cheap scores -----------------------------------------------------------------------------------------------
 
@@ -348,6 +354,12 @@ class _Search:
         number = {target: k for k, target in enumerate(found.words)}
         firsts = np.array([self.row_of[number[self.w1]]]) if self.w1 in number else np.arange(one.size)
         seconds = np.array([self.row_of[number[self.w2]]]) if self.w2 in number else np.arange(two.size)
+        if self.similar is not None and 1 in (len(firsts), len(seconds)):
+            assert self.tables is not None
+            fixed = (firsts, seconds)[self.similar.side][0]
+            partners = (two, one)[self.similar.side]
+            partners = partners + self.similar.added_to_words(self.tables, int(fixed))
+            one, two = (one, partners) if self.similar.side == 0 else (partners, two)
         wanted = 2 * self.options.never_meeting
         few = min(len(firsts), len(seconds))
         side = wanted if few == 1 else max(few and 50, math.isqrt(4 * wanted))

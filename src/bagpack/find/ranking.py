@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from bagpack.sheets import Cell
 from bagpack.sources import as_source
 from bagpack.vectors.matrix import BlockMatrix
 
+if TYPE_CHECKING:
+    from bagpack.find.training import Trained
+
 Pair = tuple[str, str]
 
 TOP = 500
@@ -49,7 +52,8 @@ class FoundPair:
     Attributes
     ----------
     probability, score
-        Calibrated probability of the label (None if the model has none), and its decision value.
+        Calibrated probability of the label (None if the model has none), and its decision value; where one word is
+        fixed and the examples are known, the value has what similar examples add.
     together, n_w1, n_w2
         How often the pair co-occurs and the words occur in the corpus.
     known
@@ -116,9 +120,9 @@ class Found(Sequence[FoundPair]):
 
 
 def find_pairs(
-    corpus: Corpus | ContextSource | str, model: LinearModel, label: Label = None, *, w1: str | None = None,
-    w2: str | None = None, among: Vocabulary | Iterable[str] | str | None = None, known: Iterable[Pair] = (),
-    mark_known: bool = False, min_count: int = 5, min_together: int = 2, top: int = TOP,
+    corpus: Corpus | ContextSource | str, model: LinearModel | Trained, label: Label = None, *,
+    w1: str | None = None, w2: str | None = None, among: Vocabulary | Iterable[str] | str | None = None,
+    known: Iterable[Pair] = (), mark_known: bool = False, min_count: int = 5, min_together: int = 2, top: int = TOP,
     per_word: int | None = PER_WORD, scored: int | None = None, never_meeting: int = 0, sentences: bool = True,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Found:  # fmt: skip
@@ -127,9 +131,11 @@ def find_pairs(
     Parameters
     ----------
     model, label
-        A model of labels, and which of them to find; None: of two labels, the one that is not `no`.
+        A model of labels, and which of them to find; None: of two labels, the one that is not `no`. Or what
+        `train_on_examples` returned, whose examples then help where a word is fixed.
     w1, w2
-        Only pairs with this word in this place.
+        Only pairs with this word in this place. The partners that similar words have in the examples rank higher; see
+        `bagpack.find.similar`.
     among
         The words and multi-word terms that pairs are made of, or a file with one on each line. None takes the 20,000
         most frequent words of the corpus without its function words.
@@ -157,11 +163,16 @@ def find_pairs(
     >>> pandas.DataFrame(found.to_dicts())  # doctest: +SKIP
     """
     source = as_source(corpus)
+    similar = None
+    if not isinstance(model, LinearModel):
+        if (w1 is None) != (w2 is None):
+            similar = model.similar(0 if w2 is None else 1)
+        model = model.model
     label = label_to_find(model, label)
     if scored is None:
         scored = SCORED if w1 is None and w2 is None else max(FEWEST_SCORED, SCORED_PER_SHOWN * top)
     options = _options(source, w1, w2, among, min_count, min_together, scored, never_meeting)
-    pool = collect_pool(source, model, label, options, n_jobs=n_jobs, progress=progress)
+    pool = collect_pool(source, model, label, options, similar=similar, n_jobs=n_jobs, progress=progress)
     found = rank_pool(
         pool, model, label, known=known, mark_known=mark_known, top=top, per_word=per_word,
         fixed=(w1 is not None, w2 is not None),
@@ -249,11 +260,17 @@ class PoolScores:
     ) -> PoolScores:
         matrix, decisions = pool.oriented(model, label, features)
         output, sign = model.output_of(label)
+        score = sign * decisions[:, output]
         probability = None
-        if model.calibration is not None:
-            probability = model.probabilities(decisions)[:, model.classes.index(label)]
-        value = label_score(model, decisions, label, matrix.totals)
-        return cls(matrix, value, sign * decisions[:, output], probability, matrix.totals, matrix.seen)
+        if pool.similar is not None:
+            score = value = score + pool.similar.added(matrix)
+            if pool.similar.curve is not None:
+                probability = pool.similar.curve(score)
+        else:
+            value = label_score(model, decisions, label, matrix.totals)
+            if model.calibration is not None:
+                probability = model.probabilities(decisions)[:, model.classes.index(label)]
+        return cls(matrix, value, score, probability, matrix.totals, matrix.seen)
 
     def order(self) -> NDArray[np.int64]:
         """Best first: by what pairs are ranked by, then by score, then by the words."""
@@ -323,6 +340,8 @@ def rank_pool(
             counts[word] = counts.get(word, 0) + 1
         rows.append(scores.row(index, len(rows) + 1, bool(marked[index])))
     notes = [_searched(pool)]
+    if pool.similar is not None:
+        notes.append("partners of similar words in the examples rank higher")
     if limited:
         notes.append(
             f"{many(limited, 'pair')} skipped: {per_word} with the same word are listed already (--per-word)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource, CorpusSource
@@ -19,6 +20,9 @@ from bagpack.learn.types import Label
 from bagpack.parallel import Progress
 from bagpack.sources import open_source
 from bagpack.tasks import read_pairs
+
+if TYPE_CHECKING:
+    from bagpack.find.training import Trained
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ def open_basis(source: ContextSource, path: str | None) -> Basis | None:
 
 def _model(
     store: str | Path, request: FindRequest, n_jobs: int | None, progress: Progress | None
-) -> tuple[LinearModel, Label, ContextSource, list[str], list[Pair]]:
+) -> tuple[LinearModel | Trained, Label, ContextSource, list[str], list[Pair]]:
     if request.model is not None:
         from bagpack.learn.model_io import load_model
 
@@ -128,7 +132,7 @@ def _model(
         source, examples, negatives=request.negatives, seed=request.seed, preset=request.preset, b=request.b,
         basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
-    return trained.model, trained.label, source, trained.notes, list(examples.pairs)
+    return trained, trained.label, source, trained.notes, list(examples.pairs)
 
 
 def _about_background(model: LinearModel) -> list[str]:

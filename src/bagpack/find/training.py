@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource
@@ -15,15 +16,18 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, UsageError
 from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
+from bagpack.find.similar import SimilarExamples
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
+from bagpack.learn.calibration import fit_calibration
 from bagpack.learn.fitting import SvmSettings, fit_counts, shared_grams
-from bagpack.learn.held_out import HeldOut, calibrate, hold_out
+from bagpack.learn.held_out import calibrate, hold_out
 from bagpack.learn.model import LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset, modern
-from bagpack.learn.targets import Targets, encode_targets
+from bagpack.learn.targets import encode_targets
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.counted import count_remembered
+from bagpack.vectors.matrix import BlockMatrix
 
 # With a few examples, the contexts of the two words together say more than those of each: docs/finding.md.
 FEW_EXAMPLES = modern("modern", v12=2.0)
@@ -40,6 +44,26 @@ class Trained:
     seed: int
     unknown: tuple[str, ...] = ()  # words of the examples that the corpus does not contain
     f1: float | None = None  # cross-validated, over all training pairs
+    # The counts of the positives, negatives and drawn pairs, and their held-out decision values.
+    matrix: BlockMatrix | None = field(default=None, repr=False, compare=False)
+    held_out: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+
+    def similar(self, side: int) -> SimilarExamples | None:
+        """What the examples say about the partners of a word in the first (0) or second (1) place.
+
+        None if no partner has two examples, or if the model does not use the contexts of single words.
+        """
+        if self.matrix is None or ("v1", "v2")[side] not in self.model.block_names:
+            return None
+        positives = len(self.examples.positives)
+        similar = SimilarExamples(self.matrix[:positives], self.model, side)
+        if not similar:
+            return None
+        if self.held_out is not None:
+            values = self.held_out + similar.added(self.matrix)
+            truth = np.arange(len(values)) < positives
+            similar.curve = fit_calibration(values[:, None], truth[:, None], "binary").curves[0]
+        return similar
 
     @property
     def notes(self) -> list[str]:
@@ -134,25 +158,25 @@ def train_on_examples(
     svm = SvmSettings(preset.C if C is None else C)
     grams = shared_grams(matrix, [condition], preset, svm)
     model = fit_counts(matrix, targets, condition, preset, svm, grams=grams)
-    f1 = None
+    f1 = scores = None
     if len(examples.positives) > 1:  # with one, no fold could hold it out
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
             held_out = hold_out(matrix, targets, condition, preset, svm, grams=grams)
             model = calibrate(model, matrix, targets, preset, svm, held_out=held_out)
         if held_out is not None:
-            f1 = _f1(model, held_out, targets, examples.label)
+            output, sign = model.output_of(examples.label)
+            scores = sign * held_out.decisions[:, output]
+            f1 = _f1(scores, len(examples.positives))
     model = replace(model, trained=np.unique(pair_hashes(examples.pairs)))  # drawn pairs may be found
-    return Trained(model, examples.label, examples, tuple(drawn), seed, unknown, f1)
+    return Trained(model, examples.label, examples, tuple(drawn), seed, unknown, f1, matrix, scores)
 
 
-def _f1(model: LinearModel, held_out: HeldOut, targets: Targets, label: str) -> float:
+def _f1(scores: NDArray[np.float64], positives: int) -> float:
     """F1 of the label, each pair predicted by a model that was not trained on it."""
     from sklearn.metrics import f1_score
 
-    output, sign = model.output_of(label)
-    truth = targets.codes == model.classes.index(label)
-    return float(f1_score(truth, sign * held_out.decisions[:, output] > 0, zero_division=0.0))
+    return float(f1_score(np.arange(len(scores)) < positives, scores > 0, zero_division=0.0))
 
 
 def _no(label: str) -> str:
