@@ -194,7 +194,7 @@ def test_exports_through_a_link_and_a_pipe(cli, process, shop, data, tmp_path):
     assert pipe.is_fifo()
 
 
-@pytest.mark.parametrize("name", ["m.xlsx", "m.CSV", "m.tsv.gz"])
+@pytest.mark.parametrize("name", ["m.xlsx", "m.docx", "m.CSV", "m.tsv.gz"])
 def test_an_ending_of_other_files_is_no_name_for_a_matrix(cli, shop, data, tmp_path, name):
     done = cli("vectors", shop, data, "-b", 4, "--out", tmp_path / name)
     assert refuses(done, "exports end in .tsv, .parquet, .svm, .svmlight")

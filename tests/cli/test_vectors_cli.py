@@ -191,7 +191,7 @@ def test_check_says_what_evaluate_would(cli, store, write):
         ("word1\tword2\trel\ncat\tlion\thyper\n",
          "neither a label nor a score column (found: word1, word2, rel); name one with --columns label=NAME"),
         ("w1\tw2\tlabel\tscore\ncat\tlion\thyper\t1\n", "both a label (label) and a score (score)"),
-        ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10, "all 10 pairs have the label 'hyper'"),
+        ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10, "every pair has the label 'hyper'"),
         ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\thyper\n" for at in range(10)) + "cat\tnail\tnone\nnail\tcat\tnone\n",
          "the label 'none' has 1 pair, fewer than the 10 folds; remove its rows"),
         ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\t{'a' if at % 3 else 'b'}\n" for at in range(30)),

@@ -73,6 +73,7 @@ def place(tmp_path_factory):
             "evaluate my.bp data.tsv --test my.bp",
             "my.bp is a store, but --test must be a file with a data set; name another path",
         ),
+        ("sketch my.bp cat --top 0", "--top 0 shows nothing; give at least 1"),
         (
             "evaluate my.bp data.tsv --preset modren",
             "--preset modren is unknown; did you mean modern? choose one of paper, words, modern",
@@ -104,6 +105,10 @@ def place(tmp_path_factory):
         ("evaluate my.bp data.tsv --folds x", "--folds x is not an integer"),
         ("evaluate my.bp data.tsv --epsilon=x", "--epsilon x is not a number"),
         ("evaluate my.bp", "the argument DATA is missing"),
+        (
+            "contexts my.bp ice cream cone",
+            "there are too many arguments: cone; quote what contains blanks",
+        ),
         ("train my.bp data.tsv", "the option --out is missing"),
     ],
 )

@@ -262,7 +262,7 @@ def test_several_labels_per_pair(data):
 @pytest.mark.parametrize(
     ("y", "kind", "words"),
     [
-        (["a"] * 300, "labels", "all 300 pairs have the label 'a'"),
+        (["a"] * 300, "labels", "every pair has the label 'a'"),
         ([], "labels", "no labelled pair"),
         ([1.0, float("nan")], "rating", "first in row 2"),
         (["high"], "rating", "not all numbers"),

@@ -490,6 +490,7 @@ def test_appends_at_the_same_time(matrix, corpus, tmp_path):
     while any(process.poll() is None for process in running):
         assert verify_matrix(tmp_path / "m") == []  # never half replaced
         assert list(BlockMatrix.open(tmp_path / "m").pairs[: len(PAIRS)]) == PAIRS
+        time.sleep(0.01)
     assert [process.wait() for process in running] == [0] * 3
     found = BlockMatrix.open(tmp_path / "m")
     added = [",".join(pair) for pair in found.pairs[len(PAIRS) :]]

@@ -27,6 +27,12 @@ def _page(path: Path | None) -> Path | None:
     return path
 
 
+def _something(top: int) -> int:
+    if top < 1:
+        raise UsageError(f"--top {top} shows nothing; give at least 1")
+    return top
+
+
 # Arguments
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
@@ -98,7 +104,7 @@ Condition = Annotated[
     common("--condition", help="all, v1v2, v12 or v1v2v12.", values=("all", "v1v2", "v12", "v1v2v12")),
 ]
 Folds = Annotated[int | None, advanced("--folds", help="Number of folds (random 10, lexical 5, group all).")]
-Top = Annotated[int, common("--top", help="Number of results shown.")]
+Top = Annotated[int, common("--top", help="Number of results shown.", callback=_something)]
 Columns = Annotated[
     str, advanced("--columns", help="The file's column names, such as w1=noun,w2=verb.", metavar="NAMES")
 ]

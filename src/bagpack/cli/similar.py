@@ -47,8 +47,6 @@ def similar(
         raise UsageError(
             f"name a table of pairs with --among; bagpack find {store} --like {w1} {w2} looks for pairs in the corpus"
         )
-    if top < 1:
-        raise UsageError(f"--top {top} shows nothing; give at least 1")
     source = open_source(store)
     found = similar_pairs(
         source, (w1, w2), read_pairs(among, parse_columns(columns)).pairs, top=top, b=counting.choice,

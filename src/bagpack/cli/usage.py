@@ -40,6 +40,8 @@ def _sentence(error: Any, context: Any) -> str:
         return f"{names[0]}{_typed(names)} is not {kind}"
     if found := re.match("Missing (argument|option) '(.*?)'", text):
         return f"the {found[1]} {found[2]} is missing"
+    if found := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", text):
+        return f"there are too many arguments: {found[1]}; quote what contains blanks"
     return text[:1].lower() + text[1:]
 
 

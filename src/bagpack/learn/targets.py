@@ -250,9 +250,7 @@ def _single_labels(labels: list[Any], classes: Sequence[Any] | None) -> Targets:
     names = tuple(classes) if classes is not None else _sorted_labels(labels)
     _check_number(names, len(labels))
     if len(names) < 2:
-        raise InputError(
-            f"all {len(labels)} pairs have the label {names[0]!r} (1 class): at least two labels are needed"
-        )
+        raise InputError(f"every pair has the label {names[0]!r} (1 class): at least two labels are needed")
     position = {label: k for k, label in enumerate(names)}
     codes = np.array([position[label] for label in labels], dtype=np.intp)
     nothing = np.full(len(codes), np.nan)

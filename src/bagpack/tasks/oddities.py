@@ -92,9 +92,7 @@ def why_not_evaluated(file: TextFile, listed: PairList, columns: Mapping[str, st
     if listed.kind != "relations":
         return ""
     if len(counts) == 1:
-        return (
-            f"all {len(listed):,} pairs have the label {listed.labels[0]!r}; at least two labels are needed"
-        )
+        return f"every pair has the label {listed.labels[0]!r}; at least two labels are needed"
     # Folds divide distinct pairs: a repeated pair, in either order, is in one fold.
     distinct = {(label, *sorted(pair)) for label, pair in zip(listed.labels, listed.pairs, strict=True)}
     sizes = Counter(label for label, *_ in distinct)

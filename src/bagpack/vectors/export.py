@@ -23,9 +23,9 @@ SUFFIXES = {".tsv": "tsv", ".parquet": "parquet", ".svm": "svmlight", ".svmlight
 # Endings by which someone asks for a file of a kind that is not written here; a matrix is a directory.
 OTHER_FILES = frozenset(
     {
-        ".arrow", ".bz2", ".csv", ".dat", ".db", ".feather", ".gz", ".h5", ".hdf5", ".html", ".ipc", ".json",
-        ".jsonl", ".libsvm", ".mat", ".mtx", ".npy", ".npz", ".ods", ".pickle", ".pkl", ".rds", ".sqlite", ".tab",
-        ".txt", ".xls", ".xlsx", ".xml", ".xz", ".yaml", ".zip", ".zst",
+        ".arrow", ".bz2", ".csv", ".dat", ".db", ".doc", ".docx", ".feather", ".gz", ".h5", ".hdf5", ".htm", ".html",
+        ".ipc", ".json", ".jsonl", ".libsvm", ".mat", ".mtx", ".npy", ".npz", ".ods", ".odt", ".pdf", ".pickle", ".pkl",
+        ".rds", ".rtf", ".sqlite", ".tab", ".txt", ".xls", ".xlsx", ".xml", ".xz", ".yaml", ".zip", ".zst",
     }
 )  # fmt: skip
 
