@@ -9,11 +9,12 @@ import pytest
 from corpus_oracle import build, sentences
 
 from bagpack.basis import Basis, BasisChoice
-from bagpack.contexts.forms import usual_keys
+from bagpack.contexts.forms import other_keys, usual_keys
 from bagpack.corpus import subcorpus
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus, divide_name
+from bagpack.corpus.store.function_words import tag_counts
 from bagpack.corpus.store.suggest import complete
 from bagpack.corpus.store.where import Where
 from bagpack.corpus.subcorpus import open_corpus
@@ -269,7 +270,7 @@ def random_documents(seed):
         for _ in range(rng.randrange(6)):
             tokens = [rng.choice([*COMMON, *COMMON, *RARE]) for _ in range(rng.randrange(1, 12))]
             rows = [
-                f"{rng.choice([word.upper(), 'Form'])}\t{tag}\t{word}"
+                f"{rng.choice([word.upper(), 'Form', 'FORM'])}\t{tag}\t{word}"
                 for word, _, tag in (token.partition("/") for token in tokens)
             ]
             lines += ["<s>", *rows, "</s>"]
@@ -324,6 +325,10 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
     words = ["form", "a", "b", *(word.partition("/")[0] for word in RARE), "unknown"]
     assert part.resolve(words) == alone.resolve(words)
     assert usual_keys(part, words) == usual_keys(alone, words)
+    assert other_keys(part, ["form"]) == other_keys(alone, ["form"])
+    for most in (None, 3):
+        tags = [tag_counts(own, own.lexicon.keys.find(["a", "b"]), most).tolist() for own in (part, alone)]
+        assert tags[0] == tags[1]
     for choice in (
         BasisChoice(5),
         BasisChoice(1000),
@@ -370,7 +375,7 @@ def test_names_of_subcorpora(tmp_path):
     assert divide_name(store) == (store, None)
 
 
-@pytest.mark.parametrize("condition", ["year > 3000", "genre contains 5"])
+@pytest.mark.parametrize("condition", ["year > 3000", "genre contains 5", "genre == news and year > 3000"])
 def test_nothing_selected(documents, condition):
     with pytest.raises(UsageError, match=rf"no document of .* satisfies --where '{condition}'; bagpack info"):
         documents.where(condition)
