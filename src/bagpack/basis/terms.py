@@ -140,6 +140,13 @@ class Basis:
         write_text(Path(path), f"{text}{CHECKSUM}{digest(text.encode())}\n")
 
     @classmethod
+    def open_for(cls, path: str, source: Any) -> Basis:
+        """The basis of a file, which must have been chosen from this corpus."""
+        basis = cls.open(path)
+        basis.check_corpus(source, path)
+        return basis
+
+    @classmethod
     def open(cls, path: str | Path) -> Basis:
         """Read a TSV that `save` or a person wrote; counts may be missing."""
         try:

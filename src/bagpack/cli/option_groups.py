@@ -159,11 +159,7 @@ class CountingOptions:
         """The basis of a file, if one is named; it must have been chosen from the same corpus."""
         from bagpack.basis import Basis
 
-        if self.basis is None:
-            return None
-        opened = Basis.open(self.basis)
-        opened.check_corpus(source, self.basis)
-        return opened
+        return None if self.basis is None else Basis.open_for(self.basis, source)
 
     def settings(self, **more: Any) -> Any:
         """The windows and the limit, checked."""

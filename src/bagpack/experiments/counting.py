@@ -100,9 +100,7 @@ def outside_note(matrix: BlockMatrix) -> list[str]:
 def _basis(source: ContextSource, options: CountOptions) -> Basis:
     if options.basis is None:
         return source.pick_basis(DEFAULT_B if options.b is None else options.b, options.n_jobs)
-    basis = Basis.open(options.basis)
-    basis.check_corpus(source, options.basis)
-    return basis
+    return Basis.open_for(options.basis, source)
 
 
 def corpus_facts(matrix: BlockMatrix) -> CorpusFacts:

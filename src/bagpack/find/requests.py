@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bagpack.basis import Basis, BasisSize
-from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.background import MANIFEST
 from bagpack.find.examples import Pair, read_examples
@@ -87,16 +87,6 @@ def least_count(given: int | None, vocabulary: Vocabulary | None = None) -> int:
     return MIN_COUNT if vocabulary is None else 1
 
 
-def open_basis(source: ContextSource, path: str | None) -> Basis | None:
-    """The basis of a file, if one is named; it must have been picked from the same corpus."""
-    if path is None:
-        return None
-    basis = Basis.open(path)
-    if isinstance(source, CorpusSource):
-        basis.check_corpus(source.corpus, path)
-    return basis
-
-
 def _model(
     store: str | Path, request: FindRequest, n_jobs: int | None, progress: Progress | None
 ) -> tuple[LinearModel | Trained, Label, ContextSource, list[str], list[Pair]]:
@@ -110,7 +100,7 @@ def _model(
         assert request.examples is not None
         examples = read_examples(request.examples, request.label, request.columns)
     source = open_source(store)
-    basis = open_basis(source, request.basis)
+    basis = None if request.basis is None else Basis.open_for(request.basis, source)
     if progress and basis is None:
         progress("basis", 0, 0)
     if request.like is not None:
