@@ -75,7 +75,7 @@ def test_the_relation_is_found(source, trained):
 
 def test_any_number_of_workers_gives_the_same(everything, source, trained, monkeypatch):
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr(candidates_module, "POSTINGS_PER_TASK", 100)
+    monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 100)
     again = find_pairs(source, trained.model, "part", n_jobs=2, min_count=5, **EVERYTHING)
     assert again.rows == everything.rows
     few = [find_pairs(source, trained.model, "part", scored=60, n_jobs=n, top=40) for n in (1, 2)]
@@ -92,7 +92,7 @@ def test_equal_scores_are_in_the_order_of_the_words(source, trained, monkeypatch
     assert len({row.score for row in found}) == 1
     assert pairs == sorted(pairs) != list(pool.matrix.pairs)
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr(candidates_module, "POSTINGS_PER_TASK", 100)
+    monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 100)
     for n_jobs in (1, 2):
         some = collect_pool(source, flat, "part", CandidateOptions(scored=40), n_jobs=n_jobs)
         assert list(some.matrix.pairs) == list(pool.matrix.pairs)[:40]
@@ -274,7 +274,7 @@ def test_the_iterator_gives_all_above_a_probability(everything, source, trained,
     assert {(row.w1, row.w2, row.score) for row in found} == expected and len(found) == len(expected) > 5
     # In many parts, by two workers: the same rows in the same order.
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr(candidates_module, "POSTINGS_PER_TASK", 100)
+    monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 100)
     monkeypatch.setattr("bagpack.find.ranking.SCORED", 70)
     parts = list(iter_pairs(source, trained.model, "part", min_probability=0.3, n_jobs=2))
     assert {(row.w1, row.w2, row.score) for row in parts} == expected and len(parts) == len(expected)

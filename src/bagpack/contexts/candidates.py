@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.distribute import (
-    POSTINGS_PER_TASK,
-    TASKS_PER_WORKER,
     OccurrencesByShard,
     Progress,
     StorePlace,
@@ -24,7 +22,7 @@ from bagpack.contexts.distribute import (
     narrowed,
     open_store,
     per_task,
-    runs_of,
+    task_runs,
 )
 from bagpack.contexts.kernels.candidates import count_partners, merge_partners
 from bagpack.contexts.kernels.lookup import find_keys
@@ -36,7 +34,7 @@ from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import UsageError
 from bagpack.jit import read_only
-from bagpack.parallel import Arrays, Shared, gather, share, worker_count
+from bagpack.parallel import Arrays, Shared, gather, share
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -162,11 +160,7 @@ def candidate_batches(
     numbers = sorted({number[target] for target in asked_for or () if target in number})
     asked = np.array(numbers if one_word else range(len(words)), np.int64)
     most = np.minimum(counts[asked] * 2 * (between + 1), len(words)) + counts[asked]
-    if worker_count(n_jobs) > 1:  # several tasks for each worker
-        share_of_work = int(most.sum()) // (TASKS_PER_WORKER * worker_count(n_jobs))
-        parts = list(runs_of(most, min(max(share_of_work, POSTINGS_PER_TASK), PARTNERS_PER_TASK), asked.size))
-    else:
-        parts = list(runs_of(most, PARTNERS_PER_TASK, asked.size))
+    parts = list(task_runs(most, PARTNERS_PER_TASK, asked.size, n_jobs))
     store = StorePlace.of(corpus)
     with share(Vocabulary(words), n_jobs, len(parts), corpus.path) as shared:
         calls = [(store, shared, asked[part], between, one_word, min_together) for part in parts]

@@ -48,9 +48,7 @@ I64 = NDArray[np.int64]
 Rows = tuple[I64, NDArray[Any], I32]  # entries of each row, values, columns
 
 CHUNK_WORDS = 1024
-OCCURRENCES_PER_TASK = (
-    1 << 23
-)  # a task holds the bounds of each of its words' occurrences in each shard, 33 bytes
+OCCURRENCES_PER_TASK = 1 << 23  # a task holds bounds of each word's occurrences in each shard, 33 bytes
 POSITIONS_PER_TASK = 1 << 24  # which a task copies for its words in a subcorpus, 4 bytes each
 SUMS_BYTES = 1 << 19  # of the rows that are summed up at once: they should stay in the cache
 

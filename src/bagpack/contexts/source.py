@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,8 +19,7 @@ from bagpack.corpus.store.corpus import Corpus
 if TYPE_CHECKING:
     from bagpack.basis import Basis, BasisSize
     from bagpack.contexts.count import Csr, PairCountsOf
-
-Progress = Callable[[int], None]
+    from bagpack.contexts.distribute import Progress
 
 
 class ContextSource(Protocol):

@@ -48,9 +48,8 @@ class IndexSummary:
     read_tokens: int  # those of them that this run read: the rest was read by the run that it resumed
     problems: dict[str, int]  # lines that were skipped, markup that was ignored, bytes that were repaired
     left_out: list[LeftOut]  # files of directories that hold no text, of this build or append
-    sources: list[dict[str, Any]] = field(
-        default_factory=list
-    )  # of this build or append, as the manifest has them
+    # Of this build or append, as the manifest has them.
+    sources: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def repaired(self) -> dict[str, int]:

@@ -22,6 +22,7 @@ from bagpack.corpus.build.workdir import at_work
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
 from bagpack.corpus.readers.registry import BUILT_IN, reader_for
+from bagpack.corpus.store.manifest import FACTS
 from bagpack.errors import BagpackError, InputError, StoreError
 from bagpack.files import disk_errors, remove_tree, sync_directory, write_json
 from bagpack.jit import on_compile
@@ -39,9 +40,8 @@ class Tally:
 
     skipped_lines: int = 0
     ignored_markup: int = 0
-    repaired: Counter[str] = field(
-        default_factory=Counter
-    )  # places with bytes that are not the encoding, by file
+    # Places with bytes that are not the encoding, by file.
+    repaired: Counter[str] = field(default_factory=Counter)
 
     def see(self, batch: Batch) -> None:
         """Count what a reader reports with a batch."""
@@ -202,8 +202,8 @@ class Worker:
         It may be left from an interrupted build, or from another worker: an engine that takes a slow worker for a dead
         one has a part done twice, and a shard that is being read must not disappear.
         """
-        facts = final / "shard.json"
-        if facts.exists() and facts.read_bytes() == (new / "shard.json").read_bytes():
+        facts = final / FACTS
+        if facts.exists() and facts.read_bytes() == (new / FACTS).read_bytes():
             remove_tree(new)
             return
         with disk_errors(final):

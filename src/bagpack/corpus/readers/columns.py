@@ -217,7 +217,7 @@ def read_vertical(  # type: ignore[no-untyped-def]
     return DONE
 
 
-@kernel
+@subroutine
 def _number(buffer, start, end):  # type: ignore[no-untyped-def]
     """The decimal number in these bytes, or -1."""
     if start >= end or end - start > 9:

@@ -18,16 +18,8 @@ _BLANK_LINES = (b"\n\n", b"\n\r\n")
 UPOS, XPOS = 3, 4
 _COMMENT = re.compile(r"#\s*([\w:.-]+)\s*=\s*(.*\S)")
 _OF_SENTENCES = {
-    "sent_id",
-    "text",
-    "text_en",
-    "newpar",
-    "newdoc",
-    "global.columns",
-    "s_type",
-    "translit",
-    "orig_file_sentence",
-}
+    "sent_id", "text", "text_en", "newpar", "newdoc", "global.columns", "s_type", "translit", "orig_file_sentence",
+}  # fmt: skip
 _NEWDOC = re.compile(r"# newdoc(?:\s+id\s*=\s*(.*))?")
 
 
@@ -93,10 +85,7 @@ class ConlluReader:
             return [Slice(source)]
         cuts = cut_points(source, target, (b"\n# newdoc",), _BLANK_LINES, min(4 << 20, target))
         return slices_at(
-            source,
-            cuts,
-            _DOCUMENT_LINE,
-            lambda text: read_document(decode(text, source.encoding, "replace")),
+            source, cuts, _DOCUMENT_LINE, lambda text: read_document(decode(text, source.encoding, "replace"))
         )
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:

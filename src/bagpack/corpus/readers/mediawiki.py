@@ -18,8 +18,9 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import EXPANSION, Slice, Source, TextBatch
 from bagpack.corpus.readers.io import BLOCK, blocks, place_at, read_head
 from bagpack.corpus.readers.slicing import cut_points
+from bagpack.corpus.readers.text import decode_or_repair
 from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
-from bagpack.corpus.text.decoding import decode, encoding_error
+from bagpack.corpus.text.decoding import decode
 from bagpack.errors import InputError
 
 OPENING, CLOSING = b"<page>", b"</page>"
@@ -117,7 +118,10 @@ def _add_page(
     if found is None:
         return
     title, text = found
-    lines = paragraphs(unescape_xml(_decoded(text, page, part, batch, options)), namespaces)
+    decoded = decode_or_repair(
+        text, batch, options, lambda at: _place(part, page.offset + page.data.find(text) + at)
+    )
+    lines = paragraphs(unescape_xml(decoded), namespaces)
     if lines:
         batch.add_document(unescape_xml(decode(title, part.source.encoding, "replace")).strip())
         for line in lines:
@@ -260,17 +264,6 @@ def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
                 if own and handle.tell() - len(data) >= part.end:
                     own = False
                     yield plain, b"", own
-
-
-def _decoded(text: bytes, page: Page, part: Slice, batch: TextBatch, options: TextOptions) -> str:
-    try:
-        return decode(text, part.source.encoding)
-    except UnicodeDecodeError as error:
-        if options.encoding_errors == "strict":
-            at = page.offset + page.data.find(text) + error.start
-            raise encoding_error(_place(part, at), error, part.source.encoding) from error
-        batch.repaired += 1
-        return decode(text, part.source.encoding, options.encoding_errors)
 
 
 def _place(part: Slice, offset: int) -> str:

@@ -14,8 +14,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Slice, Source, TextBatch
 from bagpack.corpus.readers.parquet_pages import page_sizes
-from bagpack.corpus.readers.text import add_lines
-from bagpack.corpus.text.decoding import decode, encoding_error
+from bagpack.corpus.readers.text import add_lines, decode_or_repair
 from bagpack.errors import InputError, missing_extra
 
 ROWS = 256
@@ -62,24 +61,16 @@ class ParquetReader:
                 batch.skipped = 1
             else:
                 batch.consumed = len(text)
-                words = _decoded(text, batch, options)
+                if len(text) > options.max_line:
+                    raise InputError(
+                        f"{batch.where} has a text of more than {options.max_line >> 20} MiB; split it"
+                    )
+                words = decode_or_repair(text, batch, options, lambda at: batch.where)  # noqa: B023 (called at once)
                 batch.add_document(
                     f"{part.source.name}:{number}" if name is None else name, scalar_attributes(others)
                 )
                 add_lines(batch, words)
             yield batch
-
-
-def _decoded(text: bytes, batch: TextBatch, options: TextOptions) -> str:
-    if len(text) > options.max_line:
-        raise InputError(f"{batch.where} has a text of more than {options.max_line >> 20} MiB; split it")
-    try:
-        return decode(text, "utf-8")
-    except UnicodeDecodeError as error:
-        if options.encoding_errors == "strict":
-            raise encoding_error(batch.where, error, "utf-8") from error
-        batch.repaired = 1
-        return decode(text, "utf-8", options.encoding_errors)
 
 
 @contextmanager

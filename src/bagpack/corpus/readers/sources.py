@@ -66,23 +66,25 @@ def _each_once(files: list[Named]) -> list[Named]:
     """Two names of one file: `a.txt` and `./a.txt`, or a link to it."""
     first: dict[object, Named] = {}
     kept: list[Named] = []
+
+    def identity(file: Named) -> object:
+        status = os.stat(file.path) if file.path != "-" else None
+        return (status.st_dev, status.st_ino) if status else "-"
+
     # What was named by hand is meant, so a link to it in a directory is the one that is ignored.
     for file in sorted(files, key=lambda file: not file.by_hand):
-        if file.ignored:
-            continue
-        status = os.stat(file.path) if file.path != "-" else None
-        before = first.setdefault((status.st_dev, status.st_ino) if status else "-", file)
-        if before is not file and file.by_hand:
+        if (
+            not file.ignored
+            and (before := first.setdefault(identity(file), file)) is not file
+            and file.by_hand
+        ):
             same = "" if before.path == file.path else f" (as {printable(before.path)}, too)"
             raise UsageError(
                 f"{printable(file.path)} is named twice{same}, so its text would count twice; name each file once"
             )
     for file in files:
-        if not file.ignored and file.path != "-":
-            status = os.stat(file.path)
-            other = first[status.st_dev, status.st_ino]
-            if other is not file:
-                file = file._replace(ignored=f"the same file as {printable(other.path)}")
+        if not file.ignored and (other := first[identity(file)]) is not file:
+            file = file._replace(ignored=f"the same file as {printable(other.path)}")
         kept.append(file)
     return kept
 

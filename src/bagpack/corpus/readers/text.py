@@ -6,7 +6,8 @@ of lines. `--paragraphs auto` decides from the beginning of each file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 from bagpack.corpus.options import TextOptions
@@ -20,23 +21,27 @@ MAX_PARAGRAPH = 1 << 20  # characters, where paragraphs are divided by blank lin
 
 
 def decoded_blocks(part: Slice, options: TextOptions) -> Iterator[tuple[TextBatch, str]]:
-    """Blocks of whole lines as text, each with the batch that it is to fill.
-
-    Bytes that are not the encoding are an error, or repaired and counted.
-    """
-    source = part.source
+    """Blocks of whole lines as text, each with the batch that it is to fill."""
     for start, block in blocks(part, options.max_line):
         offset, data = without_mark(start, block)
-        batch = TextBatch(source, offset, len(block))
-        try:
-            text = decode(data, source.encoding)
-        except UnicodeDecodeError as error:
-            if options.encoding_errors == "strict":
-                place = place_at(source, offset + error.start)
-                raise encoding_error(place, error, source.encoding) from error
-            batch.repaired = _count_bad(data, source.encoding)
-            text = decode(data, source.encoding, options.encoding_errors)
-        yield batch, text
+        batch = TextBatch(part.source, offset, len(block))
+        yield batch, decode_or_repair(data, batch, options, partial(_place_in, batch))
+
+
+def _place_in(batch: TextBatch, at: int) -> str:
+    return place_at(batch.source, batch.offset + at)
+
+
+def decode_or_repair(data: bytes, batch: TextBatch, options: TextOptions, place: Callable[[int], str]) -> str:
+    """Bytes to text; those that are not the encoding are an error, which names the `place` of a byte, or repaired."""
+    encoding = batch.source.encoding
+    try:
+        return decode(data, encoding)
+    except UnicodeDecodeError as error:
+        if options.encoding_errors == "strict":
+            raise encoding_error(place(error.start), error, encoding) from error
+        batch.repaired += _count_bad(data, encoding)
+        return decode(data, encoding, options.encoding_errors)
 
 
 def _count_bad(data: bytes, encoding: str) -> int:

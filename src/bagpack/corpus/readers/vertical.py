@@ -134,10 +134,7 @@ class VerticalReader:
             return [Slice(source)]
         cuts = cut_points(source, target, _DOCUMENT_MARKS, (*_SENTENCE_MARKS, b"\n\n"), min(4 << 20, target))
         return slices_at(
-            source,
-            cuts,
-            _DOCUMENT_LINE,
-            lambda text: read_document(decode(text, source.encoding, "replace")),
+            source, cuts, _DOCUMENT_LINE, lambda text: read_document(decode(text, source.encoding, "replace"))
         )
 
     def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, int, str]:

@@ -72,9 +72,8 @@ class Corpus:
     """
 
     # Every context of a word, or of a pair: corpus.contexts("cat", "lion", limit=20).
-    contexts: ClassVar[
-        Callable[..., Concordance]
-    ]  # set by contexts.concordance, which `from bagpack import Corpus` loads
+    # Set by contexts.concordance, which `from bagpack import Corpus` loads.
+    contexts: ClassVar[Callable[..., Concordance]]
 
     # The corpus of the documents that satisfy a condition: corpus.where('year >= 1900 and genre == "fiction"').
     where: ClassVar[Callable[..., Corpus]]  # likewise

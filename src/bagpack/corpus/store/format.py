@@ -230,10 +230,8 @@ def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> 
         except StoreError as error:
             yield str(error)
     numbers = dict(stated)
-    for (
-        name,
-        size,
-    ) in sizes.items():  # a number that no JSON file states is the length of the first file that has it
+    # A number that no JSON file states is the length of the first file that has it.
+    for name, size in sizes.items():
         number, _, more = declared[name].length.partition("+")
         if "*" not in number:
             numbers.setdefault(number, size - int(more or 0))

@@ -59,25 +59,18 @@ def _lower_bound(blob, offsets, low, high, query, start, end):  # type: ignore[n
 
 
 @kernel
-def _search(blob, offsets, query, query_offsets, lows, highs, out):  # type: ignore[no-untyped-def]
-    """Index of each query among the strings lows[q]..highs[q], or -1."""
+def _search(blob, offsets, query, query_offsets, lows, highs, exact, out):  # type: ignore[no-untyped-def]
+    """The first of the strings lows[q]..highs[q] that is not below query q; if `exact`, -1 unless it is equal."""
     for q in range(query_offsets.size - 1):
         start = np.int64(query_offsets[q])
         end = np.int64(query_offsets[q + 1])
         low = _lower_bound(blob, offsets, lows[q], highs[q], query, start, end)
-        out[q] = -1
-        if low < offsets.size - 1 and (
-            compare(blob, np.int64(offsets[low]), np.int64(offsets[low + 1]), query, start, end) == 0
+        out[q] = low
+        if exact and (
+            low == offsets.size - 1
+            or compare(blob, np.int64(offsets[low]), np.int64(offsets[low + 1]), query, start, end) != 0
         ):
-            out[q] = low
-
-
-@kernel
-def _first_not_below(blob, offsets, query, query_offsets, out):  # type: ignore[no-untyped-def]
-    for q in range(query_offsets.size - 1):
-        start = np.int64(query_offsets[q])
-        end = np.int64(query_offsets[q + 1])
-        out[q] = _lower_bound(blob, offsets, np.int64(0), np.int64(offsets.size - 1), query, start, end)
+            out[q] = -1
 
 
 @kernel
@@ -228,24 +221,26 @@ class Strings:
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
         if len(wanted) <= FEW:
             return np.fromiter(map(self._index, wanted), np.int64, len(wanted))
-        return self.find_between(wanted, np.zeros(len(wanted), np.int64), np.full(len(wanted), len(self)))
+        return self._search_all(wanted, exact=True)
 
     def find_between(
-        self, wanted: Strings, lows: NDArray[np.int64], highs: NDArray[np.int64]
+        self, wanted: Strings, lows: NDArray[np.int64], highs: NDArray[np.int64], *, exact: bool = True
     ) -> NDArray[np.int64]:
         """Like `find`, where it is known that query q, if it is there, is one of the strings lows[q]..highs[q]."""
         out = np.empty(len(wanted), np.int64)
-        _search(self.blob, self.offsets, wanted.blob, wanted.offsets, lows, highs, out)
+        _search(self.blob, self.offsets, wanted.blob, wanted.offsets, lows, highs, exact, out)
         return out
+
+    def _search_all(self, wanted: Strings, *, exact: bool) -> NDArray[np.int64]:
+        lows, highs = np.zeros(len(wanted), np.int64), np.full(len(wanted), len(self))
+        return self.find_between(wanted, lows, highs, exact=exact)
 
     def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
         """Index of the first string that is not below each query, `len` if all are; they must be sorted."""
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
         if len(wanted) <= FEW:
             return np.fromiter(map(self._bound, wanted), np.int64, len(wanted))
-        out = np.empty(len(wanted), np.int64)
-        _first_not_below(self.blob, self.offsets, wanted.blob, wanted.offsets, out)
-        return out
+        return self._search_all(wanted, exact=False)
 
     def _bound(self, query: bytes) -> int:
         return bisect_left(range(len(self)), query, key=self.bytes_at)

@@ -64,10 +64,7 @@ def check_encoding(encoding: str) -> None:
     """
     try:
         plain = "a\n\t<".encode(codec_name(encoding)) == b"a\n\t<"
-    except (
-        LookupError,
-        ValueError,
-    ) as error:  # a codec that is no text encoding raises ValueErrors of its own
+    except (LookupError, ValueError) as error:  # the latter from a codec that is no text encoding
         raise UsageError(f"--encoding {encoding} is not a known encoding; try utf-8 or latin-1") from error
     if not plain or not all(map(_is_separable, _encoded_characters(codec_name(encoding)))):
         raise UsageError(
