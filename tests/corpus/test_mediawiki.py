@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.base import Slice
 from bagpack.corpus.readers.io import zstd
 from bagpack.corpus.readers.mediawiki import READER, find_pages
 from bagpack.corpus.readers.registry import recognise
@@ -363,6 +364,8 @@ def test_bad_bytes_and_long_sentences_are_told_in_streams_too(tmp_path, write):
     line = HEADER.count("\n") + 8
     with pytest.raises(InputError, match=rf"a\.xml:{line} is not utf-8 \(byte 0xe9\)"):
         build(plain, tmp_path / "s")
+    with pytest.raises(InputError, match=rf"a\.xml:{line} is not utf-8"):  # where it is in no sample
+        list(READER.read(Slice(inspect(str(plain))), TextOptions()))
     corpus = build(plain, tmp_path / "s", encoding_errors="skip")
     assert documents(corpus) == {"Bad": ["One .", "caf ."]}
     good = page("Dog", "It barks and barks and barks. " * 9).encode()

@@ -1,5 +1,6 @@
 """Kernels over byte strings and token ids, against plain Python."""
 
+from bisect import bisect_left
 from collections import Counter
 
 import numpy as np
@@ -39,8 +40,12 @@ def test_sort_order_is_that_of_bytes_and_stable(items):
 @given(byte_strings | nasty_strings, byte_strings)
 def test_find_is_a_binary_search_for_equality(items, queries):
     items = sorted(set(items))
-    found = Strings.of(items).find([*queries, *items]).tolist()
-    assert found == [items.index(query) if query in items else -1 for query in [*queries, *items]]
+    asked = [*queries, *items, b"\xff" * 9]
+    for times in (1, FEW + 1):  # without and with the kernel
+        found = Strings.of(items).find(asked * times).tolist()
+        assert found == [items.index(query) if query in items else -1 for query in asked] * times
+        bounds = Strings.of(items).first_not_below(asked * times).tolist()
+        assert bounds == [bisect_left(items, query) for query in asked] * times
 
 
 @given(byte_strings | nasty_strings, st.data())
