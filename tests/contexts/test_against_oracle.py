@@ -35,7 +35,7 @@ def features(corpus, pair, terms, *, tagged=False, **options):
     return {names[column]: int(value) for column, value in zip(row.indices, row.data, strict=True)}
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=sentences_of_words,
     one=targets,
@@ -89,7 +89,7 @@ one_word = st.sampled_from([*TAGGED, "a", "b"])
 tagged_targets = st.one_of(one_word, st.tuples(one_word, one_word).map(" ".join))
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=st.lists(st.lists(st.sampled_from(TAGGED), min_size=1, max_size=14), min_size=1, max_size=12),
     one=tagged_targets,
@@ -124,7 +124,7 @@ tagged_sentences = st.lists(
 kinds_of_terms = st.sampled_from([(True, False), (False, True), (True, True)])
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=tagged_sentences,
     kind=kinds_of_terms,

@@ -49,7 +49,7 @@ def as_dict(found):
     }
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=sentences_of_words,
     vocabulary=st.lists(terms, min_size=1, max_size=9, unique=True),

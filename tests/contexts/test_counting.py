@@ -1,6 +1,7 @@
 """Caps, samples, workers and shards: the same integers, whichever way the work is cut."""
 
 import random
+from functools import cache
 
 import numpy as np
 import pytest
@@ -67,6 +68,27 @@ def drawn(matrix, row=0, block="v12"):
     return sorted({int(name.rpartition(":u")[2]) for name in names[counts > 0] if ":u" in name})
 
 
+MANY = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
+MANY_PAIRS = [(one, two) for one in MANY for two in MANY]
+TERMS = Basis(("w0", "w2", "w9"), (("w1", "w0"),))
+
+
+@pytest.fixture(scope="module")
+def expected(random_sentences):
+    """What the oracle counts for each pair, once for each number of tokens between them."""
+    terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
+
+    def vectors(between):
+        return [
+            oracle.vector(
+                random_sentences, tuple(one.split()), tuple(two.split()), terms, 150, pair=(2, between, 2)
+            )
+            for one, two in MANY_PAIRS
+        ]
+
+    return cache(vectors)
+
+
 @pytest.mark.parametrize(
     ("between", "marks_per_search", "first_mark", "at_once"),
     [
@@ -78,7 +100,7 @@ def drawn(matrix, row=0, block="v12"):
     ],
 )  # search or mark; start marks afresh when their numbers run out; a reach of several sentences; pairs in parts
 def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
-    corpora, random_sentences, monkeypatch, between, marks_per_search, first_mark, at_once
+    corpora, expected, monkeypatch, between, marks_per_search, first_mark, at_once
 ):
     monkeypatch.setattr(cooccurrences, "AT_ONCE", at_once)
     monkeypatch.setattr(count_module, "AT_ONCE", at_once)
@@ -88,22 +110,15 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
         basis_tables.basis_tables.cache_clear()
     monkeypatch.setattr(cooccurrences, "MARKS_PER_SEARCH", marks_per_search)
     monkeypatch.setattr(cooccurrences, "FIRST_MARK", first_mark)
-    words = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
-    pairs = [(one, two) for one in words for two in words]
-    terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
-    basis = Basis(("w0", "w2", "w9"), (("w1", "w0"),))
     matrices = [
-        count(corpus, pairs, basis, limit=150, windows=Windows(between=between)) for corpus in corpora
+        count(corpus, MANY_PAIRS, TERMS, limit=150, windows=Windows(between=between)) for corpus in corpora
     ]
     for other in matrices[1:]:
         assert_equal(matrices[0], other)
     names = np.array(matrices[0].feature_names())
     rows = matrices[0].block().toarray()
-    for row, (one, two) in zip(rows, pairs, strict=True):
-        expected = oracle.vector(
-            random_sentences, tuple(one.split()), tuple(two.split()), terms, 150, pair=(2, between, 2)
-        )
-        assert {names[i]: int(row[i]) for i in np.flatnonzero(row)} == expected, (one, two)
+    for row, pair, counts in zip(rows, MANY_PAIRS, expected(between), strict=True):
+        assert {names[i]: int(row[i]) for i in np.flatnonzero(row)} == counts, pair
     basis_tables.word_tables.cache_clear()
     basis_tables.basis_tables.cache_clear()
 
