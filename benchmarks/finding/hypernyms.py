@@ -53,7 +53,7 @@ def main(part: str = "test") -> None:
     test, development, train = queries[:200], queries[200:350], queries[350:]
     asked = development if part == "development" else test
     train = train if part == "development" else [*train, *development]
-    prior = Counter(target for query in train for target in query.gold)
+    prior = Counter(target for query in train for target in sorted(query.gold))
     often = dict(zip(vocabulary, most_occurrences(corpus, vocabulary).tolist(), strict=True))
     words = [t for t in vocabulary if t in prior or (len(t.keys) == 1 and often[t] >= MIN_COUNT)]
     known = [query.target for query in asked if query.target is not None]

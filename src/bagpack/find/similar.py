@@ -1,10 +1,11 @@
 """Partners of similar words: what the examples say about a word that a search fixes.
 
 Words with similar contexts have similar partners. If *wheel – car* and *wheel – truck* are examples of parts, *wheel*
-is likely a part of a *bus*. A kernel ridge regression predicts from the contexts of a word which of the partners it has
-that the examples have more than once; the kernel is the cosine of two words' weighted vectors. For a word of the
-examples, the prediction is that without its own examples (leave-one-out, in closed form): they may not list all its
-partners.
+is likely a part of a *bus*. A kernel ridge regression predicts from the contexts of a word which of the partners in the
+examples it has; the kernel is the cosine of two words' weighted vectors. For a word of the examples, the prediction is
+that without its own examples (leave-one-out, in closed form): they may not list all its partners.
+
+Whether examples predict each other is seen from them: the prediction counts as much as partners recur in the examples.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ I64 = NDArray[np.int64]
 
 # Chosen on development sets: docs/finding.md.
 PENALTY = 1.0  # of the regression
-WEIGHT = 20.0  # of its predictions, mostly between 0 and 0.2, in a sum with decision values
+WEIGHT = 30.0  # of its predictions, mostly between 0 and 0.2, if the partner of every example recurs
 MOST_WORDS = 4_000  # of the examples, the first ones: the regression inverts a matrix of that size
 
 
 class SimilarExamples:
-    """A regression from the words of examples in one place (0 or 1) to partners that have two examples or more.
+    """A regression from the words of examples in one place (0 or 1) to their partners.
 
     Parameters
     ----------
@@ -41,9 +42,16 @@ class SimilarExamples:
         The counts of the pairs of the relation.
     model
         Whose weighting makes the vectors of the words.
+
+    Attributes
+    ----------
+    weight
+        What predictions are multiplied by: 30 times the share of examples whose partner is in another one too.
+    curve
+        From sums of decision values and weighted predictions to probabilities.
     """
 
-    curve: Curve | None = None  # from sums of decision values and predictions to probabilities
+    curve: Curve | None = None
 
     def __init__(self, examples: BlockMatrix, model: LinearModel, side: int) -> None:
         self.side = side
@@ -59,33 +67,28 @@ class SimilarExamples:
         ]
         self._words = {targets[number]: k for number, k in row.items()}
         often = Counter(partner for _, partner in pairs)
-        recurring = [partner for partner in often if often[partner] > 1]
-        self._partners = {partner: k for k, partner in enumerate(recurring)}
-        taught = np.zeros((len(row), len(recurring) + 1))  # the last column is for all other words
+        self._partners = {partner: k for k, partner in enumerate(often)}
+        taught = np.zeros((len(row), len(often) + 1))  # the last column is for all other words
         for word, partner in pairs:
-            if partner in self._partners:
-                taught[word, self._partners[partner]] = 1
+            taught[word, self._partners[partner]] = 1
+        self.weight = WEIGHT * sum(often[partner] > 1 for _, partner in pairs) / len(pairs)
         self._rows = self._vectors(examples.tables, np.array(list(row)))
         kernel = (self._rows @ self._rows.T).toarray()
         inverse = np.linalg.inv(kernel + PENALTY * np.eye(len(row)))
         self._weights: Floats = inverse @ taught
         self._left_out: Floats = taught - self._weights / np.diag(inverse)[:, None]
 
-    def __bool__(self) -> bool:
-        """Whether any partner has two examples."""
-        return bool(self._partners)
-
     def added(self, matrix: BlockMatrix) -> Floats:
-        """What is added to the decision value of each pair; 0 for words that are not partners in two examples."""
+        """What is added to the decision value of each pair; 0 for words that are no partner in the examples."""
         words, partners = self._places(matrix)
         distinct, number = np.unique(words, return_inverse=True)
         predicted = self._predict(matrix.tables, distinct)
-        found: Floats = WEIGHT * predicted[number, self._columns(matrix.tables)[partners]]
+        found: Floats = self.weight * predicted[number, self._columns(matrix.tables)[partners]]
         return found
 
     def added_to_words(self, tables: CountTables, word: int) -> Floats:
         """What is added for each word of the tables as a partner of this one."""
-        found: Floats = WEIGHT * self._predict(tables, np.array([word]))[0, self._columns(tables)]
+        found: Floats = self.weight * self._predict(tables, np.array([word]))[0, self._columns(tables)]
         return found
 
     def _predict(self, tables: CountTables, words: I64) -> Floats:

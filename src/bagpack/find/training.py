@@ -51,13 +51,13 @@ class Trained:
     def similar(self, side: int) -> SimilarExamples | None:
         """What the examples say about the partners of a word in the first (0) or second (1) place.
 
-        None if no partner has two examples, or if the model does not use the contexts of single words.
+        None if no partner recurs in the examples, or if the model does not use the contexts of single words.
         """
         if self.matrix is None or ("v1", "v2")[side] not in self.model.block_names:
             return None
         positives = len(self.examples.positives)
         similar = SimilarExamples(self.matrix[:positives], self.model, side)
-        if not similar:
+        if not similar.weight:
             return None
         if self.held_out is not None:
             values = self.held_out + similar.added(self.matrix)
