@@ -102,7 +102,8 @@ def test_the_result_is_json(found):
 
 
 @pytest.mark.parametrize("kind", ["labels", "rating"])
-def test_workers_do_not_change_a_digit(data, kind):
+def test_workers_do_not_change_a_digit(data, kind, monkeypatch):
+    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)
     counts, y = data
     answers = y if kind == "labels" else y + np.linspace(0, 1, len(y))
     splits = random_splits(encode_targets(answers, kind=kind), folds=4)
@@ -187,7 +188,8 @@ def test_several_labels_per_pair(data):
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_a_preset_of_ones_own(data):
+def test_a_preset_of_ones_own(data, monkeypatch):
+    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)
     counts, y = data
     preset = Preset("tfidf", "no scaling", _only_tfidf, block_weights={"v12": 0.5})
     found = cross_validate(counts, y, random_splits(encode_targets(y), folds=3), preset=preset, n_jobs=2)
@@ -284,6 +286,7 @@ def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch,
         return share(value, n_jobs, tasks)
 
     monkeypatch.setattr("bagpack.evaluate.crossval.share", recorded)
+    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)
     monkeypatch.setattr("bagpack.learn.fitting.MEMORY", 1)
     splits = random_splits(encode_targets(y), folds=2)
     cross_validate(counts, y, splits, ["v12"], baselines=False, n_jobs=2)

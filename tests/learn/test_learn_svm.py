@@ -206,6 +206,8 @@ def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
 def test_memory_is_bounded_for_all_workers_together(monkeypatch, data, solver):
     counts, _ = data
     svm = SvmSettings(solver=solver)
+    assert folds_at_once(counts, svm, 4) == 1  # few rows
+    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", len(counts))
     assert folds_at_once(counts, svm, 4) == 4
     tables = counts.tables
     one = (

@@ -130,8 +130,8 @@ def cross_validate(
         A group per row, by which scores are broken down, and its name. Where no group is split between folds, the ρ of
         ratings is the mean over groups; otherwise the mean over folds.
     n_jobs
-        Folds in parallel, as joblib counts them; fewer where together they would need more than 4 GiB. The result is
-        the same for any number.
+        Folds in parallel, as joblib counts them; fewer where together they would need more than 4 GiB, and one below
+        1,000 rows, where starting workers would take longer. The result is the same for any number.
     progress
         Called after every fold.
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # A Gram matrix of 4,000 rows takes 128 MB, and one more is held with it.
 GRAM_ROWS = 4_000
 MEMORY = 4 << 30  # for all folds that are trained at once on one machine
+FEWEST_ROWS = 1000  # below, starting workers takes longer than all folds: docs/performance.md
 SOLVERS = ("auto", "gram", "blocks")
 LARGEST_COST = 1e9
 
@@ -168,7 +169,7 @@ def shared_grams(
 
 
 def folds_at_once(matrix: BlockMatrix, svm: SvmSettings, n_jobs: int | None) -> int | None:
-    """``n_jobs``, or fewer where the workers of this machine would together need more than `MEMORY`.
+    """``n_jobs``; one for few rows, and fewer where workers of this machine would together need more than `MEMORY`.
 
     A Gram matrix, a part of it and libsvm's kernel rows take 21 bytes for each two rows; weighted counts and their
     design matrix 40 for each count.
@@ -176,6 +177,8 @@ def folds_at_once(matrix: BlockMatrix, svm: SvmSettings, n_jobs: int | None) -> 
     if not on_one_machine():
         return n_jobs
     n, tables = len(matrix), matrix.tables
+    if n < FEWEST_ROWS:
+        return 1
     gram = svm.solver_for(n) == "gram"
     needed = 21 * n * n if gram else 40 * (tables.words.rows.nnz + tables.distinct_pairs.rows.nnz)
     return max(1, min(worker_count(n_jobs), MEMORY // max(needed, 1)))
