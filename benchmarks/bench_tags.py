@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bagpack import BlockMatrix
 from benchmarks.bench_counting import store
 from benchmarks.measure import BAGPACK, DATA, SHARED, best, run_watched
 
@@ -22,19 +23,19 @@ WHERE = "id contains novels"
 DOCUMENT = 1350  # tokens
 
 
-def count(name: str, pairs: list[tuple[str, str]], limit: int | None) -> None:
+def count(name: str, pairs: list[tuple[str, str]], limit: int | None) -> BlockMatrix:
     """The basis and the vectors of the pairs, as a command that has just begun counts them."""
     from bagpack import Basis
     from bagpack.contexts.distribute import open_store
     from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
     from bagpack.corpus import subcorpus
-    from bagpack.vectors.matrix import BlockMatrix
 
     subcorpus._select.cache_clear()
     open_store.cache_clear()
     corpus = subcorpus.open_corpus(name)
-    BlockMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, 1500, 1), CountSettings(limit=limit), 1)
+    basis = Basis.of(corpus, 1500, 1)
+    return BlockMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(limit=limit), 1)
 
 
 def divided(path: Path) -> Path:
@@ -92,11 +93,12 @@ def subcorpora(path: Path, condition: str) -> None:
     share = f"{part.tokens:,} of {whole.tokens:,} tokens ({part.tokens / whole.tokens:.1%})"
     print(f"   {condition!r} keeps {share} of {whole.documents:,} documents")
     for limit in (5000, None):
-        contexts = []
+        contexts, entries = [], []
         for corpus in (whole, part):
             targets = list(dict.fromkeys(target for target in resolve_targets(corpus, words) if target))
             contexts.append(int(np.minimum(most_occurrences(corpus, targets), limit or whole.tokens).sum()))
-            count(corpus.name, pairs[:100], limit)  # compiles and maps
+            counted = count(corpus.name, pairs, limit)  # compiles and maps, too
+            entries.append(counted.words.rows.nnz + counted.distinct_pairs.rows.nnz)
         times = [
             [best(lambda name=corpus.name, limit=limit: count(name, pairs, limit), 1, time.process_time)
              for corpus in (whole, part)]
@@ -106,7 +108,8 @@ def subcorpora(path: Path, condition: str) -> None:
         print(
             f"   vectors of {len(pairs):,} pairs, limit {limit}: whole {of_whole:.2f} s, part {of_part:.2f} s "
             f"({of_part / of_whole:.0%}; aim: 15% for 10%); contexts of words {contexts[0]:,} and {contexts[1]:,} "
-            f"({contexts[1] / contexts[0]:.1%})"
+            f"({contexts[1] / contexts[0]:.1%}); counts that are not 0 {entries[0]:,} and {entries[1]:,} "
+            f"({entries[1] / entries[0]:.1%})"
         )
 
 
