@@ -20,6 +20,11 @@ HEAD = 1 << 12  # characters that are read to recognise a basis
 def kind_of(path: Path) -> str:
     """corpus, snippets, pair-matrix, model, basis or engine; a sentence for anything else."""
     if not path.exists():
+        from bagpack.corpus.store.corpus import divide_name
+
+        store, condition = divide_name(path)
+        if condition is not None and store.exists():
+            raise StoreError(f"{path} is a part of a store, and this is about the whole; name {store}")
         raise StoreError(f"there is nothing at {path}; {unfinished_or(path, 'check the name')}")
     if (path / "model.json").exists():
         return MODEL

@@ -17,7 +17,10 @@ def pairs(write):
 
 
 def test_forms(cli, write):
-    assert cli("forms", "cat", "lion").out == "cat\tcat, cats, catting, catted\nlion\tlion, lions\n"
+    english = cli("forms", "cat", "lion")
+    assert english.out == "cat\tcat, cats, catting, catted\nlion\tlion, lions\n" and not english.err
+    other = cli("forms", "Hund", "--lang", "de")
+    assert other.out == "Hund\thund\n" and "only English words are inflected" in other.err
     file = write("forms.tsv", "lion\tlioness\n")
     found = cli("forms", "lion", "--forms", file, "--json")
     assert json.loads(found.out) == {"lion": ["lion", "lioness"]}

@@ -73,6 +73,12 @@ def test_examples_with_and_without_labels(write):
         read_examples(several)
     with pytest.raises(UsageError, match=r"no label 'parts'; did you mean part"):
         read_examples(several, "parts")
+    written = write("e.tsv", "w1\tw2\tlabel\nleaf\ttree\tpart\noak\ttree\tPart\nsea\ttree\tno\n")
+    with pytest.raises(
+        InputError, match=r"differ only in case, spaces or hyphens: 'part' .*replace 'Part' by 'part'"
+    ):
+        read_examples(written)
+    assert read_examples(written, "part").negatives == (("oak", "tree"), ("sea", "tree"))
     with pytest.raises(InputError, match="no positive example"):
         read_examples(write("d.tsv", "w1\tw2\tlabel\nsea\ttree\tno\n"))
 

@@ -37,3 +37,5 @@ def forms(
         return
     for word, inflected in found.items():
         console.write(f"{word}\t{', '.join(inflected)}\n")
+    if lang != "en" and forms is None:
+        console.print_message(f"only English words are inflected, not {lang}; --forms FILE gives their forms")

@@ -9,6 +9,7 @@ from pathlib import Path
 from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.tasks.columns import LABELS, RELATIONS, plain
 from bagpack.tasks.dataset import read_dataset
+from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.tasks.pairs import read_pairs
 from bagpack.tasks.table import mapped_columns, read_header
 from bagpack.tasks.textfile import TextFile, read_text_file
@@ -59,6 +60,9 @@ def make_examples(
                 f"{where} has no positive example, only pairs labelled {', '.join(names)}; add pairs of the relation"
             )
         if len(wanted) > 1:
+            for group in similar_labels([name for _, name in given]):
+                if set(wanted) == set(group):
+                    raise InputError(f"{where} has {similar_labels_sentence(group)}")
             shown = ", ".join(sorted(wanted))
             raise UsageError(
                 f"{where} has {len(wanted)} labels; choose the one to find with --label: {shown}"
