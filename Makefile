@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
 
-.PHONY: setup demo check test pytest test-all tools lint format docs release bench bench-large bench-peers accuracy clean
+.PHONY: setup demo check quick test pytest test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
 setup: .venv/.ready
 
@@ -23,8 +23,11 @@ setup: .venv/.ready
 demo: .venv/.installed
 	@$(BIN)/bagpack demo
 
-check: setup lint  # a minute, for daily work: lint, types, and the tests that need no browser, server or second process
-	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
+check: setup  # a minute, for daily work: lint, types, and the tests that need no browser, server or second process
+	@$(MAKE) --no-print-directory -j 2 lint quick
+
+quick:
+	$(BIN)/python -m pytest -q -m "not slow and not costly" -n auto --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
 
 test: setup tools  # lint and types are checked while the tests run
 	@$(MAKE) --no-print-directory -j 2 lint pytest

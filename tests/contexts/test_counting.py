@@ -123,6 +123,7 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     basis_tables.basis_tables.cache_clear()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}, {"limit": 30, "sample": 3}])
 def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
     monkeypatch.setattr(count_module, "CHUNK_WORDS", 7)

@@ -72,6 +72,7 @@ def test_a_pair_takes_bounded_memory_however_often_it_occurs(repeated, monkeypat
     assert peak < (85e6 if settings["limit"] is None else 20e6)
 
 
+@pytest.mark.costly
 def test_a_basis_of_more_than_a_million_terms(tmp_path):
     sentences = [["a", "b", "lion", "c", "d", "cat", "a", "b"], ["cat", "lion", "e"]] * 3
     source = CorpusSource(make_store(tmp_path, sentences))

@@ -28,6 +28,7 @@ def test_a_concordance_loads_neither_numba_nor_scipy_nor_joblib(tmp_path, words)
     assert "cat" in done.stdout.lower()
 
 
+@pytest.mark.costly
 def test_the_first_run_says_on_a_terminal_that_it_compiles(tmp_path):
     make_store(tmp_path, [["the", "cat", "and", "a", "lion"]])
     command = [sys.executable, "-c", SCRIPT, "basis", "store.bp", "-b", "5", "--jobs", "1"]

@@ -101,6 +101,7 @@ def test_the_result_is_json(found):
     assert any("training rows alone" in note for note in out["notes"])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["labels", "rating"])
 def test_workers_do_not_change_a_digit(data, kind, monkeypatch):
     monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)

@@ -177,6 +177,7 @@ def test_no_round_no_fold_no_seed(analogies):
         relation_rounds(counts, labels, folds=1)
 
 
+@pytest.mark.costly
 def test_relations_in_balanced_rounds():
     counts, y = make_counts(n_pairs=150, n_words=60, n_terms=40, n_labels=3, seed=13)
     labels = np.array(["IsA", "PartOf", "UsedFor"])[y]

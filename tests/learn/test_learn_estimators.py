@@ -163,6 +163,7 @@ def test_grid_search_and_pipeline_find_the_better_setting(corpus, labelled):
     assert min(cross_val_score(pipeline, pairs, labels, cv=3, error_score="raise")) > 0.8
 
 
+@pytest.mark.costly
 def test_cross_validation_over_pairs_and_over_their_matrix(corpus, labelled):
     """Over the matrix it failed for preset modern (its blocks were lost), in other processes over an open corpus."""
     pairs, labels = labelled

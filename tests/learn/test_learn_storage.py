@@ -119,6 +119,7 @@ def test_overwriting_must_be_allowed(saved, data):
     assert (other / "mine.txt").read_text() == "kept"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("can_exchange", [True, False])
 def test_an_overwrite_that_is_killed_at_any_step(saved, data, monkeypatch, can_exchange):
     if not can_exchange:

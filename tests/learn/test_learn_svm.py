@@ -186,6 +186,7 @@ def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
     assert model.settings["converged"] is False
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
     counts, y = data

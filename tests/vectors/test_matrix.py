@@ -435,6 +435,7 @@ def test_a_broken_export_leaves_nothing(matrix, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("can_exchange", [True, False])
 def test_an_append_that_is_killed_at_any_step(matrix, corpus, tmp_path, monkeypatch, can_exchange):
     if not can_exchange:
@@ -479,6 +480,7 @@ for pair in sys.argv[3:]:
 """
 
 
+@pytest.mark.costly
 def test_appends_at_the_same_time(matrix, corpus, tmp_path):
     matrix.save(tmp_path / "m")
     words = ["cat", "dog", "lion", "hammer"]
