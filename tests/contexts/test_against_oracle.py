@@ -124,6 +124,7 @@ tagged_sentences = st.lists(
 kinds_of_terms = st.sampled_from([(True, False), (False, True), (True, True)])
 
 
+@pytest.mark.costly
 @settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=tagged_sentences,
@@ -153,6 +154,7 @@ def test_terms_with_parts_of_speech_equal_the_oracle(
     assert found == oracle.vector(sentences, ("a",), ("b",), terms, limit, per_token, single, tagged=True)
 
 
+@pytest.mark.costly
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=tagged_sentences,

@@ -89,6 +89,7 @@ def expected(random_sentences):
     return cache(vectors)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("between", "marks_per_search", "first_mark", "at_once"),
     [

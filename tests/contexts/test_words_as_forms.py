@@ -63,6 +63,7 @@ class Oracle:
         return next((Target(run) for run in (literal, forms) if self.stands(run)), None)
 
 
+@pytest.mark.costly
 @given(
     SENTENCES,
     st.lists(st.integers(0, 11), max_size=3),
