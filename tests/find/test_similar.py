@@ -51,15 +51,20 @@ def expected(source, model, word, side, among):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_predictions_are_those_of_a_ridge_regression_without_the_words_own_examples(many, source, side):
+def test_predictions_are_those_of_a_ridge_regression_without_the_words_own_examples(
+    many, source, side, monkeypatch
+):
+    monkeypatch.setattr(similar, "AT_ONCE", 2)
     own = SimilarExamples(many.matrix[: len(EXAMPLES)], many.model, side)
+    pairs, wanted = [], []
     for word in (EXAMPLES[2][side], PARTS[20][side], "kinda03"):
         values = expected(source, many.model, word, side, EXAMPLES)
         partners = [*(partner for partner in values if partner != word), "kindb01", "toolb02"]
-        pairs = [(word, partner) if side == 0 else (partner, word) for partner in partners]
-        found = own.added(many.model.count(pairs, source))
-        np.testing.assert_allclose(found, [values.get(partner, 0.0) for partner in partners], atol=1e-9)
-        assert np.abs(found).max() > 0.01
+        pairs += [(word, partner) if side == 0 else (partner, word) for partner in partners]
+        wanted += [values.get(partner, 0.0) for partner in partners]
+    found = own.added(many.model.count(pairs, source))
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+    assert np.abs(found).max() > 0.01
 
 
 def test_only_the_first_words_of_many_examples_are_learnt_from(many, source, monkeypatch):

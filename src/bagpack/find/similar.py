@@ -11,7 +11,6 @@ Whether examples predict each other is seen from them: the prediction counts as 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,8 @@ I64 = NDArray[np.int64]
 # Chosen on development sets: docs/finding.md.
 PENALTY = 1.0  # of the regression
 WEIGHT = 30.0  # of its predictions, mostly between 0 and 0.2, if the partner of every example recurs
-MOST_WORDS = 4_000  # of the examples, the first ones: the regression inverts a matrix of that size
+AT_ONCE = 500  # words whose vectors are held as a dense array
+MOST_WORDS = 2_000  # of the examples, the first ones: the regression inverts a matrix of that size
 
 
 class SimilarExamples:
@@ -73,8 +73,7 @@ class SimilarExamples:
             taught[word, self._partners[partner]] = 1
         self.weight = WEIGHT * sum(often[partner] > 1 for _, partner in pairs) / len(pairs)
         self._rows = self._vectors(examples.tables, np.array(list(row)))
-        kernel = (self._rows @ self._rows.T).toarray()
-        inverse = np.linalg.inv(kernel + PENALTY * np.eye(len(row)))
+        inverse = np.linalg.inv(self._rows @ self._rows.T + PENALTY * np.eye(len(row)))
         self._weights: Floats = inverse @ taught
         self._left_out: Floats = taught - self._weights / np.diag(inverse)[:, None]
 
@@ -92,7 +91,9 @@ class SimilarExamples:
         return found
 
     def _predict(self, tables: CountTables, words: I64) -> Floats:
-        predicted: Floats = np.asarray((self._vectors(tables, words) @ self._rows.T) @ self._weights)
+        parts = [words[start : start + AT_ONCE] for start in range(0, len(words), AT_ONCE)]
+        similar = [self._vectors(tables, part) @ self._rows.T for part in parts]
+        predicted: Floats = np.concatenate(similar) @ self._weights
         targets = tables.words.targets
         for k, word in enumerate(words.tolist()):
             if (known := self._words.get(targets[word])) is not None:
@@ -108,6 +109,7 @@ class SimilarExamples:
         both = (matrix.w1, matrix.w2)
         return both[self.side], both[1 - self.side]
 
-    def _vectors(self, tables: CountTables, words: I64) -> sparse.csr_array[Any]:
+    def _vectors(self, tables: CountTables, words: I64) -> Floats:
         block = Block(self._block, tables.words.rows[words], frequencies=tables.frequencies)
-        return sparse.csr_array(unit_length(sparse.csr_array(self._weighting.apply(block).rows)))
+        rows: Floats = unit_length(sparse.csr_array(self._weighting.apply(block).rows)).toarray()
+        return rows
