@@ -50,7 +50,12 @@ class WorkerError(BagpackError):
 
 def on_one_machine() -> bool:
     """Whether the workers of joblib's context are processes or threads of this machine."""
-    return type(joblib.parallel.get_active_backend()[0]).__name__ in ONE_MACHINE
+    return _backend() in ONE_MACHINE
+
+
+def _backend() -> str:
+    """The name of the class that joblib's context runs tasks by."""
+    return type(joblib.parallel.get_active_backend()[0]).__name__
 
 
 def worker_count(n_jobs: int | None) -> int:
@@ -246,6 +251,9 @@ def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = 
     """Put something where the workers of `tasks` tasks can read it."""
     if _stays_here(n_jobs, tasks):
         yield Shared(1, held=value)
+        return
+    if _backend() == "ThreadingBackend":
+        yield Shared(n_jobs, held=value)
         return
     with scratch(near) as place:
         path = place / "shared"

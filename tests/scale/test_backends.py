@@ -129,6 +129,12 @@ def test_threads_serve_too(tmp_path):
     ):
         assert [task.take()[0].tolist() for task in left] == [[0, 1], [2, 3]]
     assert not list(Path(tmp_path).iterdir())
+    with (
+        joblib.parallel_config("threading", n_jobs=2),
+        parallel.share({"one": 1}, None, 2, tmp_path) as shared,
+    ):
+        assert shared.held == {"one": 1} and not list(tmp_path.iterdir())  # nothing is written for threads
+        assert list(shared.run(parallel.delayed(shared.get)() for _ in range(2))) == [{"one": 1}] * 2
 
 
 def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):

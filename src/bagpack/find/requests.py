@@ -17,7 +17,7 @@ from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
 from bagpack.find.vocabulary import Vocabulary, read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
-from bagpack.parallel import Progress
+from bagpack.parallel import Progress, on_threads
 from bagpack.sources import open_source
 from bagpack.tasks import read_pairs
 
@@ -118,10 +118,11 @@ def _model(
         return prototype.model, LIKE, source, prototype.notes, [request.like]
     from bagpack.find.training import train_on_examples
 
-    trained = train_on_examples(
-        source, examples, negatives=request.negatives, seed=request.seed, preset=request.preset, b=request.b,
-        basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,
-    )  # fmt: skip
+    with on_threads():  # starting processes would take longer
+        trained = train_on_examples(
+            source, examples, negatives=request.negatives, seed=request.seed, preset=request.preset, b=request.b,
+            basis=basis, settings=request.settings, n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
     return trained, trained.label, source, trained.notes, list(examples.pairs)
 
 
