@@ -27,7 +27,7 @@ from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import InputError, UsageError
-from bagpack.find.scores import label_score
+from bagpack.find.scores import label_score, word_scores
 from bagpack.find.similar import SimilarExamples
 from bagpack.find.vocabulary import Vocabulary, corpus_of, corpus_vocabulary
 from bagpack.learn.block_weighting import BlockWeighting, same_weightings
@@ -35,11 +35,9 @@ from bagpack.learn.design import ProductBlock, RowBlock
 from bagpack.learn.features import statistics_of
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
-from bagpack.learn.weighting import Step
 from bagpack.names import STATISTICS
 from bagpack.parallel import Progress, counter, on_threads
 from bagpack.sources import as_source
-from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 from bagpack.vectors.tables import KEY_SEPARATOR, CountTables, PairTable, WordTable
 
@@ -354,12 +352,10 @@ class _Search:
         number = {target: k for k, target in enumerate(found.words)}
         firsts = np.array([self.row_of[number[self.w1]]]) if self.w1 in number else np.arange(one.size)
         seconds = np.array([self.row_of[number[self.w2]]]) if self.w2 in number else np.arange(two.size)
-        if self.similar is not None and 1 in (len(firsts), len(seconds)):
+        if self.similar is not None and len(fixed := (firsts, seconds)[self.similar.side]) == 1:
             assert self.tables is not None
-            fixed = (firsts, seconds)[self.similar.side][0]
-            partners = (two, one)[self.similar.side]
-            partners = partners + self.similar.added_to_words(self.tables, int(fixed))
-            one, two = (one, partners) if self.similar.side == 0 else (partners, two)
+            added = self.similar.added_to_words(self.tables, int(fixed[0]))
+            one, two = (one, two + added) if self.similar.side == 0 else (one + added, two)
         wanted = 2 * self.options.never_meeting
         few = min(len(firsts), len(seconds))
         side = wanted if few == 1 else max(few and 50, math.isqrt(4 * wanted))
@@ -374,19 +370,6 @@ class _Search:
         names = more.tables.name_list
         pairs = [(names[a], names[b]) for a, b in more.rows[apart].tolist()]
         return matrix.grow(self.source, pairs, self.n_jobs)
-
-
-def word_scores(model: LinearModel, tables: CountTables, label: Label) -> tuple[Floats, Floats]:
-    """What each word of the table adds to the label's decision as the first word, and as the second."""
-    output, sign = model.output_of(label)
-    found = {name: np.zeros(tables.words.rows.shape[0]) for name in ("v1", "v2")}
-    memory: list[tuple[Step, Block, Block]] = []  # v1 and v2 have the same rows
-    for weighting, weights in zip(model.weightings, model.weights, strict=True):
-        if weighting.name in found:
-            block = Block(weighting.name, tables.words.rows, frequencies=tables.frequencies)
-            block = weighting.apply(block, memory)
-            found[weighting.name] = sign * (block.rows @ weights[:, output])
-    return found["v1"], found["v2"]
 
 
 def _totals(found: Candidates) -> I64:

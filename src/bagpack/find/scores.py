@@ -1,4 +1,4 @@
-"""What pairs are ranked by."""
+"""What pairs are ranked by, and what single words add to it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from bagpack.find.background import MANIFEST
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
+from bagpack.learn.weighting import Step
+from bagpack.vectors.blocks import Block
+from bagpack.vectors.tables import CountTables
 
 Floats = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -34,3 +37,16 @@ def label_score(model: LinearModel, decisions: Floats, label: Label, totals: I64
     output, sign = model.output_of(label)
     score: Floats = sign * decisions[:, output]
     return score
+
+
+def word_scores(model: LinearModel, tables: CountTables, label: Label) -> tuple[Floats, Floats]:
+    """What each word of the table adds to the label's decision as the first word, and as the second."""
+    output, sign = model.output_of(label)
+    found = {name: np.zeros(tables.words.rows.shape[0]) for name in ("v1", "v2")}
+    memory: list[tuple[Step, Block, Block]] = []  # v1 and v2 have the same rows
+    for weighting, weights in zip(model.weightings, model.weights, strict=True):
+        if weighting.name in found:
+            block = Block(weighting.name, tables.words.rows, frequencies=tables.frequencies)
+            block = weighting.apply(block, memory)
+            found[weighting.name] = sign * (block.rows @ weights[:, output])
+    return found["v1"], found["v2"]
