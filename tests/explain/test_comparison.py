@@ -99,6 +99,10 @@ def test_listed_pairs_and_contexts(corpus):
     assert found.unknown == ("tiger",)
     for item in found.differences:
         assert item.count_a == one.contexts(*item.name.split(), limit=None).total
+    divided = [("cat house", "tree"), ("cat", "house tree")]  # the same words, but not the same pairs
+    found = compare_pairs(one, two, divided, least=1)
+    counts = [one.contexts(*pair, limit=None).total for pair in divided]
+    assert sorted(item.count_a for item in found.differences) == sorted(counts)
     contexts = compare_contexts(corpus, one, two, ["cat"], b=20)
     assert (contexts.size_a, contexts.size_b) == (one.count("cat"), two.count("cat"))
     assert {item.name for item in contexts.differences[:4]} == {

@@ -79,7 +79,7 @@ def compare_pairs(
         if sum(side.get(name, 0) for side in counted) >= least
     )
     counts = [np.array([side.get(name, 0) for name in names], np.int64) for side in counted]
-    found = _compared("pairs", names, counts, (one.tokens, two.tokens), 1e6)
+    found = _compared("pairs", [" ".join(name) for name in names], counts, (one.tokens, two.tokens), 1e6)
     words = list(dict.fromkeys(word for pair in pairs or () for word in pair))
     return replace(found, unknown=_unknown(one, two, words))
 
@@ -93,7 +93,7 @@ def _unknown(one: Corpus, two: Corpus, words: Sequence[str]) -> tuple[str, ...]:
 def _pairs_of(
     corpus: Corpus, both: Sequence[Corpus], pairs: Iterable[tuple[str, str]] | None, windows: Windows | None,
     n_jobs: int | None,
-) -> dict[str, int]:  # fmt: skip
+) -> dict[tuple[str, ...], int]:  # fmt: skip
     """How often each pair co-occurs in a corpus, in both orders; the words are those of both corpora."""
     if pairs is not None:
         listed = list(dict.fromkeys(pairs))
@@ -105,11 +105,11 @@ def _pairs_of(
         counts = CorpusSource(corpus).count_pairs(asked, Basis(("\ufdd2",), ()), settings, n_jobs).found
         equal = np.array([a == b for a, b in asked], np.bool_)
         sums: Any = np.where(equal, counts[:, 0], counts.sum(axis=1)) if asked else []
-        return {f"{a} {b}": int(count) for (a, b), count in zip(known, sums, strict=True)}
+        return dict(zip(known, map(int, sums), strict=True))
     vocabulary = _vocabulary(both)
     found = find_candidates(corpus, vocabulary, windows=windows, n_jobs=n_jobs)
     return {
-        " ".join(sorted((str(a), str(b)))): int(count)
+        tuple(sorted((str(a), str(b)))): count
         for (a, b), count in zip(found.pairs(), found.together.tolist(), strict=True)
     }
 
