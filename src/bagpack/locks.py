@@ -22,7 +22,7 @@ def take_lock(handle: BinaryIO, path: Path) -> None:
 
     On a file system without locks nothing can be held, and nothing is refused.
     """
-    if not _lock(handle, blocking=False):
+    if not lock(handle):
         raise busy(path.parent)
     try:
         current = os.stat(path)
@@ -35,25 +35,15 @@ def take_lock(handle: BinaryIO, path: Path) -> None:
 
 def hold(handle: BinaryIO) -> None:
     """Lock an open file if no other process has; a file system without locks is no error."""
-    if _lock(handle, blocking=False):
+    if lock(handle):
         _held.add(handle)
-
-
-def try_lock(handle: BinaryIO | FileIO) -> bool:
-    """Lock an open file, without waiting; whether it is locked now."""
-    return _lock(handle, blocking=False)
-
-
-def wait_for_lock(handle: BinaryIO) -> None:
-    """Lock an open file, waiting for other processes."""
-    _lock(handle, blocking=True)
 
 
 def is_held(path: Path) -> bool:
     """Whether a process has locked a file."""
     try:
         with open(path, "rb") as handle:
-            return not _lock(handle, blocking=False)
+            return not lock(handle)
     except OSError:
         return False
 
@@ -75,9 +65,10 @@ def busy(work: Path) -> StoreError:
     return StoreError(f"another bagpack command is working in {work}; wait for it, or stop it")
 
 
-def _lock(handle: BinaryIO | FileIO, *, blocking: bool) -> bool:
+def lock(handle: BinaryIO | FileIO, *, wait: bool = False) -> bool:
+    """Lock an open file, if need be after other processes; whether it is locked now, or cannot be on this system."""
     from filelock import lock_descriptor
 
     with suppress(OSError):  # a file system without locks
-        return lock_descriptor(handle.fileno(), blocking=blocking)
+        return lock_descriptor(handle.fileno(), blocking=wait)
     return True

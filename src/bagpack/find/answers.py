@@ -17,7 +17,7 @@ from pathlib import Path
 from bagpack.errors import InputError, UsageError
 from bagpack.files import disk_errors, replacing
 from bagpack.find.examples import NO_LABELS, Examples, Pair, read_examples
-from bagpack.locks import try_lock
+from bagpack.locks import lock
 from bagpack.sheets import table_text
 from bagpack.tasks.columns import LABELS, RELATIONS, plain
 from bagpack.tasks.pairs import find_pair_columns
@@ -242,7 +242,7 @@ class AnswerFile:
             self._handle = handle = open(self.path, "r+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise _not_writable(self.path, str(error.strerror)) from None
-        if not try_lock(handle):
+        if not lock(handle):
             raise UsageError(
                 f"another bagpack teach writes to {self.path}; stop it, or give each annotator a file of their own "
                 f"(bagpack agree compares them)"

@@ -33,7 +33,7 @@ from bagpack.corpus.store.manifest import (
 )
 from bagpack.errors import InputError, StoreError
 from bagpack.files import PARTIAL, digest, disk_errors, read_json, remove_tree, write_json
-from bagpack.locks import wait_for_lock
+from bagpack.locks import lock
 
 WORKERS = "at-work"  # one locked file per worker that writes
 SETTINGS = "settings.json"
@@ -135,7 +135,7 @@ def at_work(work: Path) -> Iterator[None]:
         handle = open(path, "ab")  # noqa: SIM115 (held while the lock is)
     try:
         with handle:
-            wait_for_lock(handle)
+            lock(handle, wait=True)
             yield
     finally:
         path.unlink(missing_ok=True)
@@ -147,7 +147,7 @@ def _wait_for_workers(work: Path) -> None:
         return
     for path in (work / WORKERS).iterdir():
         with suppress(FileNotFoundError), open(path, "rb+") as handle:
-            wait_for_lock(handle)
+            lock(handle, wait=True)
         path.unlink(missing_ok=True)
 
 
