@@ -119,7 +119,7 @@ def foreign_files(path: Path) -> Iterator[Path]:
     """
     listed = {LOCK, *DOCUMENTS, *(f"{name}.new" for name in DOCUMENTS)}
     for name in DOCUMENTS:
-        document = _document(path / name)
+        document = read_document(path / name)
         listed.update(document["checksums"] if isinstance(document.get("checksums"), dict) else ())
     for directory, inner, names in os.walk(path):
         place = Path(directory)
@@ -263,13 +263,13 @@ KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine")
 
 def is_artefact(path: Path) -> bool:
     """Whether BagPack made the directory: a store, snippets, a matrix, a model or a search index, whole or damaged."""
-    return any(_document(path / name).get(entry) in KINDS for name, entry in DOCUMENTS.items())
+    return any(read_document(path / name).get(entry) in KINDS for name, entry in DOCUMENTS.items())
 
 
-def _document(path: Path) -> dict[str, Any]:
-    """The JSON object at a path; an empty one if there is none."""
+def read_document(path: Path) -> dict[str, Any]:
+    """The JSON object at a path; an empty one if there is none, or a damaged one."""
     try:
-        document = read_json(path) if path.is_file() else None
+        document = read_json(path)
     except StoreError:
         return {}
     return document if isinstance(document, dict) else {}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bagpack.artefacts import read_document
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.corpus.store.corpus import WHERE, Corpus, divide_name
-from bagpack.errors import BagpackError
-from bagpack.files import read_json
 
 
 def as_source(corpus: Corpus | ContextSource | str | Path) -> ContextSource:
@@ -25,8 +24,7 @@ def open_source(name: str | Path) -> ContextSource:
         from bagpack.corpus.subcorpus import open_corpus
 
         return CorpusSource(open_corpus(name))
-    manifest = path / "manifest.json"
-    if manifest.exists() and read_json(manifest).get("kind") == "snippets":
+    if read_document(path / "manifest.json").get("kind") == "snippets":
         from bagpack.engines.snippets.corpus import SnippetCorpus
 
         return SnippetCorpus.open(path)
@@ -46,12 +44,5 @@ def find_store(name: str | Path, content_hash: str, artefact: Path | None = None
     above = [] if artefact is None else list(Path(os.path.abspath(artefact)).parents)
     places = [path, *(place / path for place in above), *(place / path.name for place in above[:1])]
     there = [place for place in dict.fromkeys(places) if place.exists()]
-    return next((place for place in there if _content_of(place) == content_hash), there[0] if there else None)
-
-
-def _content_of(path: Path) -> str | None:
-    try:
-        manifest = read_json(path / "manifest.json")
-    except (BagpackError, OSError):
-        return None
-    return str(manifest.get("content_hash")) if isinstance(manifest, dict) else None
+    same = (p for p in there if read_document(p / "manifest.json").get("content_hash") == content_hash)
+    return next(same, there[0] if there else None)

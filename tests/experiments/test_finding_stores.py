@@ -3,6 +3,8 @@
 import json
 import shutil
 
+import pytest
+
 
 def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relations, tmp_path, monkeypatch):
     work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
@@ -49,3 +51,20 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
     )
     done = cli("explain", "moved/m.model", "kinda03", "kindb03", "--store", "none.bp")
     assert "there is no store at none.bp" in done.err
+
+
+@pytest.mark.parametrize("manifest", ["[]", '{"kind": "corpus"'])
+def test_a_matrix_is_evaluated_although_its_store_is_damaged(cli, store, relations, tmp_path, manifest):
+    shutil.copytree(store, tmp_path / "my.bp")
+    options = ("-b", 20, "-j", 1, "--out", tmp_path / "m.bpm")
+    assert cli("vectors", tmp_path / "my.bp", relations, *options).code == 0
+    (tmp_path / "my.bp" / "manifest.json").write_text(manifest)
+    done = cli(
+        "evaluate", tmp_path / "m.bpm", relations, "--folds", 3, "--condition", "v12", "-j", 1, "--json"
+    )
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert "tokens" not in result["corpus"]
+    assert not any("sentences" in row for row in result["predictions"])
+    asked = cli("contexts", tmp_path / "my.bp", "kinda03")
+    assert asked.code == 1 and "my.bp" in asked.err and "unexpected" not in asked.err

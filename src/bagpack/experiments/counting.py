@@ -103,17 +103,21 @@ def _basis(source: ContextSource, options: CountOptions) -> Basis:
     return Basis.open_for(options.basis, source)
 
 
+def counted_source(matrix: BlockMatrix) -> ContextSource | None:
+    """The source that a matrix was counted from; None if it is not found any more, was changed or is damaged."""
+    store = find_store(matrix.source_path, matrix.source_hash, matrix.place)
+    try:
+        source = None if store is None else open_source(store)
+    except StoreError:
+        return None
+    return source if source is not None and source.content_hash == matrix.source_hash else None
+
+
 def corpus_facts(matrix: BlockMatrix) -> CorpusFacts:
     """What a report says of the corpus; only its path and hash if it is out of reach."""
     facts: CorpusFacts = {"path": matrix.source_path, "content_hash": matrix.source_hash}
-    store = find_store(matrix.source_path, matrix.source_hash, matrix.place)
-    if store is None:
-        return facts
-    try:
-        source = open_source(store)
-    except StoreError:
-        return facts
-    if source.content_hash != matrix.source_hash:
+    source = counted_source(matrix)
+    if source is None:
         return facts
     for name in ("tokens", "sentences", "documents", "types"):
         if isinstance(source, CorpusSource):

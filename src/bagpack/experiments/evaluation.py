@@ -27,6 +27,7 @@ from bagpack.evaluate.tuned_on import tuned_on_note
 from bagpack.experiments.counting import (
     CountOptions,
     check_engine_counts,
+    counted_source,
     matrix_of,
     outside_note,
     with_engine_counts,
@@ -36,7 +37,6 @@ from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
 from bagpack.learn.fitting import SvmSettings
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
-from bagpack.sources import find_store, open_source
 from bagpack.tasks import Dataset, read_dataset
 from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.vectors.matrix import BlockMatrix
@@ -263,18 +263,14 @@ def _evaluate_subsets(
 ) -> dict[str, Any]:
     """A data set that is divided into tasks of its own (true or false within each relation): one evaluation each."""
     values = rows.data.column(by)
-    names = list(dict.fromkeys(values))
-    parts: dict[str, dict[str, Any]] = {}
-    for name in names:
+    parts: dict[str, Any] = {}
+    for name in dict.fromkeys(values):
         index = [row for row, value in enumerate(values) if value == name]
         try:
             parts[name] = _evaluate(rows.select(index), options, n_jobs, progress_of(name, progress))
         except InputError as error:
             raise InputError(f"{by} {name}: {error}") from error
-    merged = merge_tasks(
-        {name: cast(EvaluationResult, part) for name, part in parts.items()}, by, options.precision
-    )
-    return cast(dict[str, Any], merged)
+    return cast(dict[str, Any], merge_tasks(parts, by, options.precision))
 
 
 def progress_of(name: str, progress: Progress | None) -> Progress | None:
@@ -304,7 +300,9 @@ def finish_result(
     labels = {"labels": data.label_counts} if data.kind == "relations" else {}
     result = with_facts({**found, "settings": settings, "notes": notes}, rows.matrix, path, **labels)
     if with_features and len(data) <= MOST_ROWS_FOR_FEATURES:
-        result["features"] = strongest_features(rows, options)
+        svm = SvmSettings(options.cost, options.epsilon)
+        model = fit_counts(rows.matrix, rows.targets, options.conditions[-1], options.preset, svm)
+        result["features"] = features_of(model)
     if options.features:
         _add_sentences(cast(EvaluationResult, result), rows.matrix)
     return cast(EvaluationResult, without_nan(result))
@@ -327,26 +325,10 @@ def _overlap_note(rows: Rows, options: EvaluateOptions) -> list[str]:
 
 def _add_sentences(result: EvaluationResult, matrix: BlockMatrix) -> None:
     """Lines of the store, if it can still be found."""
-    place = find_store(matrix.source_path, matrix.source_hash, matrix.place)
-    if place is None:
-        return
-    source = open_source(place)
-    if source.content_hash == matrix.source_hash:
+    source = counted_source(matrix)
+    if source is not None:
         windows = matrix.settings.windows
         add_sentences(result, lambda w1, w2: source.contexts(w1, w2, limit=SENTENCES, windows=windows))
-
-
-def strongest_features(rows: Rows, options: EvaluateOptions) -> dict[str, list[Feature]]:
-    """Those of a model of all rows."""
-    condition = options.conditions[-1]
-    model = fit_counts(
-        rows.matrix,
-        rows.targets,
-        condition,
-        options.preset,
-        SvmSettings(options.cost, options.epsilon),
-    )
-    return features_of(model)
 
 
 def features_of(model: LinearModel) -> dict[str, list[Feature]]:
