@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.kernels import MINUS
 from bagpack.contexts.lines import Pieces, write_lines
 from bagpack.contexts.observations import Observation, ShardObservations, observe
 from bagpack.contexts.targets import resolve_targets
@@ -114,10 +113,8 @@ def show_all(
     shard = corpus.shards[found.shard]
     firsts, seconds = found.firsts, found.seconds
     pair = firsts.size > 0 and seconds[0] >= 0
-    minus = found.orders == MINUS
-    first_ends = firsts + np.where(minus, lengths[-1], lengths[0])
+    first_ends, second_ends = found.ends(lengths)
     if pair:
-        second_ends = seconds + np.where(minus, lengths[0], lengths[-1])
         pieces = write_lines(
             shard, firsts, first_ends, seconds, second_ends, windows.left, windows.right, rest
         )

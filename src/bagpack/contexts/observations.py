@@ -57,6 +57,14 @@ class ShardObservations:
         """Some of them."""
         return ShardObservations(self.shard, self.firsts[chosen], self.seconds[chosen], self.orders[chosen])
 
+    def ends(self, lengths: Sequence[int] | Sequence[I64]) -> tuple[I64, I64]:
+        """Where the first and the second target of each end; `lengths` are those of w1 and w2, or of the word."""
+        minus = self.orders == MINUS
+        return (
+            self.firsts + np.where(minus, lengths[-1], lengths[0]),
+            self.seconds + np.where(minus, lengths[0], lengths[-1]),
+        )
+
 
 @dataclass(frozen=True)
 class Observed:

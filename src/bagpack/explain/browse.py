@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts import kernels
 from bagpack.contexts.concordance import Context, show
-from bagpack.contexts.observations import Observation
+from bagpack.contexts.observations import Observation, ShardObservations
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Occurrences, Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
@@ -54,14 +53,11 @@ def _walk(tokens, positions, step, stops, out):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class Lines:
-    """Some lines of a concordance. `sorted_from` says how many observations were sorted, None in corpus order."""
+    """Some lines of a concordance, from number `start` on."""
 
-    words: tuple[str, ...]
     total: int
     reachable: int  # how many of them can be paged to: all, or those that were sorted
     start: int
-    sort: str
-    sorted_from: int | None
     lines: tuple[Context, ...]
 
     @property
@@ -70,7 +66,7 @@ class Lines:
         if not self.lines:
             return f"none of {self.total:,}"
         text = f"{self.start + 1:,}–{self.start + len(self.lines):,} of {self.reachable:,}"
-        if self.sorted_from is not None and self.sorted_from < self.total:
+        if self.reachable < self.total:
             text += f" lines that were sorted, taken evenly from all {self.total:,}"
         return text
 
@@ -108,28 +104,29 @@ class Browser:
     def _ends(self) -> I64:
         return np.cumsum(self.sizes)
 
-    def _observation(self, shard: int, index: int) -> Observation:
-        if len(self.words) == 1:
-            positions = self._places[shard].positions(self.corpus.shards[shard].postings, 0)
-            return Observation(shard, int(positions[index]), -1, 0)
-        return self._pairs[shard].at(index)
+    def _observations(self, shard: int, chosen: I64) -> ShardObservations:
+        if len(self.words) > 1:
+            return self._pairs[shard].take(chosen)
+        positions = self._places[shard].positions(self.corpus.shards[shard].postings, 0)[chosen]
+        none = np.zeros(chosen.size, np.int64)
+        return ShardObservations(shard, positions.astype(np.int64), none - 1, none)
 
     def lines(self, start: int = 0, size: int = 50, sort: str = "corpus") -> Lines:
         """`size` lines from number `start` on."""
         if sort not in SORTS or (sort == "between" and len(self.words) == 1):
             raise UsageError(f"sort {sort} is unknown; choose {', '.join(SORTS[: 2 + len(self.words)])}")
         if self.unknown:
-            return Lines(self.words, 0, 0, 0, sort, None, ())
+            return Lines(0, 0, 0, ())
         if sort == "corpus":
             stop = min(start + size, self.total)
             chosen = []
             for number in range(start, stop):
                 shard = int(np.searchsorted(self._ends, number, side="right"))
-                chosen.append(self._observation(shard, number - int(self._ends[shard]) + self.sizes[shard]))
-            return Lines(self.words, self.total, self.total, start, sort, None, self._show(chosen))
+                place = np.array([number - self._ends[shard] + self.sizes[shard]])
+                chosen.append(self._observations(shard, place).at(0))
+            return Lines(self.total, self.total, start, self._show(chosen))
         order = self._sorted(sort)
-        page = order[start : start + size]
-        return Lines(self.words, self.total, len(order), start, sort, len(order), self._show(page))
+        return Lines(self.total, len(order), start, self._show(order[start : start + size]))
 
     def _show(self, chosen: Sequence[Observation]) -> tuple[Context, ...]:
         lengths = [len(target.keys) for target in self.targets]
@@ -141,29 +138,25 @@ class Browser:
             return self._orders[sort]
         keyed: list[tuple[tuple[str, ...], Observation]] = []
         for number, pick in enumerate(spread(self.sizes, SORTED)):
-            observed = [self._observation(number, index) for index in pick.tolist()]
-            if observed:
-                keyed += zip(self._neighbours(number, observed, sort), observed, strict=True)
+            observed = self._observations(number, pick)
+            keyed += zip(
+                self._neighbours(observed, sort), map(observed.at, range(len(observed))), strict=True
+            )
         keyed.sort(key=lambda entry: entry[0])
         self._orders[sort] = [observation for _, observation in keyed]
         return self._orders[sort]
 
-    def _neighbours(self, number: int, observed: Sequence[Observation], sort: str) -> list[tuple[str, ...]]:
-        shard = self.corpus.shards[number]
-        lengths = [len(target.keys) for target in self.targets]
-        firsts = np.array([item.first for item in observed], np.int64)
-        seconds = np.array([item.second for item in observed], np.int64)
-        minus = np.array([item.order == kernels.MINUS for item in observed])
-        first_ends = firsts + np.where(minus, lengths[-1], lengths[0])
-        second_ends = seconds + np.where(minus, lengths[0], lengths[-1])
-        stops = np.full(firsts.size, shard.tokens.size, np.int64)
-        types = np.empty((firsts.size, NEAREST if sort != "between" else self.windows.between), np.int64)
+    def _neighbours(self, observed: ShardObservations, sort: str) -> list[tuple[str, ...]]:
+        shard = self.corpus.shards[observed.shard]
+        first_ends, second_ends = observed.ends([len(target.keys) for target in self.targets])
+        stops = np.full(len(observed), shard.tokens.size, np.int64)
+        types = np.empty((len(observed), NEAREST if sort != "between" else self.windows.between), np.int64)
         if sort == "left":
-            _walk(shard.tokens, firsts, -1, stops, types)
+            _walk(shard.tokens, observed.firsts, -1, stops, types)
         elif sort == "right":
             _walk(shard.tokens, first_ends if len(self.words) == 1 else second_ends, 1, stops, types)
         else:
-            _walk(shard.tokens, first_ends, 1, seconds, types)
+            _walk(shard.tokens, first_ends, 1, observed.seconds, types)
         used = np.unique(types)
         form = {int(t): "" if t < 0 else shard.forms[int(t)].casefold() for t in used.tolist()}
         return [tuple(form[t] for t in row) for row in types.tolist()]

@@ -22,6 +22,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.explain.keyness import log_likelihood
 from bagpack.names import PAIR_SEGMENTS, WORD_SEGMENTS
+from bagpack.vectors.coverage import count_totals
 
 VOCABULARY = 3000  # words whose pairs are compared
 COMMON = 150  # most frequent words, which are mostly function words
@@ -97,15 +98,8 @@ def _pairs_of(
     """How often each pair co-occurs in a corpus, in both orders; the words are those of both corpora."""
     if pairs is not None:
         listed = list(dict.fromkeys(pairs))
-        words = list(dict.fromkeys(word for pair in listed for word in pair))
-        target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
-        known = [(a, b) for a, b in listed if target_of[a] and target_of[b]]
-        settings = CountSettings(windows or Windows(), None)
-        asked: list[Any] = [(target_of[a], target_of[b]) for a, b in known]
-        counts = CorpusSource(corpus).count_pairs(asked, Basis(("\ufdd2",), ()), settings, n_jobs).found
-        equal = np.array([a == b for a, b in asked], np.bool_)
-        sums: Any = np.where(equal, counts[:, 0], counts.sum(axis=1)) if asked else []
-        return dict(zip(known, map(int, sums), strict=True))
+        seen = count_totals(CorpusSource(corpus), listed, windows, n_jobs).seen
+        return dict(zip(listed, seen.tolist(), strict=True))
     vocabulary = _vocabulary(both)
     found = find_candidates(corpus, vocabulary, windows=windows, n_jobs=n_jobs)
     return {

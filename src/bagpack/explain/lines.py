@@ -89,8 +89,10 @@ class PairEvidence:
 
     @cached_property
     def _words(self) -> dict[Target, list[ShardObservations]]:
+        limit, sample = self.settings.limit, self.settings.sample
         return {
-            target: word_observations(self.word_corpus, target, self.settings) for target in set(self.targets)
+            target: observe(self.word_corpus, [target], 0, limit, sample).shards
+            for target in set(self.targets)
         }
 
     @cached_property
@@ -106,7 +108,7 @@ class PairEvidence:
         the lines where it is seen; the cosine of v1 and v2 has none. `marked` are the terms to mark; None marks the
         feature's own.
         """
-        block, segment, term = _parts(feature)
+        block, segment, term = feature_parts(feature)
         if block == STATISTICS:
             return self._seen(feature, segment, most)
         if block == COSINE:
@@ -170,31 +172,26 @@ class PairEvidence:
                 spans.append(self._mark(shard, shown[-1], lengths, (0, 0), ()))
         return FeatureLines(feature, total, total, tuple(shown), tuple(spans))
 
-    def _bounds_between(self, item: ShardObservations) -> tuple[I64, I64]:
-        """Where the tokens between the two words of each co-occurrence start and end."""
-        lengths = [len(target.keys) for target in self.targets]
-        return item.firsts + np.where(item.orders == kernels.MINUS, lengths[-1], lengths[0]), item.seconds
-
     def _hits(
         self, shard: Shard, item: ShardObservations, segment: str, term: str, lengths: Sequence[int]
     ) -> tuple[I64, I64, I64, I64]:
         """Hits per observation of the segment's order, which observations those are, and where the segment is."""
-        keep = np.arange(item.firsts.size)
-        if segment[0] in "+-":
+        single = segment[0] not in "+-"
+        keep = np.arange(len(item))
+        if not single:
             keep = np.flatnonzero(np.isin(item.orders, ORDERS[segment[0]]))
-        firsts, seconds, orders = item.firsts[keep], item.seconds[keep], item.orders[keep]
+        kept = item.take(keep)
+        first_ends, second_ends = kept.ends(lengths)
         windows = self.settings.windows
         place = segment.lstrip("+-")
-        single = segment[0] not in "+-"
         if place == "pre":
-            starts, ends = reach(shard, firsts, windows.before if single else windows.left, True)
+            starts, ends = reach(shard, kept.firsts, windows.before if single else windows.left, True)
         elif place == "betw":
-            starts, ends = (bound[keep] for bound in self._bounds_between(item))
+            starts, ends = first_ends, kept.seconds
         elif single:
-            starts, ends = reach(shard, firsts + lengths[0], windows.after, False)
+            starts, ends = reach(shard, first_ends, windows.after, False)
         else:
-            second_length = np.where(orders == kernels.MINUS, lengths[0], lengths[-1])
-            starts, ends = reach(shard, seconds + second_length, windows.right, False)
+            starts, ends = reach(shard, second_ends, windows.right, False)
         hits = np.empty(keep.size, np.int64)
         words = term_words(shard, term, self.tagged)
         if words is None:
@@ -220,7 +217,8 @@ def term_words(shard: Shard, term: str, tagged: bool = False) -> tuple[I64, I64]
     return keys, np.array([CODES[tag] if tag else ANY for _, tag in split], np.int64)
 
 
-def _parts(feature: str) -> Feature:
+def feature_parts(feature: str) -> Feature:
+    """A feature's name taken apart; any other name is an error."""
     found = parse_feature(feature)
     if found is None:
         raise UsageError(f"{feature!r} is not a feature; features look like v12:+betw:such as")
@@ -232,11 +230,6 @@ def corpora_of(source: ContextSource) -> tuple[Corpus, Corpus]:
     if isinstance(source, CorpusSource):
         return source.corpus, source.corpus
     return source.for_words, source.for_pairs  # type: ignore[attr-defined]  # a snippet corpus keeps them apart
-
-
-def word_observations(corpus: Corpus, target: Target, settings: CountSettings) -> list[ShardObservations]:
-    """The occurrences of a target that are counted: the first ones, or the sample."""
-    return observe(corpus, [target], 0, settings.limit, settings.sample).shards
 
 
 def pair_observations(

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.explain.grouping import FREQUENCY, SIMILARITY, is_punctuation
-from bagpack.explain.lines import PairEvidence
+from bagpack.explain.lines import PairEvidence, feature_parts
 from bagpack.explain.marking import TERM, W1, W2, Span
 from bagpack.learn.features import evidence
-from bagpack.names import JOINED, WORD_SEGMENTS, Feature, parse_feature
+from bagpack.names import JOINED, WORD_SEGMENTS, Feature
 from bagpack.vectors.matrix import BlockMatrix
 from bagpack.wording import join_words, say_feature, say_times
 
@@ -84,8 +84,7 @@ class ReasonWriter:
         ordered = sorted(features, key=lambda feature: -abs(feature.value))
         # The words are about the strongest feature that pulls the way the sum does.
         main = next((feature for feature in ordered if feature.value * value > 0), ordered[0])
-        parsed = {feature.name: parse_feature(feature.name) for feature in ordered}
-        taken = {name: feature for name, feature in parsed.items() if feature is not None}
+        taken = {feature.name: feature_parts(feature.name) for feature in ordered}
         own = taken[main.name]
         note, also = "", tuple[str, ...]()
         if kind == FREQUENCY:

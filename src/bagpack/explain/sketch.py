@@ -161,7 +161,7 @@ def _distances(
     sums = np.zeros((2, windows.between + 1), np.int64)
     for item in found:
         minus = item.orders == kernels.MINUS
-        gaps = item.seconds - item.firsts - np.where(minus, lengths[1], lengths[0])
+        gaps = item.seconds - item.ends(lengths)[0]
         for row, chosen in enumerate((~minus, minus)):
             sums[row] += np.bincount(gaps[chosen], minlength=windows.between + 1)[: windows.between + 1]
     return sums[0], sums[1]
@@ -173,8 +173,7 @@ def _count_around(
     """Count the words before, between and after; returns a number per middle."""
     shard = corpus.shards[item.shard]
     minus = item.orders == kernels.MINUS
-    first_end = item.firsts + np.where(minus, lengths[1], lengths[0])
-    second_end = item.seconds + np.where(minus, lengths[0], lengths[1])
+    first_end, second_end = item.ends(lengths)
     before = reach(shard, item.firsts, windows.left, backwards=True)
     after = reach(shard, second_end, windows.right, backwards=False)
     bounds = []

@@ -24,6 +24,14 @@ def frequency_bands(seen: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
     return {name: (seen >= low) & (seen <= high) for name, (low, high) in BANDS.items()}
 
 
+def count_totals(
+    source: ContextSource, pairs: Sequence[Pair], windows: Windows | None = None, n_jobs: int | None = None
+) -> BlockMatrix:
+    """How often words and pairs occur. That does not depend on the cap, so one observation each is enough work."""
+    settings = CountSettings(windows or Windows(), limit=1)
+    return BlockMatrix.count(source, pairs, Basis((".",), ()), settings, n_jobs)
+
+
 def coverage(
     source: ContextSource,
     pairs: Sequence[Pair],
@@ -33,9 +41,7 @@ def coverage(
     n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """Facts about pairs in a source; with labels, also per label."""
-    # How often words and pairs occur does not depend on the cap, so one observation each is enough work.
-    settings = CountSettings(windows or Windows(), limit=1)
-    matrix = BlockMatrix.count(source, pairs, Basis((".",), ()), settings, n_jobs)
+    matrix = count_totals(source, pairs, windows, n_jobs)
     seen = matrix.seen
     known = ~matrix.unknown
     words = {word for pair in pairs for word in pair}
