@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.app.queries import check_label, loaded_model, model_facts, strongest
+from bagpack.app.queries import loaded_model, model_facts, strongest
 from bagpack.app.state import Library, LoadedData, Upload, read_upload
 from bagpack.errors import StoreError, UsageError
 from bagpack.explain.judge import Judged, judge
@@ -67,8 +67,6 @@ def upload_entry(library: Library, upload: Upload) -> Json:
 def _load(library: Library, source: Source) -> LoadedData:
     if isinstance(source, Upload):
         return library.datasets.get(source, lambda: read_upload(source, library.limits))
-    if source not in library.data:
-        raise StoreError("there is no such data set here; uploads are forgotten when the explorer ends")
     return library.data[source]
 
 
@@ -111,6 +109,12 @@ def dataset(library: Library, source: Source, view: View) -> Json:
             "errors": len(judged.errors), **_page(library, found, judged, view),
         },
     }  # fmt: skip
+
+
+def _judged(found: Predicted) -> Judged:
+    if found.judged is None:
+        raise StoreError("no model is loaded, so there are no predictions; start the explorer with --model")
+    return found.judged
 
 
 def _notes(library: Library, found: Predicted) -> list[str]:
@@ -190,9 +194,7 @@ def _row(library: Library, found: Predicted, judged: Judged, row: int) -> Json:
 def dataset_csv(library: Library, source: Source, view: View) -> str:
     """All rows that the view selects as CSV; with calibration, one more column for each label."""
     found = _predict(library, source)
-    judged = found.judged
-    if judged is None:
-        raise StoreError("no model is loaded, so there are no predictions; start the explorer with --model")
+    judged = _judged(found)
     names = ("line", "w1", "w2", "given", "predicted", "right", "probability", "gap", "together", "trained")
     labels = _labels(library) if found.calibrated else []
     table: list[list[Any]] = [[*names, *(f"p({label})" for label in labels)]]
@@ -206,9 +208,7 @@ def dataset_csv(library: Library, source: Source, view: View) -> str:
 def dataset_error(library: Library, source: Source, at: int) -> Json:
     """One of the rows that the model gets wrong, counted from the worst, with its explanation."""
     found = _predict(library, source)
-    judged = found.judged
-    if judged is None:
-        raise UsageError("no model is loaded, so there are no errors; start the explorer with --model")
+    judged = _judged(found)
     if at >= len(judged.errors):
         raise UsageError(
             f"there is no error at={at}; they are counted from 0, and this data set has {len(judged.errors):,}"
@@ -227,7 +227,7 @@ def dataset_error(library: Library, source: Source, at: int) -> Json:
 def label_page(library: Library, name: str, source: Source | None, top: int) -> Json:
     """A label: its strongest features and, of a data set, pairs that are typical of it and pairs that are uncertain."""
     model = loaded_model(library)
-    features = strongest(model, check_label(model, name), top)
+    features = strongest(model, model.label_named(name), top)
     page: Json = {
         "label": name, "model": model_facts(library), "strongest": features[0], "weakest": features[1],
         "data": None, "typical": [], "uncertain": [],

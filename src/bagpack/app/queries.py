@@ -11,11 +11,9 @@ import numpy as np
 
 from bagpack._version import __version__
 from bagpack.app.state import Library
-from bagpack.basis import Basis
 from bagpack.contexts.by_attribute import count_by
 from bagpack.contexts.concordance import FIELDS
 from bagpack.contexts.source import CorpusSource
-from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import WHERE
 from bagpack.corpus.store.suggest import complete as complete_word
 from bagpack.corpus.store.suggest import nearby
@@ -28,7 +26,7 @@ from bagpack.explain.words import sketch_word
 from bagpack.learn.model import LinearModel
 from bagpack.names import PAIR_SEGMENTS
 from bagpack.sheets import table_text
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.vectors.coverage import count_totals
 from bagpack.wording import describe_feature, say_evidence, say_feature
 
 Json = dict[str, Any]
@@ -101,8 +99,7 @@ def _example_pairs(library: Library) -> list[Json]:
 
 def _most_often_together(library: Library, pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs that are seen together, the most frequent first."""
-    settings = CountSettings(library.settings.windows, limit=1)  # totals do not depend on the cap
-    seen = BlockMatrix.count(library.source, list(pairs), Basis((".",), ()), settings).seen
+    seen = count_totals(library.source, pairs, library.settings.windows).seen
     return [pairs[i] for i in np.argsort(-seen, kind="stable") if seen[i] > 0]
 
 
@@ -316,12 +313,3 @@ def _weighted(feature: str, weight: float) -> Json:
         "name": feature, "words": describe_feature(feature, mark=""),
         "pattern": said.pattern, "place": said.place, "weight": weight,
     }  # fmt: skip
-
-
-def check_label(model: LinearModel, name: str) -> Any:
-    """The model's label of this name."""
-    for label in model.classes:
-        if str(label) == name:
-            return label
-    known = ", ".join(str(label) for label in model.classes)
-    raise UsageError(f"the model has no label {name}; it has {known or 'ratings only'}")

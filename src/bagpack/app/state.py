@@ -18,7 +18,7 @@ from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.text.numbers import number_of
-from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.errors import InputError, StoreError
 from bagpack.explain.browse import Browser
 from bagpack.explain.collocates import background_of
 from bagpack.explain.explanation import Explanation, explain_matrix
@@ -184,8 +184,7 @@ class Library:
 
     def matrix(self, pairs: Sequence[tuple[str, str]]) -> BlockMatrix:
         """The pairs counted as the model's were."""
-        if self.basis is None:
-            raise UsageError("no model is loaded; start the explorer with --model")
+        assert self.basis is not None
         return BlockMatrix.count(self.source, list(pairs), self.basis, self.settings)
 
     def explanation(self, w1: str, w2: str, against: str | None = None) -> dict[str, Any] | None:

@@ -8,7 +8,6 @@ from bagpack import console
 from bagpack.cli.declaration import common
 from bagpack.cli.options import AnyStore, FirstWord, Jobs, Json, Model, Page, SecondWord, StoreOption, Top
 from bagpack.cli.words import check_words, hint_words
-from bagpack.errors import UsageError, did_you_mean
 
 
 def explain(
@@ -42,14 +41,11 @@ def explain(
 
     check_words(w1, w2)
     opened = load_model(model)
-    classes = [str(name) for name in opened.classes]
-    every = label == ["all"] and "all" not in classes
+    every = label == ["all"] and "all" not in map(str, opened.classes)
     if every:
         label = None
     for name in [*(label or ()), *([] if against is None else [against])]:
-        if name not in classes:
-            known = ", ".join(classes) or "none, it predicts ratings"
-            raise UsageError(f"the model has no label {name!r}; {did_you_mean(name, classes)}it has {known}")
+        opened.label_named(name)
     source = opened.open_source(store, any_store)
     found = explain_pair(
         opened, source, w1, w2, labels=label, against=against, top=top, lines=lines,

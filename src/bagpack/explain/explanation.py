@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -167,9 +167,7 @@ def explain_matrix(
     w1, w2 = matrix.pairs[0]
     names = ["rating"] if model.kind == "rating" else [str(name) for name in model.classes]
     for name in [*(labels or ()), *([] if against is None else [against])]:
-        if name not in names or model.kind == "rating":
-            known = "ratings only" if model.kind == "rating" else ", ".join(names)
-            raise UsageError(f"the model has no label {name!r}; it has {known}")
+        model.label_named(name)
     counts = {name: int(getattr(matrix, name)[0]) for name in ("n_w1", "n_w2", "n_plus", "n_minus")}
     trained = bool(model.trained_on(matrix.pairs)[0])
     unknown = tuple(dict.fromkeys(word for word in (w1, w2) if matrix.resolved[word] is None))
@@ -190,7 +188,10 @@ def explain_matrix(
         if names[first] == against:
             raise UsageError(f"{against} cannot be compared with itself; choose another label")
         contrast = explainer.difference(first, names.index(against))
-    notes = tuple(_no_answer(model, matrix))
+    notes: tuple[str, ...] = ()
+    if model.threshold is not None and not explainer.answered:
+        wanted_share = f"{100 * model.threshold.wanted:g} %"
+        notes = (f"no prediction: the probability of the label is too low for a precision of {wanted_share}",)
     answer = None if notes else explainer.answer
     best = None if explainer.probabilities is None else float(explainer.probabilities[order[0]])
     return Explanation(
@@ -240,6 +241,7 @@ class _Explainer:
         self.bias: Floats = model.scores_of(model.intercept[None, :])[0]
         self.scores: Floats = self.bias + self.parts.sum(axis=0)
         decisions = model.decisions(matrix)
+        self.answered = bool(model.answered(matrix, decisions)[0])
         self.probabilities: Floats | None = None
         if model.calibration is not None and model.kind != "rating":
             self.probabilities = model.probabilities(decisions)[0]
@@ -353,15 +355,6 @@ class _Explainer:
                 name += f":{terms[observed.term[index]]}"
             found.append(FeaturePart(name, int(observed.counts[index]), float(values[index])))
         return found
-
-
-def _no_answer(model: LinearModel, matrix: BlockMatrix) -> Iterator[str]:
-    """Why the model gives no answer about a pair whose words are known."""
-    if not model.answered(matrix, model.decisions(matrix))[0] and model.threshold is not None:
-        yield (
-            f"no prediction: the probability of the label is too low for a precision of "
-            f"{100 * model.threshold.wanted:g} %"
-        )
 
 
 def _caps(matrix: BlockMatrix) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from bagpack.contexts.concordance import Context
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.errors import UsageError, did_you_mean
+from bagpack.errors import UsageError
 from bagpack.find.pool import (
     SCORED,
     CandidateOptions,
@@ -218,12 +218,7 @@ def label_to_find(model: LinearModel, label: Label) -> Label:
             shown = ", ".join(map(str, model.classes))
             raise UsageError(f"the model has several labels; choose the one to find with --label: {shown}")
         return labels[0]
-    named = {str(own): own for own in model.classes}
-    if str(label) not in named:
-        raise UsageError(
-            f"the model has no label {label!r}; {did_you_mean(str(label), list(named))}it has {', '.join(named)}"
-        )
-    return named[str(label)]
+    return model.label_named(label)
 
 
 def _options(

@@ -15,7 +15,7 @@ from scipy import sparse
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.errors import StoreError, UsageError
+from bagpack.errors import StoreError, UsageError, did_you_mean
 from bagpack.learn.block_weighting import BlockWeighting, design_blocks
 from bagpack.learn.calibration import Calibration, Threshold, answer_probability
 from bagpack.learn.design import ProductBlock, RowBlock, score_blocks
@@ -320,16 +320,23 @@ class LinearModel:
         hashes = pair_hashes(pairs)
         return np.zeros(len(hashes), np.bool_) if self.trained is None else np.isin(hashes, self.trained)
 
+    def label_named(self, name: Label) -> Label:
+        """The label of this name, or an error that lists all."""
+        labels = {str(label): label for label in self.classes}
+        if str(name) not in labels:
+            known = ", ".join(labels) or "none, since it predicts ratings"
+            raise UsageError(
+                f"the model has no label {name!r}; {did_you_mean(str(name), labels)}it has {known}"
+            )
+        return labels[str(name)]
+
     def output_of(self, label: Label) -> tuple[int, float]:
         """Output column and sign for a label; None is the only output, where there is only one."""
         if label is None:
             if len(self.intercept) == 1:
                 return 0, 1.0
             label = self.classes[0]
-        if label not in self.classes:
-            known = ", ".join(map(str, self.classes))
-            raise UsageError(f"the model has no label {label!r}; it has {known or 'ratings only'}")
-        k = self.classes.index(label)
+        k = self.classes.index(self.label_named(label))
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
     def _check(self, matrix: Matrix) -> None:
