@@ -38,27 +38,18 @@ def unknown_word(model: type[schemas.Schema]) -> dict[int | str, dict[str, Any]]
 # Application state -------------------------------------------------------------------------------------------------
 
 
-def get_library(request: Request) -> Library:
-    """What is loaded."""
-    found: Library = request.app.state.library
-    return found
+def of_app(name: str) -> Any:
+    """The dependency on a part of the application's state."""
+
+    async def get(request: Request) -> Any:
+        return getattr(request.app.state, name)
+
+    return Depends(get)
 
 
-def get_workers(request: Request) -> WorkerPool:
-    """The worker processes."""
-    found: WorkerPool = request.app.state.workers
-    return found
-
-
-def get_uploads(request: Request) -> Uploads:
-    """Files that were uploaded."""
-    found: Uploads = request.app.state.uploads
-    return found
-
-
-LibraryDep = Annotated[Library, Depends(get_library)]
-WorkersDep = Annotated[WorkerPool, Depends(get_workers)]
-UploadsDep = Annotated[Uploads, Depends(get_uploads)]
+LibraryDep = Annotated[Library, of_app("library")]
+WorkersDep = Annotated[WorkerPool, of_app("workers")]
+UploadsDep = Annotated[Uploads, of_app("uploads")]
 
 
 def get_dataset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -100,7 +100,7 @@ class HeadMiddleware:
 class ErrorMiddleware:
     """Turns what no handler foresaw into a 500 that says so; the traceback goes to the terminal."""
 
-    def __init__(self, app: ASGIApp, respond: Callable[[Request, Exception], Response]) -> None:
+    def __init__(self, app: ASGIApp, respond: Callable[[Request, Exception], Awaitable[Response]]) -> None:
         self.app = app
         self.respond = respond
 
@@ -122,7 +122,8 @@ class ErrorMiddleware:
             logging.getLogger("uvicorn.error").exception("An error that was not foreseen")
             if started:
                 raise
-            await self.respond(Request(scope), error)(scope, receive, send)
+            response = await self.respond(Request(scope), error)
+            await response(scope, receive, send)
 
 
 class OriginMiddleware:

@@ -30,13 +30,7 @@ def asset(name: str) -> tuple[bytes, str]:
 
 def _plain(word: str) -> bool:
     """Whether a word can be part of a path: browsers take . and .. for folders, and .json names the twin."""
-    return (
-        bool(word)
-        and "/" not in word
-        and "\\" not in word
-        and word not in (".", "..")
-        and not word.endswith(".json")
-    )
+    return word not in ("", ".", "..") and not set("/\\") & set(word) and not word.endswith(".json")
 
 
 def word_url(word: str, ending: str = "") -> str:
@@ -70,7 +64,7 @@ def with_query(path: str, **values: Any) -> str:
 
 
 def short(value: float) -> str:
-    """A number with as many digits as say something."""
+    """A number with three significant digits, or all of a larger one."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -92,9 +86,7 @@ def environment() -> Environment:
 
 def compile_all() -> None:
     """Compile every template, so that no visitor waits for it."""
-    from jinja2 import PackageLoader
-
-    for name in (*PackageLoader("bagpack.app").list_templates(), "reasons.html.j2"):
+    for name in environment().list_templates(["j2"]):
         environment().get_template(name)
 
 

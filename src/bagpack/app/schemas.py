@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.dataclasses import dataclass
 
 from bagpack.app.state import DataEntry
 from bagpack.app.teaching import Point
 from bagpack.contexts.by_attribute import ValueCount
 from bagpack.corpus.store.suggest import KnownWord
 from bagpack.explain.explanation import Explanation
+from bagpack.explain.judge import JudgedRow
 from bagpack.explain.similar import SimilarPair
 from bagpack.explain.sketch import PairSketch
 from bagpack.explain.words import WordSketch
@@ -192,22 +194,14 @@ class ModelPage(Schema):
     weakest: dict[str, list[WeightedFeature]]
 
 
-class PredictedRow(Schema):
+@dataclass(config=ConfigDict(extra="forbid"), frozen=True)
+class PredictedRow(JudgedRow):
     """A row of a data set with the model's answer.
 
     `gap`: by how much a wrong label beats the right one (a decision value), or the difference from the rating.
     `trained`: the pair is training data of the model.
     """
 
-    row: int
-    line: int
-    w1: str
-    w2: str
-    given: str
-    predicted: str
-    right: bool | None
-    gap: float | None
-    together: int
     probability: float | None
     trained: bool
 
@@ -278,6 +272,7 @@ class DatasetList(Schema):
     rows: int
 
 
+@dataclass(config=ConfigDict(extra="forbid"), frozen=True)
 class LabelRow(PredictedRow):
     """A row on the page of a label: `probability` is that of this label, `rival` the most likely other label."""
 

@@ -67,7 +67,7 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     for error in (BagpackError, WorkerError, HTTPException, RequestValidationError):
-        app.add_exception_handler(error, _handle_error)
+        app.add_exception_handler(error, error_response)
     # From the innermost to the outermost.
     app.add_middleware(DisconnectMiddleware)
     app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.transfer_seconds)
@@ -78,11 +78,7 @@ def create_app(
     return app
 
 
-async def _handle_error(request: Request, error: Exception) -> Response:
-    return error_response(request, error)
-
-
-def error_response(request: Request, error: Exception) -> Response:
+async def error_response(request: Request, error: Exception) -> Response:
     """An error as JSON, as a page, or as a part of a page, whichever was asked for."""
     status, sentence = _status(error)
     headers = {"Retry-After": str(error.retry_after)} if isinstance(error, UnavailableError) else None

@@ -27,11 +27,13 @@ from bagpack.explain.browse import SORTS
 
 router = APIRouter()
 
+Page = Annotated[int, Query(ge=1, le=10_000_000, description="From 1 on.")]
+Size = Annotated[int, Query(ge=1, le=200, description="Lines per page.")]
+
 
 async def concordance_data(
     library: LibraryDep, workers: WorkersDep, w1: WordQuery, w2: OptionalWordQuery = "", sort: Sort = "corpus",
-    page: Annotated[int, Query(ge=1, le=10_000_000, description="From 1 on.")] = 1,
-    size: Annotated[int, Query(ge=1, le=200, description="Lines per page.")] = 50,
+    page: Page = 1, size: Size = 50,
 ) -> Json:  # fmt: skip
     """A page of a concordance."""
     words = words_of(w1, w2)
@@ -56,8 +58,7 @@ async def concordance_json(data: ConcordanceData, response: Response) -> Json:
 @router.get("/concordance", include_in_schema=False)
 async def concordance_page(
     library: LibraryDep, workers: WorkersDep, w1: OptionalWordQuery = "", w2: OptionalWordQuery = "",
-    sort: Sort = "corpus", page: Annotated[int, Query(ge=1, le=10_000_000)] = 1,
-    size: Annotated[int, Query(ge=1, le=200)] = 50, whole: bool = False,
+    sort: Sort = "corpus", page: Page = 1, size: Size = 50, whole: bool = False,
 ) -> HTMLResponse:  # fmt: skip
     """A concordance as a page; without a word, a form that asks for one."""
     if not w1.strip():

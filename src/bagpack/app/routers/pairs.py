@@ -31,7 +31,7 @@ RESPONSES = unknown_word(schemas.PairPage)
 Against = Annotated[str, Query(max_length=500, description="Explain also why the answer is not this label.")]
 
 
-async def pair_in_path(
+async def pair_data(
     w1: WordPath, w2: WordPath, library: LibraryDep, workers: WorkersDep, against: Against = ""
 ) -> Json:
     """A pair's sketch and explanation."""
@@ -39,32 +39,27 @@ async def pair_in_path(
     return await workers.run(queries.pair, *words, against or None, lane=lane_of(library, *words), keep=True)
 
 
-async def pair_in_query(
-    w1: WordQuery, w2: WordQuery, library: LibraryDep, workers: WorkersDep, against: Against = ""
-) -> Json:
-    """The same."""
-    return await pair_in_path(w1, w2, library, workers, against)
-
-
-PathData = Annotated[Json, Depends(pair_in_path)]
-QueryData = Annotated[Json, Depends(pair_in_query)]
+PairData = Annotated[Json, Depends(pair_data)]
 
 
 @router.get("/pair/{w1}/{w2}.json", summary="A pair", response_model=schemas.PairPage, responses=RESPONSES)
-async def pair_json(data: PathData, response: Response) -> Json:
+async def pair_json(data: PairData, response: Response) -> Json:
     """How often, in which order, how far apart, the keywords around; and the model's decisions."""
     response.status_code = 404 if data["sketch"]["unknown"] else 200
     return data
 
 
 @router.get("/pair.json", summary="A pair, any words", response_model=schemas.PairPage, responses=RESPONSES)
-async def pair_query_json(data: QueryData, response: Response) -> Json:
+async def pair_query_json(
+    w1: WordQuery, w2: WordQuery, library: LibraryDep, workers: WorkersDep, response: Response,
+    against: Against = "",
+) -> Json:  # fmt: skip
     """The same for words that cannot be part of a path, such as `and/or`."""
-    return await pair_json(data, response)
+    return await pair_json(await pair_data(w1, w2, library, workers, against), response)
 
 
 @router.get("/pair/{w1}/{w2}", include_in_schema=False)
-async def pair_page(data: PathData) -> HTMLResponse:
+async def pair_page(data: PairData) -> HTMLResponse:
     """A pair's page."""
     sketch, why = data["sketch"], data["explanation"]
     return html(
@@ -87,7 +82,7 @@ async def find_pair(
     url = pair_url(*words)
     if not url.startswith("/pair?"):
         return RedirectResponse(url, 303)
-    return await pair_page(await pair_in_path(words[0], words[1], library, workers))
+    return await pair_page(await pair_data(words[0], words[1], library, workers))
 
 
 # Lines of a feature ------------------------------------------------------------------------------------------------
