@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
 # All control characters but tab and newline, and the overrides of writing direction.
@@ -117,11 +118,16 @@ def hang_parts(console: Console, first: Text, parts: Sequence[str]) -> None:
     hang(console, first, Text("\n".join(lines)))
 
 
-def cell_len(text: str) -> int:
-    """Columns of a terminal that a text takes."""
-    from rich.cells import cell_len as columns
+def plain_table(names: Sequence[str], rows: Iterable[Sequence[str | Text]], left: int = 1) -> Table:
+    """A table without lines, for `screen()`: the first `left` columns are text, the others numbers."""
+    from rich.table import Table
 
-    return columns(text)
+    table = Table(box=None, pad_edge=False)
+    for at, name in enumerate(names):
+        table.add_column(name, justify="left" if at < left else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def show_size(count: float) -> str:
@@ -149,7 +155,7 @@ def many(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def some_of(names: list[str], shown: int = 20) -> str:
+def some_of(names: Sequence[str], shown: int = 20) -> str:
     """The first names, and how many more there are."""
     more = len(names) - shown
     return ", ".join(names[:shown]) + (f" and {more:,} more (--json lists all)" if more > 0 else "")

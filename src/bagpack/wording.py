@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from bagpack.names import COSINE, DIFFERENCE, PRODUCT, STATISTICS, parse_feature
+
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
 
 _STATISTICS = {
@@ -98,23 +100,21 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
     >>> feature_words("v12:-betw:such as")
     FeatureWords(term='such as', place='between, w2 first', pattern='w2 … such as … w1')
     """
-    block, _, rest = name.partition(":")
-    segment, _, term = rest.partition(":")
-    if not term:
+    feature = parse_feature(name)
+    if feature is None or not feature.term:
         return None
-    if block in ("v1", "v2") and segment in ("pre", "post"):
+    block, segment, term = feature
+    if block in ("v1", "v2"):
         word = w1 if block == "v1" else w2
         pattern = f"{term} … {word}" if segment == "pre" else f"{word} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {word}", pattern)
-    if block in ("v1·v2", "v1−v2") and segment in ("pre", "post"):
+    if block in (PRODUCT, DIFFERENCE):
         # Two contexts of two words: a pattern with all three would read as one phrase.
         where = _PLACES[segment]
-        joint = "and" if block == "v1·v2" else "more often than"
+        joint = "and" if block == PRODUCT else "more often than"
         place = f"{where} {w1} {joint} {where} {w2}"
         return FeatureWords(term, place, f"“{term}” occurs {place}")
-    order, place = segment[:1], segment[1:]
-    if block != "v12" or order not in ("+", "-") or place not in _PLACES:
-        return None
+    order, place = segment[0], segment[1:]
     first, second = (w1, w2) if order == "+" else (w2, w1)
     parts = [first, second]
     parts.insert(("pre", "betw", "post").index(place), term)
@@ -169,15 +169,15 @@ def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
     '3× more with lion'
     """
     block = name.partition(":")[0]
-    if block == "v1·v2":
+    if block == PRODUCT:
         return f"{count:,}× with both"
-    if block == "cosine":
+    if block == COSINE:
         return f"{count:,} in common"
-    if block == "v1−v2" or name == "pair:order":
+    if block == DIFFERENCE or name == "pair:order":
         if not count:
-            return "as often with both" if block == "v1−v2" else "as often either way"
+            return "as often with both" if block == DIFFERENCE else "as often either way"
         word = w1 if count > 0 else w2
-        return f"{abs(count):,}× more with {word}{' first' if block == 'pair' else ''}"
+        return f"{abs(count):,}× more with {word}{' first' if block == STATISTICS else ''}"
     return f"{count:,}×"
 
 
@@ -194,6 +194,24 @@ def join_words(items: Sequence[Sequence[T]], between: Sequence[T], last: Sequenc
     for number, item in enumerate(items):
         found += [*([last if number == len(items) - 1 else between] if number else []), item]
     return found
+
+
+def first_words(text: str, most: int) -> str:
+    """The beginning of a text, at most ``most`` characters of it, cut between words.
+
+    >>> first_words("leaf of a tree", 9), first_words("leaf", 9)
+    ('leaf of …', 'leaf')
+    """
+    return text if len(text.strip()) <= most else f"{text[:most].rpartition(' ')[0]} …"
+
+
+def last_words(text: str, most: int) -> str:
+    """The end of a text, likewise.
+
+    >>> last_words("leaf of a tree", 8)
+    '… a tree'
+    """
+    return text if len(text.strip()) <= most else f"… {text[len(text) - most :].partition(' ')[2]}"
 
 
 def show_probability(value: float | None) -> str:
@@ -267,7 +285,7 @@ def describe_block(name: str, w1: str = "w1", w2: str = "w2") -> str:
     ('lion alone', 'lion alone, as the first')
     """
     words = _BLOCKS.get(name, name).format(w1=w1, w2=w2)
-    if w1 == w2 and name in ("v1", "v2", "wide1", "wide2"):
+    if w1 == w2 and name in ("v1", "v2"):
         words += ", as the first" if name.endswith("1") else ", as the second"
     return words
 

@@ -42,7 +42,7 @@ COMMON = {
     "versions": {"bagpack": "0.1.0", "python": "3.11.7", "numpy": "1.26.4", "scikit-learn": "1.6.1"},
     "notes": [
         "Weights and scaling were fitted on the training rows alone (not transductive).",
-        "The cap of 5,000 observations bit for 61 words and 2 pairs.",
+        "The cap of 5,000 observations was reached by 61 words and 2 pairs.",
     ],
 }
 

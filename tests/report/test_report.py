@@ -184,7 +184,7 @@ def test_paths_are_shown_by_their_last_part(relations):
     assert (
         '<b title="/some/where/bless.tsv">bless.tsv</b> on <b title="/else/where/wiki.bp">wiki.bp</b>' in text
     )
-    assert "file /some/where/bless.tsv" in Page(text).words  # whole where it is told how it was made
+    assert "file /some/where/bless.tsv" in Page(text).words  # whole where it says how it was made
 
 
 def test_numpy_numbers_are_fine(relations):
@@ -293,6 +293,12 @@ def test_brackets_in_names_are_not_taken_for_markup(relations):
     text = terminal(relations)
     for expected in ["[bold]title[/bold]", "[red]v[/red]", "Note: [x]", "[0]"]:
         assert expected in text, expected
+
+
+def test_names_cannot_control_the_terminal(relations, capsys):
+    relations["title"] = relations["conditions"][0]["name"] = "a\x1b[31mb"
+    print_result(relations)
+    assert "a␛[31mb" in capsys.readouterr().out
 
 
 def test_many_groups_are_left_to_the_report_and_said_so(ratings):

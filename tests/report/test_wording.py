@@ -129,4 +129,4 @@ def test_ticks_are_written_with_the_decimals_they_need():
         "97.5",
         "100.0",
     ]
-    assert make_whisker(make_axis([0, 1], "auc"), None, 1.0) is None
+    assert make_whisker(make_axis([0, 1], "auc"), {"mean": 0.5, "high": 1.0}, "auc") is None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from bagpack.console import cell_len, messages, print_message
+from bagpack.console import messages
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -53,6 +53,8 @@ def progress_line(
     >>> progress_line(60, "counting pairs", 0.5, "of 200", 61, 60)
     'counting pairs ━━━────  50 % of 200  1:01 elapsed, 1:00 left'
     """
+    from rich.cells import cell_len
+
     times = f"{_clock(elapsed)} elapsed"
     if share is not None:
         times += f", {'-:--' if left is None else _clock(left)} left"
@@ -130,10 +132,6 @@ class Work:
             if task.total is None:
                 self.bar.remove_task(task.id)
         self.tasks = {what: task for what, task in self.tasks.items() if task in self.bar.task_ids}
-
-    def say(self, text: str) -> None:
-        """A line that stays, above the bars."""
-        print_message(text, "dim", self.bar.console if self.bar else None)
 
 
 @contextmanager

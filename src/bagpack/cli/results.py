@@ -43,23 +43,16 @@ def print_tables(result: EvaluationResult) -> None:
 
 def show_by(by: str, results: dict[str, EvaluationResult]) -> None:
     """A row for each value of an attribute: its tokens, pairs never seen together, and the score of each condition."""
-    from rich.table import Table
-    from rich.text import Text
+    from bagpack.report.result import label_of_metric, main_metric
+    from bagpack.wording import show_score
 
-    from bagpack.report.result import main_metric
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column(by)
     first = next(iter(results.values()))
     metric = main_metric(first)
-    names = [condition["name"] for condition in first["conditions"]]
-    for name in ("tokens", "unseen pairs", *names):
-        table.add_column(name, justify="right")
+    rows = []
     for value, result in results.items():
-        scores = {one["name"]: one["metrics"][metric]["mean"] for one in result["conditions"]}
-        shown = ["" if (own := scores.get(name)) is None else f"{100 * own:.1f}" for name in names]
         corpus, data = result.get("corpus", {}), result.get("data", {})
-        table.add_row(Text(value), f"{corpus.get('tokens', 0):,}", f"{data.get('unseen_pairs', 0):,}", *shown)
-    out = console.screen()
-    out.print(table)
-    console.print_message(f"{metric.replace('_', ' ')} times 100", "dim")
+        scores = [show_score(one["metrics"][metric]["mean"], metric) for one in result["conditions"]]
+        rows.append((value, f"{corpus.get('tokens', 0):,}", f"{data.get('unseen_pairs', 0):,}", *scores))
+    names = [condition["name"] for condition in first["conditions"]]
+    console.screen().print(console.plain_table((by, "tokens", "unseen pairs", *names), rows))
+    console.print_message(f"scores: {label_of_metric(first, metric)}", "dim")

@@ -5,15 +5,11 @@ from typing import TYPE_CHECKING
 from bagpack.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from bagpack.evaluate.schema import EvaluationResult as EvaluationResult
     from bagpack.report.html import render_report as render_report
     from bagpack.report.html import write_report as write_report
     from bagpack.report.result import read_result as read_result
-    from bagpack.wording import describe_feature as describe_feature
 
 _MODULES = {
-    "EvaluationResult": "bagpack.evaluate.schema",
-    "describe_feature": "bagpack.wording",
     "read_result": "bagpack.report.result",
     "render_report": "bagpack.report.html",
     "write_report": "bagpack.report.html",

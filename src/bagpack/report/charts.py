@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bagpack.wording import is_number, metric_info
+from bagpack.evaluate.schema import Score
+from bagpack.wording import inside, is_number, metric_info
 
 
 class Tick(NamedTuple):
@@ -71,11 +72,10 @@ def make_axis(values: Iterable[float | None], metric: str) -> Axis:
     return axis
 
 
-def make_whisker(axis: Axis, low: float | None, high: float | None) -> Whisker | None:
-    """The interval's place, or None where there is none."""
-    if low is None or high is None or not is_number(low) or not is_number(high):
-        return None
-    return Whisker(axis.at(low), axis.at(high))
+def make_whisker(axis: Axis, score: Score, metric: str) -> Whisker | None:
+    """The place of a score's interval, or None where there is none."""
+    ends = inside(score.get("low"), score.get("high"), metric)
+    return None if ends is None else Whisker(axis.at(ends[0]), axis.at(ends[1]))
 
 
 def _round_step(rough: float) -> float:

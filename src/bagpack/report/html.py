@@ -15,7 +15,7 @@ from bagpack.report.pairs import cell_pairs, first_predictions, mistakes_part, s
 from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.reliability import curve_part, reliability_part
 from bagpack.report.rendering import environment, show_share, stylesheet
-from bagpack.report.result import between_of, label_of_metric, main_metric, metric_names
+from bagpack.report.result import between_of, coverage_rows, label_of_metric, main_metric, metric_names
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -150,14 +150,15 @@ def _plot(result: EvaluationResult) -> dict[str, Any] | None:
         return None
     values: list[float | None] = []
     for _, score in scores:
-        values += [score["mean"], *_ends(score, metric), *score.get("folds", [])]
+        ends = wording.inside(score.get("low"), score.get("high"), metric) or ()
+        values += [score["mean"], *ends, *score.get("folds", [])]
     axis = make_axis(values, metric)
     rows = [
         {
             "name": row["name"],
             "mark": marks.get(row["name"], "bar"),
             "at": axis.at(score["mean"] or 0.0),
-            "whisker": make_whisker(axis, *_ends(score, metric)),
+            "whisker": make_whisker(axis, score, metric),
             "folds": [axis.at(fold) for fold in _few(score.get("folds", [])) if fold is not None],
             **_cell(score, metric),
         }
@@ -169,10 +170,6 @@ def _plot(result: EvaluationResult) -> dict[str, Any] | None:
 def _few(folds: list[float | None]) -> list[float | None]:
     """The folds, unless there are too many to distinguish."""
     return folds if len(folds) <= _FOLDS else []
-
-
-def _ends(score: Score, metric: str) -> tuple[float | None, float | None]:
-    return wording.inside(score.get("low"), score.get("high"), metric) or (None, None)
 
 
 def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
@@ -299,31 +296,15 @@ def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[st
 
 
 def _coverage(result: EvaluationResult) -> list[dict[str, Any]]:
-    data = result.get("data", {})
-    whole_words, whole_pairs = data.get("words"), data.get("pairs") or data.get("rows")
-    rows: list[tuple[str, int | None, int | None, list[str]]] = [
-        (
-            "Words that the corpus does not have",
-            data.get("unknown_words"),
-            whole_words,
-            data.get("unknown_word_list", []),
-        ),
-        ("Pairs never seen together", data.get("unseen_pairs"), whole_pairs, []),
-        ("Words cut at the cap", data.get("capped_words"), whole_words, data.get("capped_word_list", [])),
-        ("Pairs cut at the cap", data.get("capped_pairs"), whole_pairs, data.get("capped_pair_list", [])),
-        ("Rows that repeat a pair", data.get("duplicates"), data.get("rows"), []),
-        ("Rows with both words equal", data.get("equal_words"), data.get("rows"), []),
-    ]
     return [
         {
-            "name": name,
+            "name": name.capitalize(),
             "count": count,
             "share": show_share(count, whole),
             "list": listed[:_LONG_LIST],
             "more": count - len(listed[:_LONG_LIST]),
         }
-        for name, count, whole, listed in rows
-        if count is not None
+        for name, count, whole, listed in coverage_rows(result)
     ]
 
 

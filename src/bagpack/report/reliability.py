@@ -6,7 +6,7 @@ from typing import Any
 
 from bagpack import wording
 from bagpack.evaluate.schema import EvaluationResult
-from bagpack.report.charts import make_axis
+from bagpack.report.charts import make_axis, make_whisker
 from bagpack.report.result import label_of_metric
 
 WORTH = 0.005  # a gain below this is not worth the work
@@ -98,8 +98,7 @@ def curve_part(result: EvaluationResult) -> dict[str, Any] | None:
             {
                 "rows": rows,
                 "at": axis.at(score["mean"] or 0.0),
-                "low": None if score.get("low") is None else axis.at(score["low"] or 0.0),
-                "high": None if score.get("high") is None else axis.at(score["high"] or 0.0),
+                "whisker": make_whisker(axis, score, metric),
                 "value": wording.show_score(score["mean"], metric),
                 "interval": wording.show_interval(score.get("low"), score.get("high"), metric),
             }

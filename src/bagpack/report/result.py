@@ -49,6 +49,23 @@ def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) ->
     return wording.metric_label(metric, [str(label) for label in left_out], unit)
 
 
+def coverage_rows(result: EvaluationResult) -> list[tuple[str, int, int | None, list[str]]]:
+    """What the corpus has not, or not all, of the data set: what, how many, of how many, and the first of them."""
+    data = result.get("data", {})
+    words, pairs, rows = data.get("words"), data.get("pairs") or data.get("rows"), data.get("rows")
+    limit = result.get("settings", {}).get("limit")
+    cap = f"the cap of {limit:,}" if isinstance(limit, int) else "the cap"
+    found: list[tuple[str, int | None, int | None, list[str]]] = [
+        ("words unknown to the corpus", data.get("unknown_words"), words, data.get("unknown_word_list", [])),
+        ("pairs never seen together", data.get("unseen_pairs"), pairs, []),
+        (f"words cut at {cap}", data.get("capped_words"), words, data.get("capped_word_list", [])),
+        (f"pairs cut at {cap}", data.get("capped_pairs"), pairs, data.get("capped_pair_list", [])),
+        ("rows that repeat a pair", data.get("duplicates"), rows, []),
+        ("rows with both words equal", data.get("equal_words"), rows, []),
+    ]
+    return [(name, count, whole, listed) for name, count, whole, listed in found if count is not None]
+
+
 def between_of(metric: str) -> str:
     """What separates the ends of an interval: a dash, or " to " where a minus sign may follow."""
     return "–" if wording.metric_info(metric).least >= 0 else " to "

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from bagpack import wording
+from bagpack.console import many, screen
 from bagpack.evaluate.predictions import mistakes
 from bagpack.evaluate.schema import Breakdown, EvaluationResult, Score, check_result, without_nan
 from bagpack.report.pairs import show_pair
 from bagpack.report.questions import GUESSED, MARKS, RIGHT, WRONG, AnsweredQuestion, answered_questions
 from bagpack.report.reliability import abstention_sentence, curve_sentence
-from bagpack.report.result import between_of, label_of_metric, metric_names
+from bagpack.report.result import between_of, coverage_rows, label_of_metric, metric_names
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -29,10 +30,7 @@ _MANY_ROWS = 40  # of a breakdown, which are left to the report
 
 def print_result(result: EvaluationResult, console: Console | None = None) -> None:
     """Print the result's tables, on standard output unless a console is given."""
-    if console is None:
-        from rich.console import Console
-
-        console = Console(highlight=False)
+    console = console or screen()
     for part in result_tables(result):
         console.print(part)
 
@@ -268,23 +266,13 @@ def _suspicious_sentence(result: EvaluationResult) -> str:
     found = len(result.get("suspicious", []))
     if not found:
         return ""
-    many = "1 label is" if found == 1 else f"{found:,} labels are"
-    return f"{many} suspicious: the model contradicts them with confidence (see --report)."
+    labels = many(found, "label is", "labels are")
+    return f"{labels} suspicious: the model contradicts them with confidence (see --report)."
 
 
 def _coverage_lines(result: EvaluationResult) -> Iterable[str]:
-    data = result.get("data", {})
-    pairs, words = data.get("pairs") or data.get("rows"), data.get("words")
-    limit = result.get("settings", {}).get("limit")
-    cap = f"the cap of {wording.show_count(limit)}" if limit else "the cap"
-    lines: list[tuple[str, int | None, int | None, list[str]]] = [
-        ("words unknown to the corpus", data.get("unknown_words"), words, data.get("unknown_word_list", [])),
-        ("pairs never seen together", data.get("unseen_pairs"), pairs, []),
-        (f"words cut at {cap}", data.get("capped_words"), words, data.get("capped_word_list", [])),
-        (f"pairs cut at {cap}", data.get("capped_pairs"), pairs, data.get("capped_pair_list", [])),
-    ]
-    for name, count, whole, listed in lines:
-        if count is None:
+    for name, count, whole, listed in coverage_rows(result):
+        if name.startswith("rows"):
             continue
         of = f" of {wording.show_count(whole)} ({wording.show_share(count, whole)})" if whole else ""
         examples = ", ".join(listed[:_LISTED]) + (", …" if count > _LISTED else "") if listed else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bagpack.console import many, screen
+from bagpack.console import many, plain_table, screen
 
 if TYPE_CHECKING:
     from bagpack.find.agreement import Agreement
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 def show_agreement(found: Agreement, a: str, b: str, most: int) -> None:
     """Agreement and kappa, the table of labels, and the first disagreements."""
-    from rich.table import Table
     from rich.text import Text
 
     out = screen()
@@ -29,22 +28,13 @@ def show_agreement(found: Agreement, a: str, b: str, most: int) -> None:
         rows = "1 row repeats" if found.repeated == 1 else f"{found.repeated:,} rows repeat"
         out.print(Text(f"{rows} a pair; the last label counts", "yellow"))
     head, *labelled = found.label_rows()
-    table = Table(box=None, pad_edge=False)
-    for name in head:
-        table.add_column(Text(name), justify="right" if name else "left")
-    for row in labelled:
-        table.add_row(*map(Text, row))
     out.print()
-    out.print(table)
+    out.print(plain_table(head, labelled))
     out.print(Text(f"rows: {a}; columns: {b}", "dim"))
     if not found.disagreements or not most:
         return
     out.print()
-    listed = Table(box=None, pad_edge=False)
-    for name in ("w1", "w2", a, b):
-        listed.add_column(Text(name))
-    for one in found.disagreements[:most]:
-        listed.add_row(*map(Text, (one.w1, one.w2, one.label_a, one.label_b)))
-    out.print(listed)
+    listed = [(one.w1, one.w2, one.label_a, one.label_b) for one in found.disagreements[:most]]
+    out.print(plain_table(("w1", "w2", a, b), listed, left=4))
     if (more := len(found.disagreements) - most) > 0:
         out.print(f"and {more:,} more; --out FILE lists all of them")

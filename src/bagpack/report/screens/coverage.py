@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bagpack.console import many, print_message, screen, some_of
+from bagpack.console import many, plain_table, print_message, screen, some_of
 from bagpack.report.screens.matrix import rows_repeat
 from bagpack.tasks.oddities import similar_labels_sentence
 
@@ -17,28 +17,22 @@ SHOWN = 5  # examples of a likely mistake
 
 def show_coverage(facts: dict[str, Any]) -> None:
     """Print what `bagpack check` found."""
-    from rich.table import Table
     from rich.text import Text
 
     out = screen()
     counts = f"{many(facts['rows'], 'row')}, {many(facts['words'], 'word')}"
     print_message(Text.assemble((facts["path"], "bold"), f": {counts}"), None, out)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("seen together")
-    table.add_column("rows", justify="right")
-    table.add_column("share", justify="right")
-    for name, count in facts["rows_by_frequency"].items():
-        table.add_row(f"{name} times", f"{count:,}", f"{100 * count / facts['rows']:.1f} %")
-    out.print(table)
+    seen = [
+        (f"{name} times", f"{count:,}", f"{100 * count / facts['rows']:.1f} %")
+        for name, count in facts["rows_by_frequency"].items()
+    ]
+    out.print(plain_table(("seen together", "rows", "share"), seen))
     if "labels" in facts:
-        by_label = Table(box=None, pad_edge=False)
-        by_label.add_column("label")
-        by_label.add_column("rows", justify="right")
-        by_label.add_column("seen together", justify="right")
+        by_label = []
         for label, values in facts["labels"].items():
             share = 100 * values["together"] / values["rows"]
-            by_label.add_row(Text(label), f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)")
-        out.print(by_label)
+            by_label.append((label, f"{values['rows']:,}", f"{values['together']:,} ({share:.0f} %)"))
+        out.print(plain_table(("label", "rows", "seen together"), by_label))
     _show_words(out, facts)
     _show_oddities(out, facts)
 
@@ -110,10 +104,12 @@ def _show_oddities(out: Console, facts: dict[str, Any]) -> None:
         )
     if several := facts.get("pairs_with_several_labels"):
         have = many(len(several), "pair has", "pairs have")
-        named = [
-            f"{_shown(odd)} ({', '.join(f'{label} in line {line:,}' for label, line in _labels(odd))})"
-            for odd in several
-        ]
+        named = []
+        for odd in several:
+            given = (
+                f"{label} in line {line:,}" for label, line in zip(odd["labels"], odd["lines"], strict=True)
+            )
+            named.append(f"{_shown(odd)} ({', '.join(given)})")
         print_message(f"{have} several labels: {some_of(named, SHOWN)}", "yellow", out)
     for group in facts.get("similar_labels", ()):
         print_message(similar_labels_sentence(group), "yellow", out)
@@ -132,7 +128,3 @@ def _shown(odd: dict[str, Any]) -> str:
 def _lines(odd: dict[str, Any]) -> str:
     lines = [f"{line:,}" for line in odd["lines"]]
     return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines)}"
-
-
-def _labels(odd: dict[str, Any]) -> Iterable[tuple[str, int]]:
-    return zip(odd["labels"], odd["lines"], strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bagpack.console import hang, hang_parts, many, screen
-from bagpack.wording import describe_block, say_counts, show_probability
+from bagpack.wording import describe_block, first_words, last_words, say_counts, show_probability
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -122,9 +122,9 @@ def shorten(spans: Sequence[Marked], around: int = 60) -> list[Marked]:
     head = "".join(text for text, _ in spans[: marked[0]])
     tail = "".join(text for text, _ in spans[marked[-1] + 1 :])
     if len(head) > around + 10:
-        head = "… " + head[-around:].partition(" ")[2]
+        head = last_words(head, around)
     if len(tail) > around + 10:
-        tail = tail[:around].rpartition(" ")[0] + " …"
+        tail = first_words(tail, around)
     return [(head.lstrip(), ""), *spans[marked[0] : marked[-1] + 1], (tail, "")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bagpack.console import hang, screen
-from bagpack.wording import say_times, show_probability
+from bagpack.wording import first_words, last_words, say_times, show_probability
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -37,36 +37,19 @@ def show_found(found: Found) -> None:
             hang(out, Text(" " * first.cell_len), sentence_text(line))
 
 
-def sentence_text(line: Context, width: int = WIDTH) -> Text:
+def sentence_text(line: Context) -> Text:
     """A sentence with its two words in bold, cut at both ends where it is long."""
     from rich.text import Text
 
     before, left, key, between, key2, right, after = line.pieces
-    inside = len(left + key + between + key2 + right)
-    spare = max(width - inside, 0) // 2
+    spare = max(WIDTH - len(left + key + between + key2 + right), 0) // 2
     text = Text()
-    text.append(_end(before, spare), "dim")
+    text.append(last_words(before, spare), "dim")
     text.append(left)
     text.append(key, "bold")
     text.append(between)
     text.append(key2, "bold")
     text.append(right)
-    text.append(_start(after, spare), "dim")
+    text.append(first_words(after, spare), "dim")
     text.plain = text.plain.replace("\n", " ")
     return text if not text.plain[:1].isspace() else text[len(text.plain) - len(text.plain.lstrip()) :]
-
-
-def _end(text: str, width: int) -> str:
-    """The last words of a text."""
-    if len(text) <= width:
-        return text
-    cut = text[len(text) - width :].partition(" ")[2] if width else ""
-    return f"… {cut}" if text.strip() else text
-
-
-def _start(text: str, width: int) -> str:
-    """The first words of a text."""
-    if len(text) <= width:
-        return text
-    cut = text[:width].rpartition(" ")[0] if width else ""
-    return f"{cut} …" if text.strip() else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bagpack.console import hang, many, screen
+from bagpack.wording import first_words
 
 if TYPE_CHECKING:
     from bagpack.find.relations import Relations
@@ -28,8 +29,4 @@ def show_relations(found: Relations, shown: int) -> None:
         hang(out, Text("   "), Text(listed + (f" and {more:,} more" if more > 0 else "")))
         for own in group.words[:shown]:
             if own.sentence:
-                hang(out, Text("     "), Text(_cut(own.sentence), "dim"))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDTH else f"{text[:WIDTH].rpartition(' ')[0]} …"
+                hang(out, Text("     "), Text(first_words(own.sentence, WIDTH), "dim"))

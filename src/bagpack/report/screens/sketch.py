@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bagpack.explain import PairSketch, WordComparison, WordSketch
-    from bagpack.explain.keyness import Keyword
     from bagpack.explain.words import ComparedCollocate
 
 MIDDLES, REASONS = 6, 5  # shown
@@ -33,10 +32,6 @@ def _list(out: Console, title: str, items: Sequence[str]) -> None:
 
     if items:
         hang(out, Text.assemble("  ", (f"{title}: ", "bold")), Text(", ".join(items)))
-
-
-def _keywords(out: Console, title: str, terms: list[Keyword]) -> None:
-    _list(out, title, [f"{item.term} {item.count:,}" for item in terms])
 
 
 def _show_elsewhere(out: Console, found: PairSketch | WordSketch) -> None:
@@ -108,7 +103,7 @@ def show_pair(found: PairSketch) -> None:
         numbers = " ".join(f"{n:,}" for n in distances)
         out.print(f"{first} … {second}: {say_times(count)}; with 0, 1, 2 … words between: {numbers}")
         for place, title in (("pre", "before"), ("betw", "between"), ("post", "after")):
-            _keywords(out, title, found.terms[f"{sign}{place}"])
+            _list(out, title, [f"{item.term} {item.count:,}" for item in found.terms[f"{sign}{place}"]])
     for middle in found.middles[:MIDDLES]:
         first, second = (found.w1, found.w2) if middle.order == "+" else (found.w2, found.w1)
         out.print(f"  {middle.count:,} × {first} {middle.text} {second}")
