@@ -73,7 +73,8 @@ def place(tmp_path_factory):
             "evaluate my.bp data.tsv --test my.bp",
             "my.bp is a store, but --test must be a file with a data set; name another path",
         ),
-        ("sketch my.bp cat --top 0", "--top 0 shows nothing; give at least 1"),
+        ("sketch my.bp cat --top 0", "--top must be at least 1, not 0"),
+        ("serve my.bp --port 70000", "--port must be 1 to 65535, not 70000"),
         (
             "evaluate my.bp data.tsv --preset modren",
             "--preset modren is unknown; did you mean modern? choose one of paper, words, modern",

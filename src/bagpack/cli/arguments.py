@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import json
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from bagpack.errors import UsageError
+from bagpack.errors import StoreError, UsageError
 
 STORE, SNIPPETS, MATRIX, MODEL, FILE, FOLDER = (
     "a store", "snippets", "a matrix", "a model", "a file", "a directory",
 )  # fmt: skip
-_MANIFESTS = {"corpus": STORE, "snippets": SNIPPETS, "pair-matrix": MATRIX}
+_KINDS = {"corpus": STORE, "snippets": SNIPPETS, "pair-matrix": MATRIX, "model": MODEL}
 _NEEDED = {STORE: "a store (bagpack index makes one)", MODEL: "a model (bagpack train makes one)",
            FILE: "a file with a data set"}  # fmt: skip
 
@@ -37,16 +37,14 @@ class Names:
 
 def kind_at(path: str | Path) -> str | None:
     """What is at a path, as far as its manifest says; None if nothing is, and for standard input."""
-    place = Path(path)
+    if not os.path.isdir(path):
+        return FILE if os.path.exists(path) else None
+    from bagpack.info import kind_of
+
     try:
-        if not place.is_dir():
-            return FILE if place.exists() else None
-        if (place / "model.json").exists():
-            return MODEL
-        manifest = json.loads((place / "manifest.json").read_bytes())
-        return _MANIFESTS.get(str(manifest.get("kind")), FOLDER)
-    except (OSError, ValueError, AttributeError):
-        return FOLDER if place.is_dir() else None
+        return _KINDS.get(kind_of(Path(path)), FOLDER)
+    except StoreError:
+        return FOLDER
 
 
 def check_arguments(parameters: Iterable[inspect.Parameter], given: dict[str, Any]) -> None:

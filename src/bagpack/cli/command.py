@@ -55,11 +55,9 @@ class Group(TyperGroup):
         formatter.write(help_page(self, ctx, True))
 
 
-def add(
-    app: typer.Typer, panel: str, function: Callable[..., None], name: str | None = None, bare: bool = False
-) -> None:
+def add(app: typer.Typer, panel: str, function: Callable[..., None], bare: bool = False) -> None:
     """Add a command to a group of `--help`; without arguments it shows its help, unless `bare` has a meaning."""
-    app.command(name, cls=Command, rich_help_panel=panel, no_args_is_help=not bare)(expanded(function))
+    app.command(cls=Command, rich_help_panel=panel, no_args_is_help=not bare)(expanded(function))
 
 
 class LazyCommands(Mapping[str, Any]):

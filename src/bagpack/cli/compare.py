@@ -45,9 +45,9 @@ def compare(
         common("--pairs", metavar="FILE", help="Compare these pairs, not those of frequent words."),
         Names((FILE,)),
     ] = None,
-    top: Annotated[int, common("--top", help="Number of differences to show.")] = 20,
+    top: Annotated[int, common("--top", help="Number of differences to show.", least=1)] = 20,
     least: Annotated[
-        int, advanced("--least", help="Ignore what occurs less often on both sides together.")
+        int, advanced("--least", help="Ignore what occurs less often on both sides together.", least=1)
     ] = 5,
     b: Annotated[int, advanced("-b", help="Number of unigrams, and of bigrams, in the basis.")] = 1500,
     windows: Windows = "4/2-5-2",
@@ -71,9 +71,6 @@ def compare(
     check_words(w1, w2)
     if w1 is not None and pairs is not None:
         raise UsageError("--pairs compares pairs, and a word its contexts; give one of the two")
-    for option, value in (("--top", top), ("--least", least)):
-        if value < 1:
-            raise UsageError(f"{option} must be at least 1, not {value}")
     check_out(out, "table of differences", overwrite, pairs)
     one = select(store, where)
     if versus is None and one.tokens == one.whole.tokens:

@@ -13,16 +13,21 @@ from bagpack.errors import UsageError, did_you_mean
 Values = Sequence[str] | Callable[[], Iterable[str]]
 
 
-def common(*names: str, help: str, values: Values = (), only: bool = True, **more: Any) -> Any:
+def common(
+    *names: str, help: str, values: Values = (), only: bool = True, least: int | None = None,
+    most: int | None = None, **more: Any,
+) -> Any:  # fmt: skip
     """An option that `--help` describes.
 
     ``values`` complete in the shell; with ``only``, any other value is an error that suggests the nearest one. A value
-    that ends in a colon (``group:``) stands for all that begin with it.
+    that ends in a colon (``group:``) stands for all that begin with it. ``least`` and ``most`` are bounds of a number.
     """
     if values:
         more["autocompletion"] = _completer(values)
         if only:
             more["callback"] = _checker(names[0], values)
+    if least is not None:
+        more["callback"] = _bounded(names[0], least, most)
     return typer.Option(*names, help=help, **more)
 
 
@@ -52,6 +57,16 @@ def _checker(name: str, values: Values) -> Callable[[str | None], str | None]:
             raise UsageError(
                 f"{name} {value} is unknown; {did_you_mean(value, shown)}choose one of {', '.join(shown)}"
             )
+        return value
+
+    return check
+
+
+def _bounded(name: str, least: int, most: int | None) -> Callable[[int], int]:
+    def check(value: int) -> int:
+        if value < least or (most is not None and value > most):
+            allowed = f"at least {least}" if most is None else f"{least} to {most}"
+            raise UsageError(f"{name} must be {allowed}, not {value}")
         return value
 
     return check

@@ -27,12 +27,6 @@ def _page(path: Path | None) -> Path | None:
     return path
 
 
-def _something(top: int) -> int:
-    if top < 1:
-        raise UsageError(f"--top {top} shows nothing; give at least 1")
-    return top
-
-
 # Arguments
 
 Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
@@ -104,7 +98,7 @@ Condition = Annotated[
     common("--condition", help="all, v1v2, v12 or v1v2v12.", values=("all", "v1v2", "v12", "v1v2v12")),
 ]
 Folds = Annotated[int | None, advanced("--folds", help="Number of folds (random 10, lexical 5, group all).")]
-Top = Annotated[int, common("--top", help="Number of results shown.", callback=_something)]
+Top = Annotated[int, common("--top", help="Number of results shown.", least=1)]
 Columns = Annotated[
     str, advanced("--columns", help="The file's column names, such as w1=noun,w2=verb.", metavar="NAMES")
 ]
@@ -127,6 +121,7 @@ ModelOption = Annotated[
 AnyStore = Annotated[
     bool, advanced("--any-store", help="Allow a store other than the one the model was trained on.")
 ]
+Port = Annotated[int, common("--port", help="The port to listen on.", least=1, most=65535)]
 Engine = Annotated[
     str,
     common(

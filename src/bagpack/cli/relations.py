@@ -12,7 +12,6 @@ from bagpack.cli.declaration import common
 from bagpack.cli.option_groups import CountingOptions, SubcorpusOptions
 from bagpack.cli.options import Jobs, Json, Overwrite, Store, Table, check_out
 from bagpack.cli.words import check_words
-from bagpack.errors import UsageError
 
 
 def relations(
@@ -22,7 +21,7 @@ def relations(
     counting: CountingOptions,
     groups: Annotated[int, common("--groups", help="Number of groups, at most.")] = 8,
     words: Annotated[int, common("--words", help="Number of words to group.")] = 200,
-    shown: Annotated[int, common("--shown", help="Words shown for each group.")] = 5,
+    shown: Annotated[int, common("--shown", help="Words shown for each group.", least=1)] = 5,
     out: Table = None,
     overwrite: Overwrite = False,
     jobs: Jobs = -1,
@@ -38,8 +37,6 @@ def relations(
     from bagpack.sources import open_source
 
     check_words(word)
-    if shown < 1:
-        raise UsageError(f"--shown {shown} shows nothing; give at least 1")
     check_out(out, "table of words", overwrite)
     source = open_source(subcorpus.store(store))
     found = group_relations(

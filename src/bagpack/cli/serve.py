@@ -9,7 +9,7 @@ from typing import Annotated
 from bagpack import console
 from bagpack.cli.declaration import advanced, common
 from bagpack.cli.option_groups import SubcorpusOptions
-from bagpack.cli.options import AnyStore, ModelOption, Store
+from bagpack.cli.options import AnyStore, ModelOption, Port, Store
 from bagpack.errors import UsageError, missing_extra
 
 
@@ -21,7 +21,7 @@ def serve(
         list[str] | None, common("--data", metavar="FILE", help="A table of pairs to offer; repeatable.")
     ] = None,
     host: Annotated[str, common("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, common("--port", help="The port to listen on.")] = 8765,
+    port: Port = 8765,
     allow_host: Annotated[
         list[str] | None, advanced("--allow-host", help="Another name the server is called by; repeatable.")
     ] = None,
@@ -80,8 +80,6 @@ def show_address(host: str, port: int, what: str, path: str = "") -> str:
 
 def check_free(host: str, port: int) -> None:
     """Report an address that cannot be used."""
-    if not 1 <= port <= 65535:
-        raise UsageError(f"--port {port} is out of range; give 1 to 65535")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:

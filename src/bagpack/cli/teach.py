@@ -19,11 +19,10 @@ from bagpack.cli.option_groups import (
     SearchOptions,
     SubcorpusOptions,
 )
-from bagpack.cli.options import Columns, Store, parse_columns
+from bagpack.cli.options import Columns, Port, Store, parse_columns
 from bagpack.cli.progress import work_progress
 from bagpack.cli.serve import check_free, import_server, show_address
 from bagpack.cli.words import check_words
-from bagpack.errors import UsageError
 
 STRATEGIES = ("mix", "uncertainty", "rank", "random")
 
@@ -52,10 +51,10 @@ def teach(
     ] = "mix",
     columns: Columns = "",
     candidates: Annotated[
-        int, advanced("--candidates", help="Number of candidates, the best by the first model.")
+        int, advanced("--candidates", help="Number of candidates, the best by the first model.", least=1)
     ] = 5_000,
     host: Annotated[str, advanced("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, common("--port", help="The port to listen on.")] = 8765,
+    port: Port = 8765,
     no_browser: Annotated[bool, common("--no-browser", help="Only print the address of the page.")] = False,
 ) -> None:
     """Teach a relation by saying yes or no to candidates, in the browser.
@@ -78,8 +77,6 @@ def teach(
     from bagpack.sources import open_source
 
     check_words(search.w1, search.w2)
-    if candidates < 1:
-        raise UsageError(f"--candidates must be at least 1, not {candidates}")
     check_free(host, port)
     source = open_source(subcorpus.store(store))
     file = AnswerFile(

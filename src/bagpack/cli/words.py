@@ -39,13 +39,11 @@ def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
 
 def _other_parts(corpus: Corpus, word: str) -> str:
     """The parts of speech under which a word occurs, if it has another one behind it; empty if it does not occur."""
-    from bagpack.contexts.targets import find_occurrences, resolve_targets
+    from bagpack.contexts.targets import resolve_targets
     from bagpack.corpus.text.tagsets import UNIVERSAL, split_tag
+    from bagpack.explain.collocates import occurrences
 
     stem, tag = split_tag(word)
     named = [f"{stem}/{name}" for name in UNIVERSAL]
     targets = [target for target in resolve_targets(corpus, named) if target] if tag and corpus.tags else []
-    counts = [
-        sum(int(find_occurrences(shard, [one]).counts[0]) for shard in corpus.shards) for one in targets
-    ]
-    return ", ".join(f"{one} ({count:,})" for one, count in zip(targets, counts, strict=True))
+    return ", ".join(f"{one} ({occurrences(corpus, one):,})" for one in targets)
