@@ -43,12 +43,6 @@ def two_point_decisions(gram: Floats, positive: int, negative: int, rows: Sequen
     return np.asarray(alpha * (gram[positive, at] - gram[negative, at] - bias))
 
 
-def _rounds(
-    gram: Floats, positive: int, negatives: Sequence[int], choices: Sequence[int], C: float
-) -> Floats:
-    return np.array([two_point_decisions(gram, positive, negative, choices, C) for negative in negatives])
-
-
 def elect(values: Floats) -> tuple[Ints, Floats]:
     """The choices with most rounds won (a tied round is shared), ties by summed value; and those sums."""
     wins = np.zeros(values.shape[1])
@@ -104,7 +98,8 @@ def solve_analogies(
     """
     if progress:
         progress("features", 0, 0)
-    if get_preset(preset).analogies_by_cosine:
+    preset = get_preset(preset)
+    if preset.analogies_by_cosine:
         return solve_by_cosines(counts, questions, conditions, preset, transductive=transductive)
     if len(questions) < 2:
         raise InputError(
@@ -115,7 +110,6 @@ def solve_analogies(
     if rounds < 1:
         raise UsageError(f"at least 1 round is needed, not {rounds}")
     check_found(counts)
-    preset = get_preset(preset)
     wanted = {condition: preset.blocks_of(condition) for condition in conditions}
     rng = generator_of(seed)
     size = min(rounds, len(questions) - 1)
@@ -128,7 +122,7 @@ def solve_analogies(
         names = list(dict.fromkeys(name for blocks in wanted.values() for name in blocks))
         for condition, gram in condition_grams(weight_blocks(counts, names, preset), wanted):
             values[condition] = [
-                _rounds(gram, stems[i], negatives[i], question.choices, C)
+                np.array([two_point_decisions(gram, stems[i], k, question.choices, C) for k in negatives[i]])
                 for i, question in enumerate(questions)
             ]
     else:

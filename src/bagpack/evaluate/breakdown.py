@@ -10,8 +10,6 @@ from bagpack.evaluate.metrics import label_scores, pooled_correlation, rating_sc
 from bagpack.evaluate.results import Breakdown, Bucket, ConditionResult
 from bagpack.evaluate.splits import group_codes
 from bagpack.learn.targets import Targets, decode
-from bagpack.vectors.coverage import frequency_bands
-from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints
@@ -24,14 +22,14 @@ def fold_scores(targets: Targets, decisions: Floats, left_out: Sequence[str]) ->
     return label_scores(targets, decisions, decode(targets.kind, decisions), left_out)
 
 
-def groups_of(groups: Sequence[Hashable], tested: Bools) -> list[tuple[str, Bools]]:
+def tested_groups(groups: Sequence[Hashable], tested: Bools) -> list[tuple[str, Bools]]:
     """Each group's name and its tested rows, in order of appearance."""
     names, codes = group_codes(groups)
     parts = [(str(name), (codes == code) & tested) for code, name in enumerate(names)]
     return [(name, rows) for name, rows in parts if rows.any()]
 
 
-def _breakdown(
+def break_down(
     parts: Sequence[tuple[str, Bools]],
     column: str,
     correlation: str,
@@ -40,7 +38,10 @@ def _breakdown(
     results: dict[str, ConditionResult],
     left_out: Sequence[str],
 ) -> Breakdown:
-    """Each condition's score in each part of the rows, NaN where a part has none."""
+    """Each condition's score in each part of the rows, over the pooled out-of-fold answers; NaN for an empty part.
+
+    ``correlation`` is the name of the metric of ratings.
+    """
     metric = {"rating": correlation, "multilabel": "f1_macro"}.get(targets.kind, "accuracy")
 
     def score(result: ConditionResult, rows: Bools) -> float:
@@ -55,29 +56,3 @@ def _breakdown(
         for name, rows in parts
     ]
     return Breakdown(metric, buckets, column)
-
-
-def seen_bands(
-    counts: BlockMatrix,
-    targets: Targets,
-    fold_of: Ints,
-    results: dict[str, ConditionResult],
-    left_out: Sequence[str],
-) -> Breakdown:
-    """Scores by how often the pair was seen together, over the pooled out-of-fold answers."""
-    parts = [(name, band & (fold_of >= 0)) for name, band in frequency_bands(counts.seen).items()]
-    return _breakdown(parts, "", "spearman_pooled", targets, fold_of, results, left_out)
-
-
-def by_group(
-    groups: Sequence[Hashable],
-    column: str,
-    targets: Targets,
-    fold_of: Ints,
-    results: dict[str, ConditionResult],
-    left_out: Sequence[str],
-) -> Breakdown:
-    """Scores by group, over the pooled out-of-fold answers."""
-    return _breakdown(
-        groups_of(groups, fold_of >= 0), column, "spearman", targets, fold_of, results, left_out
-    )

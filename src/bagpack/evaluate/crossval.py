@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack import names
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate.breakdown import by_group, fold_scores, seen_bands
+from bagpack.evaluate.breakdown import break_down, fold_scores, tested_groups
 from bagpack.evaluate.comparison import Comparison, Score, compare, correlation_interval, interval
 from bagpack.evaluate.metrics import confusion_matrix, pooled_correlation, rank_correlation
 from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
@@ -23,6 +23,7 @@ from bagpack.learn.fitting import SvmSettings, fit_conditions, folds_at_once, sh
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
 from bagpack.parallel import Progress, Shared, delayed, share, with_progress
+from bagpack.vectors.coverage import frequency_bands
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
@@ -189,6 +190,8 @@ def cross_validate(
         Fold(split.name, len(split.train), len(split.test), split.dropped, answer.seconds)
         for split, answer in zip(splits, answers, strict=True)
     ]
+    bands = [(name, band & tested) for name, band in frequency_bands(counts.seen).items()]
+    answered = targets, fold_of, results, left_out
     return Evaluation(
         kind="ratings" if targets.kind == "rating" else "relations",
         classes=targets.classes,
@@ -199,10 +202,10 @@ def cross_validate(
         conditions=condition_results,
         baselines=baseline_results,
         comparisons=_comparisons(condition_results, baseline_results, splits, main),
-        buckets=seen_bands(counts, targets, fold_of, results, left_out),
+        buckets=break_down(bands, "", "spearman_pooled", *answered),
         groups=None
         if groups is None
-        else by_group(groups, group_column, targets, fold_of, results, left_out),
+        else break_down(tested_groups(groups, tested), group_column, "spearman", *answered),
         transductive=transductive,
         settings=settings,
         notes=[
@@ -282,17 +285,14 @@ def _gather(
     confusion = None
     if targets.kind == "rating":
         predicted = decisions[:, 0]
-        metrics = {**_correlations(predicted, targets.ratings, fold_of, unit_of), **_but("spearman", metrics)}
+        del metrics["spearman"]  # by fold
+        metrics = {**_correlations(predicted, targets.ratings, fold_of, unit_of), **metrics}
     elif targets.kind == "multilabel":
         predicted = np.where(tested[:, None], decode(targets.kind, np.nan_to_num(decisions)), False)
     else:
         predicted = np.where(tested, decode(targets.kind, np.nan_to_num(decisions)), -1)
         confusion = confusion_matrix(targets[tested], predicted[tested])
     return ConditionResult(name, metrics, decisions, predicted, confusion)
-
-
-def _but(name: str, metrics: dict[str, Score]) -> dict[str, Score]:
-    return {metric: score for metric, score in metrics.items() if metric != name}
 
 
 def _correlations(predicted: Floats, ratings: Floats, fold_of: Ints, unit_of: Ints) -> dict[str, Score]:

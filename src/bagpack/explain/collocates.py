@@ -19,7 +19,7 @@ from bagpack.corpus.store.function_words import (
     is_function_word,
 )
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
-from bagpack.explain.keyness import CHANCE, LEAST, log_dice, log_likelihood, numbers_of, spread
+from bagpack.explain.keyness import CHANCE, LEAST, Keyword, log_dice, log_likelihood, numbers_of, spread
 from bagpack.explain.lines import corpora_of
 from bagpack.explain.patterns import (
     CLOSED,
@@ -43,13 +43,9 @@ NEARBY = {"nouns nearby": ("NOUN", "PROPN"), "verbs nearby": ("VERB",), "adjecti
 
 
 @dataclass(frozen=True)
-class Collocate:
+class Collocate(Keyword):
     """A word in a pattern: its count there, the count by chance, log-likelihood ratio and logDice."""
 
-    term: str
-    count: int
-    expected: float
-    llr: float
     logdice: float
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bagpack.evaluate.metrics import rating_scores
 from bagpack.learn.model import LinearModel
 from bagpack.tasks.dataset import Dataset
 from bagpack.tasks.pairs import PairList
@@ -146,12 +147,8 @@ def _judge_ratings(matrix: BlockMatrix, data: Dataset | PairList, answers: Any) 
         )  # fmt: skip
     if not rated:
         return Judged("pairs", rows, [], {}, {}, [], [])
-    from scipy.stats import spearmanr
-
-    scores = {"mae": round(float(np.mean([row.gap or 0.0 for row in rows])), 6)}
     assert isinstance(data, Dataset)
-    rho = float(spearmanr(answers, data.scores).statistic) if len(rows) > 2 else float("nan")
-    if np.isfinite(rho):
-        scores["spearman"] = round(rho, 6)
+    found = rating_scores(data.scores, answers)
+    scores = {name: round(found[name], 6) for name in ("mae", "spearman") if np.isfinite(found[name])}
     worst = sorted(rows, key=lambda row: (-(row.gap or 0.0), row.row))
     return Judged("ratings", rows, [row.row for row in worst], scores, {}, [], [])

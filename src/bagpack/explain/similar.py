@@ -112,7 +112,7 @@ def surprisal(matrix: BlockMatrix, tokens: int) -> Floats | None:
 
 
 def weighted(counts: Csr, term_weights: Floats | None) -> Csr:
-    """ln(1 + count) times the term's weight, each row of unit length; a row of zeros stays one."""
+    """ln(1 + count) times the term's weight, each row of unit length; all-zero rows are unchanged."""
     rows = counts.astype(np.float64)
     rows.data = np.log1p(rows.data)
     if term_weights is not None:

@@ -157,7 +157,8 @@ def sketch_word(
     >>> [collocate.term for collocate in sketch_word(store, "doctor")["before"]]
     ['old']
     """
-    _check_order(by)
+    if by not in ORDERS:
+        raise UsageError(f"collocates cannot be sorted by {by}; choose one of {', '.join(ORDERS)}")
     source = as_source(source)
     windows = windows or Windows()
     target = source.resolve([word])[0]
@@ -239,11 +240,6 @@ def _compare(
     first = sorted(parts[0], key=lambda item: -item.llr)[:top]
     both = sorted(parts[1], key=lambda item: -min(score or 0.0 for score in item.logdice))[:top]
     return ComparedPattern(name, sizes, first, both, sorted(parts[2], key=lambda item: item.llr)[:top])
-
-
-def _check_order(by: str) -> None:
-    if by not in ORDERS:
-        raise UsageError(f"collocates cannot be sorted by {by}; choose one of {', '.join(ORDERS)}")
 
 
 def _forms(corpus: Corpus, target: Target) -> list[Form]:
