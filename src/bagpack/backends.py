@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -241,7 +241,8 @@ def _spark(address: str | None, workers: int, timeout: float) -> Iterator[dict[s
     if address is None or address.startswith("local"):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     # Workers run whatever `python3` is otherwise, and end in a TypeError that says nothing of it.
-    with _environment("PYSPARK_PYTHON", sys.executable), warnings.catch_warnings():
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with warnings.catch_warnings():
         for untroubling in (".*stage-level scheduling", "Spark session is not provided"):
             warnings.filterwarnings("ignore", message=untroubling)
         try:
@@ -261,17 +262,3 @@ def has_java() -> bool:
     """Whether there is a Java where Spark looks for one."""
     home = os.environ.get("JAVA_HOME")
     return bool(home and (Path(home) / "bin" / "java").exists()) or shutil.which("java") is not None
-
-
-@contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    """The variable, unless the user has set it."""
-    if name in os.environ:
-        yield
-        return
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        with suppress(KeyError):
-            del os.environ[name]

@@ -103,7 +103,7 @@ def unguarded(text: str) -> str:
 
 def _flat(text: str) -> str:
     """A cell of TSV cannot contain what ends cells and lines."""
-    return " ".join(re.split(r"[\t\r\n]+", text)) if re.search(r"[\t\r\n]", text) else text
+    return re.sub(r"[\t\r\n]+", " ", text)
 
 
 def _workbook(path: Path, rows: Iterable[Sequence[Cell]]) -> bytes:
