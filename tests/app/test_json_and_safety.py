@@ -181,7 +181,7 @@ def test_any_word_has_a_page(web):
         assert answer.status_code == 404 and "nosuchword" in answer.text, url
 
 
-def test_a_bad_request_is_told_in_a_sentence(web):
+def test_a_bad_request_is_answered_with_a_sentence(web):
     for url, hint in (
         ("/concordance.json?w1=the&sort=colour", "colour"), ("/concordance.json?w1=the&page=0", "page"),
         ("/concordance.json?w1=the&size=100000", "size"), ("/lines.json?w1=the&w2=a&feature=nonsense", "nonsense"),
@@ -232,7 +232,7 @@ def test_no_file_can_be_named(web, server, world):
             status = raw.makefile("rb").readline()
         assert b" 404 " in status, path
     shown = web.get("/index.json").text + web.get("/model.json").text + web.get("/dataset.json").text
-    assert str(world) not in shown  # nor does any page tell where things lie
+    assert str(world) not in shown  # no page shows where files are stored
 
 
 def test_uploads_are_bounded_and_from_here(web):

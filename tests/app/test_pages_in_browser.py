@@ -22,9 +22,9 @@ def test_type_a_pair_open_a_feature_read_its_lines(visit):
     feature = page.locator("details.feature").first
     feature.locator("summary").click()
     feature.locator(".linelist li").first.wait_for()
-    told = feature.locator(".lines p").first.inner_text()
+    reported = feature.locator(".lines p").first.inner_text()
     shown = feature.locator(".linelist li").count()
-    assert told.startswith(f"{shown} of ")
+    assert reported.startswith(f"{shown} of ")
     assert (
         "kinda01" in feature.locator("mark").all_inner_texts()
         or "kindb01" in feature.locator("mark").all_inner_texts()
@@ -241,7 +241,7 @@ def test_the_first_page_offers_pairs_of_the_data_set(visit, world):
     assert page.inner_text("h1") == offered[0]
 
 
-def test_an_upload_without_the_columns_is_told_what_a_browser_can_do(visit, tmp_path):
+def test_an_upload_without_the_columns_says_what_a_browser_can_do(visit, tmp_path):
     (tmp_path / "bad.tsv").write_text("left\tright\tx\ncat\tpurr\t1\n")
     page = visit("/dataset")
     assert "--data" in page.inner_text("main table")
@@ -261,7 +261,7 @@ def test_the_model_page_has_words_for_every_feature(visit):
         assert not text.startswith(("pair:", "v1", "v2"))
 
 
-def test_a_word_with_itself_is_told_once(visit):
+def test_a_word_with_itself_is_shown_once(visit):
     page = visit("/pair/the/the")
     tiles = page.locator(".tiles dt").all_inner_texts()
     assert tiles == ["the", "the … the"]

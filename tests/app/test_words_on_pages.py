@@ -41,8 +41,8 @@ def test_a_page_leads_to_the_lemma_that_a_form_mostly_is(get, url):
     page = get(url)
     assert page.status_code == 200
     assert 'The form saw mostly counts as <a href="/word/see">see</a> (3 times)' in page.text
-    [told] = get(f"{url}.json").json()["sketch"]["elsewhere"]
-    assert told == {"word": "saw", "count": 1, "key": "see", "form_count": 3}
+    [reported] = get(f"{url}.json").json()["sketch"]["elsewhere"]
+    assert reported == {"word": "saw", "count": 1, "key": "see", "form_count": 3}
 
 
 def test_nothing_is_said_of_other_words(get):

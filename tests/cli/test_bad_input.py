@@ -87,13 +87,13 @@ def test_a_file_without_read_permission(write, tmp_path, cli):
             os.setgid(65534)
             os.setuid(65534)
             done = cli("index", source, "--out", mine / "store.bp", "-j", 1)
-            (mine / "told").write_text(f"{done.code} {done.err}")
+            (mine / "reported").write_text(f"{done.code} {done.err}")
         finally:
             os._exit(0)
     os.waitpid(child, 0)
-    told = (mine / "told").read_text()
-    assert told.startswith(f"1 bagpack: {source} cannot be read: Permission denied; check the name")
-    assert [path.name for path in mine.iterdir()] == ["told"]
+    reported = (mine / "reported").read_text()
+    assert reported.startswith(f"1 bagpack: {source} cannot be read: Permission denied; check the name")
+    assert [path.name for path in mine.iterdir()] == ["reported"]
 
 
 def test_a_directory_in_which_nothing_can_be_written(cli, write, tmp_path):
@@ -205,7 +205,7 @@ def test_an_empty_word(fails, builds, write):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("4\tw\tw", "a.conllu:4 has 3 columns where CoNLL-U has 10: '4\\tw\\tw'"),
         ("6\tw\tw" + "\t_" * 7, "a.conllu:4 has a word id out of sequence"),
@@ -214,16 +214,16 @@ def test_an_empty_word(fails, builds, write):
         ("4\t\tw" + "\t_" * 7, "a.conllu:4 has an empty word"),
     ],
 )
-def test_malformed_conllu(line, told, fails, builds, write):
+def test_malformed_conllu(line, reported, fails, builds, write):
     source = write("a.conllu", CONLLU + line + "\n\n")
     sentence = fails(source)
-    assert told in sentence
+    assert reported in sentence
     assert "--bad-lines skip ignores such lines and counts them" in sentence
     assert "1 line that did not fit" in builds(source, "--bad-lines", "skip")
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ('{"body": "x"}', "a.jsonl:2 has no field 'text' (it has: body); name the field with --text-field"),
         ('{"text": 5}', "a.jsonl:2 has a field 'text' that is no string"),
@@ -231,9 +231,9 @@ def test_malformed_conllu(line, told, fails, builds, write):
         ("[1]", "a.jsonl:2 is JSON but no object"),
     ],
 )
-def test_json_lines_without_the_field(line, told, fails, builds, write):
+def test_json_lines_without_the_field(line, reported, fails, builds, write):
     source = write("a.jsonl", '{"text": "Lions sleep."}\n' + line + "\n")
-    assert told in fails(source)
+    assert reported in fails(source)
     assert "1 line that did not fit" in builds(source, "--bad-lines", "skip")
 
 

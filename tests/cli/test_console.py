@@ -84,7 +84,7 @@ def test_wrong_usage_exits_with_2(args, cli, tmp_path, write, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (["--format", "pdf"], "--format pdf is unknown; choose one of auto, conllu"),
         (["--encoding", "klingon"], "--encoding klingon is not a known encoding; try utf-8 or latin-1"),
@@ -95,10 +95,10 @@ def test_wrong_usage_exits_with_2(args, cli, tmp_path, write, monkeypatch):
         (["--lang", "xx"], "no lemmas for --lang 'xx'"),
     ],
 )
-def test_values_that_only_the_input_can_disprove(options, told, cli, tmp_path, write):
+def test_values_that_only_the_input_can_disprove(options, reported, cli, tmp_path, write):
     done = cli("index", write("x.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1, *options)
     assert done.code == 2
-    assert told in done.err
+    assert reported in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
 
 
@@ -106,8 +106,8 @@ def test_json_quiet_and_the_summary(cli, tmp_path, write):
     source = write("a.txt", "Lions sleep. Cats too.\n")
     quiet = cli("index", source, "--out", tmp_path / "q", "-j", 1, "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
-    told = json.loads(cli("index", source, "--out", tmp_path / "j", "-j", 1, "--json").out)
-    assert {name: told[name] for name in ("tokens", "sentences", "documents", "types", "new_tokens")} == {
+    reported = json.loads(cli("index", source, "--out", tmp_path / "j", "-j", 1, "--json").out)
+    assert {name: reported[name] for name in ("tokens", "sentences", "documents", "types", "new_tokens")} == {
         "tokens": 6, "sentences": 2, "documents": 1, "types": 5, "new_tokens": 6,
     }  # fmt: skip
     plain = cli("index", source, "--out", tmp_path / "p", "-j", 1)
@@ -276,9 +276,9 @@ def test_learning_has_progress_too(cli, tmp_path, write):
         "train", tmp_path / "s.bp", data, "--folds", 3, "--out", tmp_path / "m", "-j", 1
     )
     assert code == 0
-    told = ["choosing the basis", "counting words", "counting pairs", "weighting the contexts"]
-    told += ["training, fold 1 of 3", "training on all rows"]
-    places = [shown.index(words) for words in told]
+    reported = ["choosing the basis", "counting words", "counting pairs", "weighting the contexts"]
+    reported += ["training, fold 1 of 3", "training on all rows"]
+    places = [shown.index(words) for words in reported]
     assert places == sorted(places)
     # A bar that is full goes away: nothing of counting is drawn once training has begun.
     assert "counting" not in shown[places[-2] :]
@@ -423,7 +423,7 @@ def test_numbers_for_people():
     [("forms", " "), ("queries", "cat", ""), ("contexts", "s.bp", ""), ("sketch", "s.bp", ""),
      ("explain", "m.model", "", "b"), ("similar", "s.bp", "a", " ", "--among", "p.tsv")],
 )  # fmt: skip
-def test_an_empty_word_is_told(cli, command):
+def test_an_empty_word_is_reported(cli, command):
     done = cli(*command)
     assert done.code == 2
     assert done.err == "bagpack: a word is empty; name one, or two in quotes such as 'ice cream'\n"

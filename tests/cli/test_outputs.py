@@ -70,7 +70,7 @@ def test_a_text_a_data_set_and_a_page_of_others_are_left_alone(cli, report, mode
         assert path.read_bytes() == before
 
 
-def test_it_is_told_before_the_work(cli, report, tmp_path):
+def test_it_is_reported_before_the_work(cli, report, tmp_path):
     _, _, missing, *rest = report(tmp_path)
     assert refuses(cli("evaluate", "no-such-store", missing, *rest), f"{tmp_path} is a directory")
     nowhere = tmp_path / "none" / "r.html"

@@ -102,7 +102,7 @@ def test_predictions_as_a_table(cli, shop, data, tmp_path):
     assert data.read_text() == PAIRS
 
 
-def test_picks_as_a_table_and_the_answer_beside_them(cli, shop, tmp_path, write):
+def test_picks_as_a_table_next_to_the_answers(cli, shop, tmp_path, write):
     asked = [
         {"stem": ["cat", "lion"], "choice": [["hammer", "nail"], ["lion", "cat"]], "answer": 1},
         {"stem": ["hammer", "nail"], "choice": [["nail", "hammer"], ["lion", "cat"]], "answer": 0},
@@ -136,12 +136,12 @@ def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):
     )
     done = cli("check", shop, data, "--out", tmp_path / "c.xlsx")
     assert done.code == 0, done.err
-    told = " ".join(done.out.split())
-    assert "1 pair has several labels: cat – lion (Part of in line 2, part of in line 3)" in told
+    reported = " ".join(done.out.split())
+    assert "1 pair has several labels: cat – lion (Part of in line 2, part of in line 3)" in reported
     assert (
         "labels that differ only in case, spaces or hyphens: 'Part of' (1 row), 'part of' (1 row); if they are one "
         "label, replace 'part of' by 'Part of'"
-    ) in told
+    ) in reported
     assert cells_of(tmp_path / "c.xlsx") == [
         ["line", "w1", "w2", "target", "together", "unknown words", "remarks"],
         [2, "cat", "lion", "Part of", 9, "", "several labels; similar labels"],

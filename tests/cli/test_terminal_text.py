@@ -61,9 +61,9 @@ def test_a_terminal_obeys_no_corpus(store):
 
 
 def test_nor_in_json_in_tables_and_in_errors(cli, store, write, tmp_path):
-    told = cli("contexts", store, "lion", "cat", "--json").out
-    assert not set(told) & {"\x1b", "\x07", "\x9b"}
-    assert json.loads(told)["contexts"][0]["document"] == f"doc{EVIL}"
+    reported = cli("contexts", store, "lion", "cat", "--json").out
+    assert not set(reported) & {"\x1b", "\x07", "\x9b"}
+    assert json.loads(reported)["contexts"][0]["document"] == f"doc{EVIL}"
     data = write("d.tsv", f"w1\tw2\tlabel\nlion\tcat\t{EVIL}\nlion\tcat\tx\n")
     checked = cli("check", store, data)
     assert checked.code == 0, checked.err

@@ -53,11 +53,11 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
     out = tmp_path / "m.bpm"
     done = cli("vectors", store, pairs, "--out", out, "-b", 4, "--limit", 2)
     assert done.code == 0, done.err
-    told = " ".join(done.err.split())
-    assert "4 pairs of 4 words, 80 features; 3 seen together, 1 never" in told
-    assert "1 row repeats a pair; each pair was counted once" in told
-    assert "1 unknown word, a zero vector: unicorn" in told
-    assert "2 pairs occur more than 2 times; only 2 of each were counted: cat lion (9)" in told
+    reported = " ".join(done.err.split())
+    assert "4 pairs of 4 words, 80 features; 3 seen together, 1 never" in reported
+    assert "1 row repeats a pair; each pair was counted once" in reported
+    assert "1 unknown word, a zero vector: unicorn" in reported
+    assert "2 pairs occur more than 2 times; only 2 of each were counted: cat lion (9)" in reported
     matrix = BlockMatrix.open(out)
     assert len(matrix) == 4
     assert len(matrix.distinct_pairs.members) == 2
@@ -187,7 +187,7 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
 
 
 def test_check_says_what_evaluate_would(cli, store, write):
-    for table, told in (
+    for table, reported in (
         ("word1\tword2\trel\ncat\tlion\thyper\n",
          "neither a label nor a score column (found: word1, word2, rel); name one with --columns label=NAME"),
         ("w1\tw2\tlabel\tscore\ncat\tlion\thyper\t1\n", "both a label (label) and a score (score)"),
@@ -200,15 +200,16 @@ def test_check_says_what_evaluate_would(cli, store, write):
         data = write("data.tsv", table)
         done = cli("check", store, data)
         assert done.code == 0
-        if not told:
+        if not reported:
             assert "evaluate cannot" not in done.out
             continue
-        assert f"evaluate cannot use it: {told}" in done.out.replace(f"{data} has ", "")
+        assert f"evaluate cannot use it: {reported}" in done.out.replace(f"{data} has ", "")
         refused = cli("evaluate", store, data, "--condition", "v12")
         assert refused.code == 1
-        assert told.partition(";")[0].partition(" of the")[0] in refused.err
+        assert reported.partition(";")[0].partition(" of the")[0] in refused.err
         assert (
-            told.partition(";")[0] in json.loads(cli("check", store, data, "--json").out)["not_for_evaluate"]
+            reported.partition(";")[0]
+            in json.loads(cli("check", store, data, "--json").out)["not_for_evaluate"]
         )
     renamed = write("data.tsv", "w1\tw2\trel\n" + "".join(f"cat\tw{at}\t{at % 2}\n" for at in range(20)))
     assert "evaluate cannot" not in cli("check", store, renamed, "--columns", "label=rel").out

@@ -47,7 +47,7 @@ def test_values_are_sums_of_centred_cosines(counts_and_questions, transductive):
     assert "nothing was trained" in found.notes[0]
 
 
-def test_the_switch_brings_the_machines_back(counts_and_questions):
+def test_the_switch_brings_the_svm_back(counts_and_questions):
     counts, questions = counts_and_questions
     found = solve_analogies(counts, questions, preset=replace(modern(), analogies_by_cosine=False))
     assert found.settings["rounds"] == 3

@@ -131,15 +131,15 @@ def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, w
     path = world / f"m{settings['limit']}{settings['sample']}.model"
     every = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--label", "all").out
     assert every.count(" bias ") == every.count("weaker reasons together") == 3
-    told = cli("explain", path, "kinda01", "kindb01", "--top", 2).out
-    assert told.count(" bias ") == told.count("weaker reasons together") == 2
+    reported = cli("explain", path, "kinda01", "kindb01", "--top", 2).out
+    assert reported.count(" bias ") == reported.count("weaker reasons together") == 2
 
     def heads(text):
         lines = text.splitlines()
         return [lines[i - 1].split()[0] for i, line in enumerate(lines) if " bias " in line]
 
-    assert heads(told) == heads(every)[:2]
-    after = told.split("the other label")[1].splitlines()
+    assert heads(reported) == heads(every)[:2]
+    after = reported.split("the other label")[1].splitlines()
     assert len(after) == 2 and re.fullmatch(
         r"  +(< |> )?\d+ %  " + heads(every)[2] + r"  [+-]\d\.\d{3}", after[1]
     )

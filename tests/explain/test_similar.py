@@ -64,7 +64,7 @@ def test_a_similarity_is_the_cosine_by_hand(source):
     assert alone.similarity == entry.similarity  # whatever else is on the list
 
 
-def test_what_is_missing_is_told(source):
+def test_what_is_missing_is_reported(source):
     found = similar_pairs(source, ("kinda01", "nosuch"), pairs_of("kind")[:4], b=30)
     assert found.unknown == ["nosuch"] and any("never seen together" in note for note in found.notes)
     assert found.ranked["v12"] == [] and found.ranked["v1"]

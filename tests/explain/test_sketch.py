@@ -87,7 +87,7 @@ def test_a_pair_sketch_is_what_plain_counting_gives(source, sentences, pair):
     assert all(line["key"].lower() in pair for line in found.examples)
 
 
-def test_many_observations_are_sampled_evenly_and_it_is_told(source, monkeypatch):
+def test_many_observations_are_sampled_evenly_and_it_is_reported(source, monkeypatch):
     monkeypatch.setattr(sketch_module, "MOST", 20)
     found = sketch_pair(source, "sun", "moon")
     assert found.sampled == 20 < found.together and sum(found.distances_plus) == found.n_plus
@@ -145,7 +145,7 @@ def test_pages_make_the_whole_concordance(source, words, sort):
     assert [key(line) for line in lines] == sorted(map(key, lines))
 
 
-def test_sorting_is_bounded_and_told(source, monkeypatch):
+def test_sorting_is_bounded_and_says_so(source, monkeypatch):
     monkeypatch.setattr("bagpack.explain.browse.SORTED", 25)
     page = Browser(source, ["sun"]).lines(20, 10, "left")
     assert len(page.lines) == 5 and page.reachable == 25 and "taken evenly" in page.note
