@@ -27,13 +27,13 @@ check: setup  # a minute, for daily work: lint, types, and the tests that need n
 	@$(MAKE) --no-print-directory -j 2 lint quick
 
 quick:
-	$(BIN)/python -m pytest -q -m "not slow and not costly" -n auto --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not slow and not costly" --hypothesis-profile quick -n auto --dist loadfile tests/contexts tests/vectors tests/learn tests/evaluate tests/tasks $(TEST_ARGS)
 
 test: setup tools  # lint and types are checked while the tests run
 	@$(MAKE) --no-print-directory -j 2 lint pytest
 
 pytest: setup
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(TEST_ARGS)
 
 test-all: setup lint tools
 	$(BIN)/python -m pytest -n auto --dist loadfile $(TEST_ARGS)

@@ -15,7 +15,8 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 # Kernels are loaded or compiled on first use, so a deadline would measure that.
-settings.register_profile("bagpack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("bagpack", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+settings.register_profile("quick", settings.get_profile("bagpack"), max_examples=15)
 settings.load_profile("bagpack")
 
 

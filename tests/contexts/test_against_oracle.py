@@ -5,7 +5,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bagpack.basis import Basis, BasisChoice
@@ -35,7 +35,6 @@ def features(corpus, pair, terms, *, tagged=False, **options):
     return {names[column]: int(value) for column, value in zip(row.indices, row.data, strict=True)}
 
 
-@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=sentences_of_words,
     one=targets,
@@ -89,7 +88,6 @@ one_word = st.sampled_from([*TAGGED, "a", "b"])
 tagged_targets = st.one_of(one_word, st.tuples(one_word, one_word).map(" ".join))
 
 
-@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=st.lists(st.lists(st.sampled_from(TAGGED), min_size=1, max_size=14), min_size=1, max_size=12),
     one=tagged_targets,
@@ -125,7 +123,6 @@ kinds_of_terms = st.sampled_from([(True, False), (False, True), (True, True)])
 
 
 @pytest.mark.costly
-@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=tagged_sentences,
     kind=kinds_of_terms,
@@ -155,7 +152,6 @@ def test_terms_with_parts_of_speech_equal_the_oracle(
 
 
 @pytest.mark.costly
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=tagged_sentences,
     kind=kinds_of_terms,
@@ -203,7 +199,6 @@ def test_a_basis_of_content_or_function_words(tmp_path, words, kind):
     assert found == oracle.basis_terms(read, 100, *kind, kept=kept)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(sentences=sentences_of_words, b=st.integers(1, 40), cuts=st.lists(st.integers(1, 11), max_size=2))
 def test_basis_equals_the_oracle(sentences, b, cuts):
     with tempfile.TemporaryDirectory() as folder:

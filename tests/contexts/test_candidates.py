@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bagpack.basis import Basis
@@ -49,7 +49,6 @@ def as_dict(found):
     }
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     sentences=sentences_of_words,
     vocabulary=st.lists(terms, min_size=1, max_size=9, unique=True),

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.contexts.forms import find_elsewhere, other_keys, own_counts, usual_keys
@@ -69,7 +69,6 @@ class Oracle:
     st.lists(st.integers(0, 11), max_size=3),
     st.lists(st.lists(st.sampled_from("abcd"), min_size=2, max_size=3), max_size=6),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_runs_are_looked_up_as_the_oracle_does_for_any_shards(tmp_path, sentences, cuts, runs):
     oracle = Oracle(sentences)
     expected = [oracle.resolve(run) for run in runs]
@@ -80,7 +79,6 @@ def test_runs_are_looked_up_as_the_oracle_does_for_any_shards(tmp_path, sentence
 
 
 @given(SENTENCES, st.lists(st.integers(0, 11), max_size=3))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_forms_are_counted_under_their_keys(tmp_path, sentences, cuts):
     oracle = Oracle(sentences)
     corpus = store_of(tmp_path, sentences, cuts)

@@ -2,7 +2,7 @@
 
 import pytest
 from corpus_oracle import build, read_conllu, sentences, words
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 SAMPLE = """# newdoc id = first
@@ -105,7 +105,6 @@ def sentence(draw):
     return lines
 
 
-@settings(max_examples=100)
 @given(st.lists(sentence(), min_size=1, max_size=6), st.sampled_from(["\n", "\r\n"]))
 def test_any_sentences_are_read_as_the_oracle_reads_them(tmp_path_factory, blocks, newline):
     text = newline.join(line for block in blocks for line in [*block, ""]) + newline

@@ -24,7 +24,7 @@ def split(text, lang="en"):
     st.sampled_from(["en", "de", "ja", "hi", "xx"]),
     st.sampled_from([7, 20, 4096]),
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_sentences_concatenate_to_the_text(text, lang, window):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences, "_WINDOW", window)
@@ -87,7 +87,7 @@ def test_time_is_linear_in_the_length_of_a_paragraph():
 
 
 @given(st.lists(st.text(st.sampled_from("aB. !\né\u00a0"), max_size=30), max_size=6))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_joined_paragraphs_end_where_they_do_alone(paragraphs):
     block = join_paragraphs(paragraphs, "en")
     assert block.data.decode() == "".join(paragraph + "\n" for paragraph in paragraphs)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
@@ -81,7 +81,6 @@ def test_strings_are_read_only_and_decode():
 
 
 @given(lists=st.lists(byte_strings, max_size=6))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_merging_adds_the_counts_of_equal_strings(tmp_path, lists):
     def counted(items):
         counts = sorted(Counter(items).items())

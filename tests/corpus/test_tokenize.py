@@ -184,13 +184,13 @@ TEXTS = st.one_of(
 @given(TEXTS, st.sampled_from(["en", "fr", "de"]))
 @example("", "en")
 @example("   ", "en")
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 def test_kernel_agrees_with_the_readable_tokenizer(text, lang):
     assert kernel(text, lang) == oracle(text, lang)
 
 
 @given(TEXTS, st.lists(st.integers(0, 80), max_size=4))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_tokens_cover_everything_but_white_space(text, cuts):
     data = text.encode()
     boundaries = {len(text[:k].encode()) for k in range(len(text) + 1)}
@@ -212,7 +212,7 @@ def test_tokens_cover_everything_but_white_space(text, cuts):
 
 
 @given(st.binary(max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_bytes_are_survived(data):
     tokens = tokenize(data, np.array([len(data)]), "en")
     assert np.all(tokens.starts < tokens.stops)

@@ -2,7 +2,7 @@
 
 import pytest
 from corpus_oracle import build, read_vertical, sentences, words
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
@@ -206,7 +206,6 @@ pieces = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
 @given(st.lists(pieces, max_size=40), st.sampled_from(["\n", "\r\n"]))
 @example(["0\t0\t\uf900"], "\n")  # a letter that is another one once it is composed
 def test_any_lines_are_read_as_the_oracle_reads_them(tmp_path_factory, lines, newline):

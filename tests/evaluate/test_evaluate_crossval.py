@@ -189,6 +189,7 @@ def test_several_labels_per_pair(data):
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.costly
 def test_a_preset_of_ones_own(data, monkeypatch):
     monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)
     counts, y = data

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
@@ -22,7 +22,6 @@ from bagpack.learn.targets import decode
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5))
-@settings(max_examples=60, deadline=None)
 def test_label_scores_are_scikit_learns(seed, n_labels):
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.arange(n_labels), rng.integers(n_labels, size=30)])
@@ -79,7 +78,6 @@ def test_a_label_of_every_row_has_no_area():
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=40))
-@settings(max_examples=60, deadline=None)
 def test_rank_correlation_is_spearmans(rows):
     x, y = np.array(rows, dtype=float).T
     if np.ptp(x) == 0 or np.ptp(y) == 0:

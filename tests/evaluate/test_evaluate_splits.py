@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bagpack.errors import InputError, UsageError
@@ -72,7 +72,6 @@ def test_groups_are_folds():
 
 
 @given(st.lists(st.sampled_from("abcdefg"), min_size=20, max_size=60), st.integers(2, 4))
-@settings(max_examples=40, deadline=None)
 def test_grouped_folds_never_cut_a_group(groups, folds):
     if len(set(groups)) < folds:
         with pytest.raises(InputError, match=r"use --folds|split by another column"):
@@ -89,7 +88,6 @@ words = st.integers(0, 25).map(lambda i: f"w{i}")
 
 
 @given(st.lists(st.tuples(words, words), min_size=10, max_size=80), st.integers(2, 6), st.integers(0, 5))
-@settings(max_examples=150, deadline=None)
 def test_lexical_folds_share_no_word(pairs, folds, seed):
     w1, w2 = zip(*pairs, strict=True)
     try:
@@ -166,7 +164,6 @@ def test_lexical_folds_of_a_tangle_test_one_row_in_k():
 
 
 @given(st.lists(st.tuples(words, words, st.sampled_from("ab")), min_size=40, max_size=90), st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
 def test_repeated_and_swapped_pairs_stay_in_one_fold(rows, seed):
     w1, w2, labels = zip(*rows, strict=True)
     assume(len(set(labels)) == 2)

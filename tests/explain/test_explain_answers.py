@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.explain import explain_pair
@@ -80,7 +80,6 @@ def test_negative_is_not_red(model, cli, monkeypatch):
 
 
 @given(st.integers(0, 59), st.integers(0, 30), st.booleans())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_reasons_add_up_to_the_decision_and_hold_every_feature_once(model, number, top, turned):
     w1, w2, _ = made_up_pairs()[number % len(made_up_pairs())]
     if turned:

@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from learn_oracle import CONDITIONS, columns_of, dense_scaled, without_counts
 from scipy import sparse
@@ -31,7 +31,6 @@ def ratings(data):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.02, 0.3, 0.9]), st.sampled_from([0.0, 0.2, 1.0]))
-@settings(max_examples=30, deadline=None)
 def test_block_gram_is_the_plain_product(seed, density, threshold):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(9, 30)) * (rng.random((9, 30)) < density)

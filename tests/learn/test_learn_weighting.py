@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from learn_oracle import dense_scaled
@@ -32,7 +32,6 @@ def test_tfidf_by_hand():
 
 
 @given(counts_matrices)
-@settings(max_examples=60, deadline=None)
 def test_two_sigma_scaling_plus_image_of_zero_is_the_plain_formula(X):
     scaler = TwoSigmaScaler().fit(sparse.csr_array(X))
     shifted = scaler.transform(sparse.csr_array(X))
@@ -46,7 +45,6 @@ def test_two_sigma_scaling_plus_image_of_zero_is_the_plain_formula(X):
 
 
 @given(counts_matrices, st.data())
-@settings(max_examples=60, deadline=None)
 def test_sample_weight_is_repetition(X, data):
     times = np.array(data.draw(st.lists(st.integers(0, 4), min_size=len(X), max_size=len(X))))
     if times.sum() == 0:

@@ -54,7 +54,7 @@ def dense(blocks):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([np.float32, np.float64]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_kernels_agree_with_numpy(seed, dtype):
     blocks = random_blocks(seed, dtype=dtype)
     parts, design = dense(blocks), make_design(blocks)
