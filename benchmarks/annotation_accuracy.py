@@ -59,7 +59,7 @@ def spans_of_gold(paragraph):
     for sentence, words in paragraph:
         at = 0
         for form, _ in words:
-            # The parts of a multi-word token (do|n't) stand in its text one after the other.
+            # The parts of a multi-word token (do|n't) follow each other in its text.
             found = sentence.find(form, at)
             if found < 0 or found > at + 2:
                 continue

@@ -56,7 +56,7 @@ FAILING = 0.05
 
 
 def text() -> Path:
-    """So many words of real text, or of a Zipf distribution."""
+    """`TOKENS` words of real text, or of a Zipf distribution."""
     DATA.mkdir(exist_ok=True)
     file = DATA / f"engine-{TOKENS}.txt"
     if file.exists():

@@ -28,11 +28,11 @@ def raw_text() -> Path:
     if path.exists():
         return path
     DATA.mkdir(exist_ok=True)
-    beside = path.with_suffix(".new")
+    partial = path.with_suffix(".new")
     if corpora.real_text():
-        corpora.copy_text(beside, TEXT_BYTES)
-    left = TEXT_BYTES - beside.stat().st_size if beside.exists() else TEXT_BYTES
-    with open(beside, "ab") as out:
+        corpora.copy_text(partial, TEXT_BYTES)
+    left = TEXT_BYTES - partial.stat().st_size if partial.exists() else TEXT_BYTES
+    with open(partial, "ab") as out:
         maker = random.Random(1)
         words = ["".join(maker.choices("etaoinshrdlucmfw", k=maker.randint(2, 9))) for _ in range(60_000)]
         ranks = np.random.default_rng(1)
@@ -41,7 +41,7 @@ def raw_text() -> Path:
             out.write(line.encode())
             left -= len(line)
         out.write(b"\n")
-    os.replace(beside, path)
+    os.replace(partial, path)
     return path
 
 

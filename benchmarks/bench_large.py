@@ -2,7 +2,7 @@
 
 A Zipf corpus of each size is made (`zipf.py`), indexed, a basis of 1500 unigrams and 1500 bigrams is picked, and
 20,000 pairs are counted: with the commands that a user runs, on two workers. Everything made is deleted. The same
-runs over a thousand tokens tell what starting alone takes. `make bench-large`; not part of `make bench`.
+runs over a thousand tokens show what starting alone takes. `make bench-large`; not part of `make bench`.
 """
 
 from __future__ import annotations

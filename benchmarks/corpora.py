@@ -1,4 +1,4 @@
-"""Text for the benchmarks: real text from beside the checkout where there is some, else a Zipf corpus."""
+"""Text for the benchmarks: real text from next to the checkout if there is any, otherwise a Zipf corpus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = ("enwiki2015", "enwiki2014", "britannica9", "novels100")
 
 
 def real_text() -> bool:
-    """Whether there is real text beside the checkout."""
+    """Whether there is real text next to the checkout."""
     return (SHARED / "corpus" / f"{TEXTS[0]}.txt.xz").exists()
 
 
@@ -52,8 +52,8 @@ def write_vertical(corpus: Corpus, path: Path) -> None:
     """A corpus as word TAB tag TAB lemma, with <text> and <s>."""
     from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 
-    beside = path.with_name(path.name + ".new")
-    with open(beside, "wb") as out:
+    partial = path.with_name(path.name + ".new")
+    with open(partial, "wb") as out:
         number = 0
         for shard in corpus.shards:
             keys = [shard.keys[k] for k in range(len(shard.keys))]
@@ -71,7 +71,7 @@ def write_vertical(corpus: Corpus, path: Path) -> None:
                 ids = (tokens[start:end] & TYPE_MASK).tolist()
                 out.write(b"<s>\n" + b"".join([lines[k] for k in ids]) + b"</s>\n")
         out.write(b"</text>\n")
-    os.replace(beside, path)
+    os.replace(partial, path)
 
 
 def vertical_of_text(text: Path, path: Path) -> Path:

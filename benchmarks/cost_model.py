@@ -2,7 +2,7 @@
 
 Zipf corpora of 10, 30 and 100 million tokens are indexed, a basis is picked and pairs are counted: every task in one
 process, but handed over as to a cluster, pickled and with arrays through files. Each stage has a process of its own and
-finds its files on the disk, not in memory. What is told of 100 billion tokens on 100 workers is computed: costs are
+finds its files on the disk, not in memory. The numbers for 100 billion tokens on 100 workers are computed: costs are
 sums of what grows (tokens, windows and postings read, visits of shards), fitted to the measurements; and in a thousand
 times as many tokens a word occurs a thousand times as often, but is counted 5,000 times at most.
 """
@@ -40,8 +40,8 @@ PAIRS = 4_000
 B = 1500
 LIMIT = 5000
 PAGE = 4096
-# Numbers of workers that the work is divided for (the more, the smaller the tasks), and at most so many observations:
-# with few, what is read differs from what is counted, so that the fit can tell the two apart.
+# Number of workers that the work is divided for (the more, the smaller the tasks), and maximum observations: with few,
+# what is read differs from what is counted, so that the fit can distinguish the two.
 RUNS = ((2, LIMIT), (25, LIMIT), (25, 50))
 STAGES = ("index", "basis", "vectors")
 
@@ -87,7 +87,7 @@ class Counted:
         )  # fmt: skip
 
     def work(self, times: float = 1.0, pairs: float | None = None) -> dict[str, float]:
-        """Sums that the costs follow, in a corpus so many times as large, for so many pairs like these."""
+        """Sums that determine the costs, in a corpus `times` as large, for `pairs` pairs like these."""
         more = 1.0 if pairs is None else pairs / self.rarer.size
         windows = np.minimum(times * self.words, self.limit)
         distinct_pairs = np.minimum(times * self.distinct_pairs, self.limit)
@@ -99,7 +99,7 @@ class Counted:
             "pair": more * self.rarer.size,
             "window": more * windows.sum(),
             "posting of a rarer word": more * times * self.rarer.sum(),
-            "couple": more * distinct_pairs.sum(),
+            "co-occurrence": more * distinct_pairs.sum(),
             "entry": more * entries,
         }
 
@@ -113,7 +113,7 @@ def _entries(counted: np.ndarray, entries: np.ndarray, wanted: np.ndarray, width
 
 
 class Weigh:
-    """Stands where `bagpack.parallel.run` does: does each task here, and weighs what would be sent."""
+    """Replaces `bagpack.parallel.run`: does each task in this process, and measures what would be sent."""
 
     def __init__(self, cost: Cost) -> None:
         self.cost = cost
@@ -177,7 +177,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.parallel.on_one_machine": lambda: False,
             "bagpack.basis.choose.worker_count": lambda n_jobs: cost.workers,
             "bagpack.contexts.distribute.worker_count": lambda n_jobs: cost.workers,
-            "bagpack.corpus.store.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard anew
+            "bagpack.corpus.store.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard again
             "bagpack.contexts.count.OPEN_SHARDS": 0,
         }.items():
             stack.enter_context(mock.patch(name, value))
@@ -194,7 +194,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
 
 
 def measure_size(tokens: int, place: Path) -> list[Cost]:
-    """All stages over a corpus of so many tokens."""
+    """All stages over a corpus of `tokens` tokens."""
     from bagpack import BlockMatrix, Corpus
     from bagpack.basis import Basis
     from bagpack.contexts.source import CorpusSource
@@ -350,7 +350,7 @@ def tell_prediction(
     tasks = max(
         TASKS_PER_WORKER * workers, math.ceil(words / min(CHUNK_WORDS, OCCURRENCES_PER_TASK // shards))
     )
-    least = max(pairs / min(CHUNK_PAIRS, COUNTS_PER_TASK // shards), work["couple"] / HELD_PER_TASK)
+    least = max(pairs / min(CHUNK_PAIRS, COUNTS_PER_TASK // shards), work["co-occurrence"] / HELD_PER_TASK)
     tasks += max(TASKS_PER_WORKER * workers, math.ceil(least))
     print(
         f"\nComputed for {tokens / 1e9:g} billion tokens on {workers} workers, {pairs / 1e6:g} million pairs of"

@@ -4,7 +4,7 @@ Nothing is kept but one buffer. A word *is* its rank: its letters and its freque
 
 - Frequency: two regimes (Ferrer i Cancho & Solé 2001), p(r) ∝ 1 / (r + 2.7) up to rank 8,000 as Mandelbrot has it,
   then ∝ 1 / r². So the vocabulary never ends: some 0.2 million lemmas in 10 million tokens, 1.7 in a billion.
-- Neighbours: every fifth token is one of eight companions of the word before, so that bigrams repeat and pairs meet.
+- Neighbours: every fifth token is one of eight companions of the word before, so bigrams repeat and pairs co-occur.
 - Sentences are log-normal with about 21 tokens, documents have 35 sentences on average. Every fourth token is
   inflected, and a sentence begins with a capital letter, so there are more forms than lemmas.
 """
@@ -80,7 +80,8 @@ def zipf_pairs(
     """Different ordered pairs of different words, as frequent as the words of a data set.
 
     A word serves in several pairs, as in BLESS; ``companions`` of the pairs are a word and a companion of it, which
-    meet, the others are drawn apart. With ``tokens``, no word is expected fewer than twice in so large a corpus.
+    co-occur, the others are drawn independently. With ``tokens``, every word is expected at least twice in a corpus of
+    that size.
     """
     rng = np.random.default_rng(seed)
     lowest = max(2 / tokens, 1e-9) if tokens else 1e-9

@@ -1,1 +1,1 @@
-"""How well, on the open sets that lie beside the checkout: preset against preset, and against word2vec."""
+"""Accuracy on the open data sets next to the checkout: preset against preset, and against word2vec."""

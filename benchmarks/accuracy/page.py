@@ -174,7 +174,7 @@ def _plot(means: dict[str, float]) -> str:
         )
         label = f"{value:+.1f}".replace("-", "−")
         at, anchor, ink = (x - 4, "end", "#444") if drawn < 0 else (x + width + 4, "start", "#444")
-        if value < drawn:  # the bar is cut off: there is no room beside it
+        if value < drawn:  # the bar is cut off: there is no space next to it
             at, anchor, ink, label = x + 6, "start", "#fff", f"{label} (cut off)"
         lines.append(f'<text x="{at:.1f}" y="{y + 15}" text-anchor="{anchor}" fill="{ink}">{label}</text>')
     lines.append(

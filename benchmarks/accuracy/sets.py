@@ -96,7 +96,7 @@ def _labels(rows: list[dict[str, str]], label: str, split: str, folds: int) -> J
 
 
 def plausibility(*names: str) -> list[Job]:
-    """Ratings of verbs and nouns, one verb left out at a time."""
+    """Ratings of verbs and nouns, leave-one-verb-out."""
     jobs = []
     for name in names:
         data = read_dataset(SETS / name / "all.tsv")

@@ -12,7 +12,7 @@ BAR, GAP, HEAD = 14, 6, 26
 
 
 class Bar(NamedTuple):
-    """A ratio with its name and the group that it stands in."""
+    """A ratio with its name and its group."""
 
     group: str
     name: str

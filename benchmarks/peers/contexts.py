@@ -139,19 +139,19 @@ def duckdb() -> None:
     rows = ", ".join(["(?, ?, ?)"] * len(pairs))
     values = [value for number, pair in enumerate(pairs) for value in (number, *pair)]
     base.execute(f"INSERT INTO asked VALUES {rows}", values)
-    meet = f"""FROM asked JOIN postings a ON a.lemma = one JOIN postings b ON b.lemma = two
+    near = f"""FROM asked JOIN postings a ON a.lemma = one JOIN postings b ON b.lemma = two
         AND b.sentence = a.sentence AND abs(b.place - a.place) BETWEEN 1 AND {BETWEEN + 1}"""
-    met = f"SELECT DISTINCT pair, a.sentence {meet}"
+    hits = f"SELECT DISTINCT pair, a.sentence {near}"
 
     def read():
         bodies: list[list[str]] = [[] for _ in pairs]
         for number, line in base.execute(
-            f"SELECT pair, line FROM ({met}) JOIN sentences USING (sentence)"
+            f"SELECT pair, line FROM ({hits}) JOIN sentences USING (sentence)"
         ).fetchall():
             bodies[number].append(line)
         return [count_orders(_relocate(each, pair)) for each, pair in zip(bodies, pairs, strict=True)]
 
-    _, found = quickest(lambda: base.execute(f"SELECT pair, count(*) {meet} GROUP BY pair").fetchall())
+    _, found = quickest(lambda: base.execute(f"SELECT pair, count(*) {near} GROUP BY pair").fetchall())
     answers, delivered = quickest(read)
     report(found=found, delivered=delivered, answers=answers)
 
@@ -209,19 +209,19 @@ def _scan(lines, pairs):
         for at, place in enumerate(places):
             word = sentence[place]
             asked = partners[word]
-            met = set()
+            hits = set()
             for other in places[at + 1 :]:
                 if other - place > BETWEEN + 1:
                     break
                 second = sentence[other]
-                if second in asked and second not in met:
+                if second in asked and second not in hits:
                     number = asked[second]
                     order = "+" if pairs[number][0] == word else "-"
                     left, right = sentence[max(0, place - 2) : place], sentence[other + 1 : other + 3]
                     found[number].append((order, left, sentence[place + 1 : other], right))
                 if second == word:
                     break
-                met.add(second)
+                hits.add(second)
     return found
 
 

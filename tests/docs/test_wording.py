@@ -2,6 +2,7 @@
 
 import ast
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator
@@ -88,13 +89,23 @@ def prose_of_template(text: str) -> Iterator[tuple[int, str]]:
     yield from enumerate(plain.splitlines(), 1)
 
 
-READERS = {".md": prose_of_markdown, ".py": prose_of_python, ".j2": prose_of_template}
+def prose_of_notebook(text: str) -> Iterator[tuple[int, str]]:
+    """Lines of the Markdown cells; their number is that of the cell."""
+    for number, cell in enumerate(json.loads(text)["cells"], 1):
+        if cell["cell_type"] == "markdown":
+            yield from ((number, line) for _, line in prose_of_markdown("".join(cell["source"])))
+
+
+READERS = {
+    ".md": prose_of_markdown, ".py": prose_of_python, ".j2": prose_of_template, ".ipynb": prose_of_notebook,
+}  # fmt: skip
 
 
 def checked_files() -> list[Path]:
     """Everything that users or contributors read, except the generated reference and the history."""
     sources = [path for path in (ROOT / "src" / "bagpack").rglob("*") if path.suffix in (".py", ".j2")]
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "scripts").glob("*.py")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
+    pages += [*(ROOT / "scripts").glob("*.py"), *(ROOT / ".github").rglob("*.md")]
     others = [ROOT / "CHANGELOG.md", ROOT / "docs" / "reference" / "cli.md"]
     return sorted({*sources, *pages} - {*others})
 
@@ -137,6 +148,11 @@ def test_plain_names(path):
             [1, 3, 4],
         ),
         (prose_of_template, '<p class="told">{{ told }}\n{% if told %}gone</p>', [2]),
+        (
+            prose_of_notebook,
+            '{"cells": [{"cell_type": "code", "source": ["told"]}, {"cell_type": "markdown", "source": ["told"]}]}',
+            [2],
+        ),
     ],
 )
 def test_only_prose_is_checked(reader, text, lines):

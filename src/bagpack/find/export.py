@@ -70,7 +70,7 @@ def write_thesaurus(
     Parameters
     ----------
     base
-        What the addresses of concepts begin with.
+        Base URI of the concepts.
     lang
         Language of the labels.
     skos

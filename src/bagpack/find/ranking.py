@@ -100,6 +100,13 @@ class Found(Sequence[FoundPair]):
     def __getitem__(self, index: Any) -> Any:
         return self.rows[index]
 
+    @property
+    def title(self) -> str:
+        """For a page; examples without a label have no relation to name."""
+        from bagpack.find.examples import UNNAMED
+
+        return "Pairs found" if self.label == UNNAMED else f"Pairs found: {self.label}"
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """Each row as a dictionary."""
         return [row.to_dict() for row in self.rows]

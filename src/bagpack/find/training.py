@@ -14,7 +14,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, UsageError
-from bagpack.find.examples import NO, Examples, Pair
+from bagpack.find.examples import NO, UNNAMED, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.similar import SimilarExamples
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
@@ -69,7 +69,8 @@ class Trained:
     def notes(self) -> list[str]:
         """What a reader must know of the training pairs, one sentence each."""
         positives, negatives = len(self.examples.positives), len(self.examples.negatives)
-        given = f"{positives:,} example{'s' if positives > 1 else ''} of {self.label}"
+        given = f"{positives:,} example{'s' if positives > 1 else ''}"
+        given += "" if self.label == UNNAMED else f" of {self.label}"
         if negatives:
             given += f" and {negatives:,} of other pairs"
         notes = [f"trained on {given}"]

@@ -30,6 +30,6 @@ def render_found(found: Found, store: str | Path) -> str:
         for row, line in zip(found.rows, found.lines or [None] * len(found), strict=True)
     ]
     return template.render(
-        title=f"Pairs found: {found.label}", store=str(store), rows=rows, notes=found.notes,
+        title=found.title, store=str(store), rows=rows, notes=found.notes,
         candidates=found.candidates, scored=found.scored, css=stylesheet(), version=__version__,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from bagpack.app.dependencies import PROBLEMS, Json, html
 from bagpack.app.rendering import with_query
 from bagpack.app.teaching import LISTED, TeachSession
 from bagpack.errors import StoreError, UsageError
+from bagpack.find.examples import UNNAMED
 from bagpack.find.questions import STRATEGIES, Strategy
 
 router = APIRouter()
@@ -65,7 +66,15 @@ async def teach_page(
     """The page."""
     data = await teach_json(session, strategy, view)
     chart = curve(data["curve"])
-    return html("teach.html.j2", d=data, view=view, known=known[:300], undone=undone[:300], chart=chart)
+    return html(
+        "teach.html.j2",
+        d=data,
+        view=view,
+        known=known[:300],
+        undone=undone[:300],
+        chart=chart,
+        unnamed=UNNAMED,
+    )
 
 
 @router.post(
