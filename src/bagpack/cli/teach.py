@@ -41,17 +41,20 @@ def teach(
     parallel: ParallelOptions,
     annotator: Annotated[
         str | None,
-        common("--annotator", metavar="NAME", help="Written next to each answer [your user name]."),
+        common("--annotator", metavar="NAME", help="Your name, saved with each answer (default: user name)."),
     ] = None,
     questions: Annotated[
         str,
         common(
-            "--questions", metavar="STRATEGY", help="mix, uncertainty, rank or random.", values=STRATEGIES
+            "--questions",
+            metavar="STRATEGY",
+            help="Next question: mix, uncertainty, rank or random.",
+            values=STRATEGIES,
         ),
     ] = "mix",
     columns: Columns = "",
     candidates: Annotated[
-        int, advanced("--candidates", help="Number of candidates, the best by the first model.", least=1)
+        int, advanced("--candidates", help="Number of candidates, ranked by the first model.", least=1)
     ] = 5_000,
     host: Annotated[str, advanced("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Port = 8765,
@@ -100,9 +103,7 @@ def teach(
         warm_up(library)
         for note in teaching.notes:
             console.print_message(note, "dim")
-        address = show_address(
-            host, port, f"teaches {file.label}, and adds the answers to {examples}", "/teach"
-        )
+        address = show_address(host, port, f"asks about pairs and adds the answers to {examples}", "/teach")
         if sys.stdout.isatty() and not no_browser:
             import webbrowser
 
