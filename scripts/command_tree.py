@@ -48,8 +48,8 @@ def program_options() -> list[Parameter]:
             "--install-completion", "Install completion for the shell that this is called from.", "", False
         ),
         Parameter("--show-completion", "Print that completion instead.", "", False),
-        Parameter("-h, --help", "Show a command's common options, and end.", "", False),
-        Parameter("--help-all", "Show all options of a command, and end.", "", False),
+        Parameter("-h, --help", "Show the common options of a command and exit.", "", False),
+        Parameter("--help-all", "Show all options of a command and exit.", "", False),
     ]
 
 

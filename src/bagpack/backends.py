@@ -176,7 +176,7 @@ def _report_lost_workers(client: Any, address: str | None, notice: Callable[[str
             if not left and not reported:
                 notice(
                     f"all workers of the dask scheduler at {address or 'this machine'} have exited; the work "
-                    f"waits until new ones are started (Ctrl-C ends it)"
+                    f"waits until new ones are started (Ctrl-C stops it)"
                 )
             reported = not left
 

@@ -23,8 +23,8 @@ CONDITIONS = {
     "v1v2": "each word's own contexts",
     "v12": "the contexts of the two together",
     "v1v2v12": "both",
-    "majority": "always the most frequent answer",
-    "words-only": "a model of the words alone that never saw the corpus",
+    "majority": "always the most frequent label",
+    "words-only": "a model that knows only which words are in the pair",
     "random": "a random guess",
     "mean": "always the mean rating",
 }
@@ -240,27 +240,25 @@ def say_nearest(w1: str, w2: str, counts: Sequence[int], window: int, between: i
     """For two words that never co-occur: how often each occurs, and how near they come.
 
     >>> say_nearest("cat", "tiger", (7, 3), 5, 9)
-    'cat occurs 7 times, tiger 3 times; they come no nearer than 9 tokens between them (at most 5 are counted):'
+    'cat occurs 7 times, tiger 3 times; the closest have 9 tokens between them (at most 5 are counted):'
     >>> say_nearest("cat", "tiger", (7, 1), 5, None)
     'cat occurs 7 times, tiger once; no sentence has both'
     """
     often = f"{w1} occurs {say_times(counts[0])}, {w2} {say_times(counts[1])}"
     if between is None:
         return f"{often}; no sentence has both"
-    return (
-        f"{often}; they come no nearer than {between:,} tokens between them (at most {window:,} are counted):"
-    )
+    return f"{often}; the closest have {between:,} tokens between them (at most {window:,} are counted):"
 
 
 def say_elsewhere(word: str, count: int, key: str, form_count: int) -> str:
     """That a word's form mostly is another lemma than the one looked up, and what to do; see `Elsewhere`.
 
     >>> say_elsewhere("saw", 24, "see", 2279)
-    'saw is looked up as a lemma (24 times); the form saw mostly counts as see (2,279 times): ask for see to have them'
+    'saw is looked up as a lemma (24 times); the form saw mostly counts as see (2,279 times): look up see for these'
     """
     return (
         f"{word} is looked up as a lemma ({say_times(count)}); the form {word} mostly counts as {key} "
-        f"({say_times(form_count)}): ask for {key} to have them"
+        f"({say_times(form_count)}): look up {key} for these"
     )
 
 
@@ -269,12 +267,16 @@ def say_counts(w1: str, w2: str, counts: Mapping[str, int]) -> str:
 
     >>> say_counts("leaf", "tree", {"n_w1": 2, "n_w2": 5, "n_plus": 1, "n_minus": 0})
     'leaf 2 times, tree 5 times; together once with leaf first, never with tree first'
+    >>> say_counts("leaf", "car", {"n_w1": 2, "n_w2": 5, "n_plus": 0, "n_minus": 0})
+    'leaf 2 times, car 5 times; never seen together'
     >>> say_counts("leaf", "leaf", {"n_w1": 2, "n_w2": 2, "n_plus": 1, "n_minus": 1})
     'leaf 2 times; with itself once'
     """
     one, two, plus, minus = (say_times(counts[name]) for name in ("n_w1", "n_w2", "n_plus", "n_minus"))
     if w1 == w2:  # both orders are the same co-occurrences
         return f"{w1} {one}; with itself {plus}"
+    if not counts["n_plus"] + counts["n_minus"]:
+        return f"{w1} {one}, {w2} {two}; never seen together"
     return f"{w1} {one}, {w2} {two}; together {plus} with {w1} first, {minus} with {w2} first"
 
 

@@ -301,7 +301,7 @@ def test_it_says_where_it_is_and_ends_quietly_when_interrupted(world, tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=15)
     assert process.returncode == 0 and out == b"" and b"Traceback" not in err
-    assert f"http://127.0.0.1:{port} shows c[v2].bp; Ctrl-C ends it".encode() in err
+    assert f"http://127.0.0.1:{port} shows c[v2].bp; press Ctrl-C to stop".encode() in err
 
 
 def test_a_csv_holds_no_formula(tmp_path):

@@ -118,7 +118,7 @@ def test_upload_a_good_and_a_broken_file(visit, tmp_path, world):
     page.wait_for_url("**/dataset/*")
     assert page.locator("h1").inner_text() == "mine.tsv" and "Accuracy" in page.locator(".tiles").inner_text()
     assert "nosuchword" in page.locator("main").text_content()
-    page.get_by_role("link", name="Look at the errors one by one").click()
+    page.get_by_role("link", name="Show the errors one by one").click()
     page.wait_for_url("**/error")
     assert "error 1 of" in page.locator(".eyebrow").text_content()
     before = page.locator("h1").inner_text()

@@ -125,7 +125,7 @@ def test_two_words_that_never_meet(cli, store):
     near = cli("contexts", store, "lion", "tiger")
     assert near.code == 0 and near.out == ""
     assert near.err.splitlines()[1].startswith(
-        "lion occurs 2 times, tiger once; they come no nearer than 9 tokens between them (at most 5 are counted):"
+        "lion occurs 2 times, tiger once; the closest have 9 tokens between them (at most 5 are counted):"
     )
     assert "eight tigers.  [far]" in " ".join(near.err.split("\n"))
     apart = cli("contexts", store, "lion", "zebra")
@@ -137,7 +137,7 @@ def test_two_words_that_never_meet(cli, store):
 def test_nearest_over_several_shards(cli, tmp_path):
     sentences = ["cat " + "x " * n + "dog" for n in (20, 7, 11)]
     store = make_store(tmp_path, [sentence.split() for sentence in sentences], (1, 2), "s.bp").path
-    assert "no nearer than 7 tokens" in cli("contexts", store, "cat", "dog").err
+    assert "closest have 7 tokens" in cli("contexts", store, "cat", "dog").err
 
 
 def test_a_reader_that_goes_away(store):

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 TEXT = """I keep a saw and a hammer. The saw is sharp. He saw it. Saws cut wood.
 The living room is warm. They make livings from wood. The hammer and the wood.
 """
-SAW = "saw is looked up as a lemma (once); the form saw mostly counts as see (3 times): ask for see to have them"
+SAW = "saw is looked up as a lemma (once); the form saw mostly counts as see (3 times): look up see for these"
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_sketches_say_it(cli, store):
 def test_check_says_how_many_and_which(cli, store, tmp_path):
     (tmp_path / "pairs.tsv").write_text("w1\tw2\nhammer\tsaw\nsaw\tliving_room\nwood\thammer\n")
     result = cli("check", store, tmp_path / "pairs.tsv")
-    assert "1 word is a lemma whose form mostly counts as another: saw (see)" in flat(result.out)
+    assert "1 word is mostly a form of another lemma: saw (see)" in flat(result.out)
     assert "unknown" not in result.out  # living room is found
     facts = json.loads(cli("check", store, tmp_path / "pairs.tsv", "--json").out)
     assert facts["elsewhere"] == [{"word": "saw", "count": 1, "key": "see", "form_count": 3}]
@@ -88,7 +88,7 @@ def test_explain_says_it_and_hints(cli, tmp_path):
     trained = cli("train", store, EXAMPLES / "relations.tsv", "--out", model, "-b", "50", "--jobs", "1")
     assert trained.code == 0
     result = cli("explain", model, "carpenter", "saw", "--top", "1", "--lines", "0")
-    assert "the form saw mostly counts as see (4 times): ask for see to have them" in flat(result.out)
+    assert "the form saw mostly counts as see (4 times): look up see for these" in flat(result.out)
     assert "similar spellings" not in result.err
     result = cli("explain", model, "carpnter", "saw", "--top", "1", "--lines", "0")
     assert "similar spellings of carpnter: carpenter" in flat(result.err)

@@ -108,7 +108,7 @@ def test_ratings_and_questions(ratings, questions):
         "By verb",
         "−0.400",
         "published, ukWaC",
-        "raises the prediction",
+        "raise the prediction",
     ]:
         assert expected in words, expected
     words = Page(render_report(questions)).words

@@ -92,7 +92,7 @@ def test_workers_that_are_all_gone_are_reported(cluster):
         until(lambda: said)
     assert said == [
         f"all workers of the dask scheduler at {cluster.address} have exited; the work waits until new ones are "
-        f"started (Ctrl-C ends it)"
+        f"started (Ctrl-C stops it)"
     ]
 
 

@@ -28,9 +28,7 @@ LEVEL = 0.05
 
 def compare(
     store: Store,
-    where: Annotated[
-        str, common("--where", metavar="A", help="The documents of the first side: 'year < 1900'.")
-    ],
+    where: Annotated[str, common("--where", metavar="A", help="Documents of side A, such as 'year < 1900'.")],
     parallel: ParallelOptions,
     output: OutputOptions,
     w1: Annotated[
@@ -38,7 +36,7 @@ def compare(
     ] = None,
     w2: MaybeSecondWord = None,
     versus: Annotated[
-        str | None, common("--versus", metavar="B", help="Those of the second side; else all others.")
+        str | None, common("--versus", metavar="B", help="Documents of side B (default: all others).")
     ] = None,
     pairs: Annotated[
         str | None,
@@ -47,7 +45,7 @@ def compare(
     ] = None,
     top: Annotated[int, common("--top", help="Number of differences to show.", least=1)] = 20,
     least: Annotated[
-        int, advanced("--least", help="Ignore what occurs less often on both sides together.", least=1)
+        int, advanced("--least", help="Minimum count of a pair or term, both sides together.", least=1)
     ] = 5,
     b: Annotated[int, advanced("-b", help="Number of unigrams, and of bigrams, in the basis.")] = 1500,
     windows: Windows = "4/2-5-2",
@@ -55,10 +53,10 @@ def compare(
     out: Table = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Compare two parts of a corpus: which pairs or contexts changed most.
+    """Compare two subcorpora: which pairs or contexts differ most.
 
-    Without words, pairs of frequent words; with one or two, the terms around and between them. A difference counts if
-    it is significant at 5 % after a correction for the number of tests.
+    Without words, it compares pairs of frequent words; with one or two words, the terms around and between them.
+    Differences with q < 0.05 are shown (log-likelihood ratio, corrected for the number of tests).
     """
     from bagpack.cli.option_groups import select
     from bagpack.contexts.windows import Windows as Sizes

@@ -19,7 +19,7 @@ FOUND = "part-of"  # the relation of which new pairs are found
 
 
 def demo(
-    directory: Annotated[Path, common("--dir", metavar="DIRECTORY", help="Where everything is put.")] = Path(
+    directory: Annotated[Path, common("--dir", metavar="DIRECTORY", help="Directory for all files.")] = Path(
         "demo"
     ),
 ) -> None:

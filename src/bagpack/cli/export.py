@@ -24,13 +24,11 @@ def export(
         common(
             "--skos",
             metavar="PROPERTY",
-            help="broader, narrower or related, instead of the label's own meaning.",
+            help="broader, narrower or related for all pairs (default: by label).",
             values=("broader", "narrower", "related"),
         ),
     ] = None,
-    base: Annotated[
-        str, common("--base", metavar="URI", help="What the addresses of concepts begin with.")
-    ] = "urn:bagpack:",
+    base: Annotated[str, common("--base", metavar="URI", help="Base URI of the concepts.")] = "urn:bagpack:",
     lang: Annotated[str, common("--lang", help="Language of the words.")] = "en",
     columns: Columns = "",
     overwrite: Overwrite = False,

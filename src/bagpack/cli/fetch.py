@@ -40,7 +40,7 @@ def fetch(
         common("--spend", help="Maximum requests to this engine, over all runs."),
     ] = None,
     max_age: Annotated[
-        float, advanced("--max-age", help="Days before an index that BagPack did not fill is asked again.")
+        float, advanced("--max-age", help="Days that answers of an index not built by BagPack are reused.")
     ] = 30.0,
     cache: Annotated[
         Path | None,

@@ -62,7 +62,9 @@ def find(
     ] = None,
     per_word: Annotated[
         str,
-        advanced("--per-word", metavar="N", help="At most N pairs with the same word in a place, or none."),
+        advanced(
+            "--per-word", metavar="N", help="At most N pairs with the same first or second word, or none."
+        ),
     ] = "5",
     never_meeting: Annotated[
         int, advanced("--never-meeting", help="Also consider N pairs that never co-occur.")

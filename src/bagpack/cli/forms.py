@@ -28,7 +28,7 @@ def forms(
     lang: WordLanguage = "en",
     json: Json = False,
 ) -> None:
-    """Show the inflected forms of words that queries ask for."""
+    """Show the inflected forms of words that search queries use."""
     check_words(*words)
     inflector = inflector_of(forms, lang)
     found = {word: list(inflector.forms(word)) for word in words}

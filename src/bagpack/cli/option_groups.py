@@ -184,7 +184,7 @@ class SubcorpusOptions:
         common(
             "--where",
             metavar="CONDITION",
-            help="Only documents such as 'year >= 1900'.",
+            help="Only documents that satisfy a condition: 'year >= 1900'.",
         ),
     ] = None
 
@@ -238,14 +238,14 @@ class SearchOptions:
     w2: Annotated[str | None, common("--w2", metavar="WORD", help="Only pairs with this second word.")] = None
     among: Annotated[
         str | None,
-        advanced("--among", metavar="FILE", help="Only pairs of these terms, one on each line."),
+        advanced("--among", metavar="FILE", help="Only pairs of these terms, one per line."),
         Names((FILE,)),
     ] = None
     min_count: Annotated[
         int | None,
-        advanced("--min-count", help="Words must occur this often (5 times; with --among, once)."),
+        advanced("--min-count", help="Minimum frequency of a word (5; with --among, 1)."),
     ] = None
-    min_together: Annotated[int, advanced("--min-together", help="Pairs must co-occur this often.")] = 2
+    min_together: Annotated[int, advanced("--min-together", help="Minimum number of co-occurrences.")] = 2
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class SvmOptions:
     cost: Annotated[
         float | None, advanced("-C", metavar="COST", help="Cost of the SVM, instead of the preset's own.")
     ] = None
-    epsilon: Annotated[float, advanced("--epsilon", help="Width of the regression's tube.")] = 0.2
+    epsilon: Annotated[float, advanced("--epsilon", help="Width of the ε-tube (ratings).")] = 0.2
 
 
 @dataclass(frozen=True)
@@ -317,9 +317,7 @@ class ReadingOptions:
             only=False,
         ),
     ] = "utf-8"
-    punctuation: Annotated[
-        str, advanced("--punctuation", help="Punctuation marks are tokens: keep, drop.")
-    ] = "keep"
+    punctuation: Annotated[str, advanced("--punctuation", help="Punctuation tokens: keep, drop.")] = "keep"
     encoding_errors: Annotated[
         str,
         advanced("--encoding-errors", metavar="HOW", help="Invalid bytes: strict, replace, skip."),
@@ -341,14 +339,14 @@ class ReadingOptions:
             values=_tagsets,
         ),
     ] = "auto"
-    tag: Annotated[bool, common("--tag", help="Find parts of speech in raw English text.")] = False
+    tag: Annotated[bool, common("--tag", help="Tag raw English text with parts of speech.")] = False
     text_field: Annotated[
         str, advanced("--text-field", help="Field or column with the text (jsonl, parquet).")
     ] = "text"
     id_field: Annotated[str, advanced("--id-field", help="Field or column with the document's id.")] = "id"
     metadata: Annotated[
         str,
-        common("--metadata", metavar="FILE", help="A table with genre, year, … of each file."),
+        common("--metadata", metavar="FILE", help="A table with the genre, year, … of each file."),
         Names((FILE,)),
     ] = ""
 

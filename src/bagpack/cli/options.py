@@ -77,8 +77,8 @@ Report = Annotated[
     Path | None, common("--report", metavar="FILE", help="Write an HTML report.", callback=_page)
 ]
 Page = Annotated[Path | None, common("--html", metavar="FILE", help="Write an HTML page.", callback=_page)]
-Overwrite = Annotated[bool, common("--overwrite", help="Replace what is there already.")]
-Append = Annotated[bool, common("--append", help="Add to what is there already.")]
+Overwrite = Annotated[bool, common("--overwrite", help="Replace existing output.")]
+Append = Annotated[bool, common("--append", help="Add to existing output.")]
 Table = Annotated[
     Path | None,
     common("--out", "-o", metavar="FILE", help="Write a table instead: .tsv, .csv or .xlsx."),
@@ -137,19 +137,21 @@ Forms = Annotated[
     Path | None,
     common("--forms", metavar="FILE", help="Inflected forms, tab-separated: word, form, form, …"),
 ]
-WordLanguage = Annotated[str, common("--lang", help="Language of the words; others than en need --forms.")]
+WordLanguage = Annotated[
+    str, common("--lang", help="Language of the words; other languages than en need --forms.")
+]
 BasisTags = Annotated[
-    bool, advanced("--basis-tags", help="Basis words with their parts of speech: saw/NOUN and saw/VERB.")
+    bool, advanced("--basis-tags", help="Basis terms with parts of speech: saw/NOUN and saw/VERB.")
 ]
 TagTerms = Annotated[
-    bool, advanced("--tag-terms", help="Parts of speech as basis terms too: ADJ, or of DET.")
+    bool, advanced("--tag-terms", help="Also use parts of speech as basis terms: ADJ, of DET.")
 ]
 BasisWords = Annotated[
     str,
     advanced(
         "--basis-words",
         metavar="all|content|function",
-        help="Which words the basis is made of.",
+        help="Words that basis terms may contain.",
         values=("all", "content", "function"),
     ),
 ]

@@ -33,10 +33,10 @@ def predict(
     out: Table = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write the label (or score) of new pairs as TSV.
+    """Predict the labels (or scores) of new pairs, as TSV.
 
-    With its probability, a score per label, how often the pair was seen together, and whether the model was trained on
-    it. The label is empty where the model has no answer.
+    Each row has the label, its probability, a decision value per label, the number of co-occurrences, and whether the
+    model was trained on the pair. The label is empty where the model abstains.
     """
     from bagpack.experiments.training import answer_rows, predict_pairs
     from bagpack.report.screens.matrix import print_unknown

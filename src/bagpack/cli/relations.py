@@ -29,7 +29,7 @@ def relations(
 ) -> None:
     """Group the words that co-occur with a word by the patterns between them.
 
-    Each group is named by its three strongest patterns, with X for the other word, and shows lines.
+    Each group is named by its three strongest patterns, with X for the other word, and has example sentences.
     """
     from bagpack.find.relations import group_relations
     from bagpack.report.screens.relations import show_relations

@@ -18,16 +18,16 @@ def serve(
     subcorpus: SubcorpusOptions,
     model: ModelOption = None,
     data: Annotated[
-        list[str] | None, common("--data", metavar="FILE", help="A table of pairs to offer; repeatable.")
+        list[str] | None, common("--data", metavar="FILE", help="A data set to show; repeatable.")
     ] = None,
     host: Annotated[str, common("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Port = 8765,
     allow_host: Annotated[
-        list[str] | None, advanced("--allow-host", help="Another name the server is called by; repeatable.")
+        list[str] | None, advanced("--allow-host", help="Accept requests for this host name too; repeatable.")
     ] = None,
     seconds: Annotated[
         float,
-        advanced("--seconds", help="Time limit per page, in seconds; data sets have six times as much."),
+        advanced("--seconds", help="Time limit per page, in seconds; six times that for a data set."),
     ] = 10.0,
     any_store: AnyStore = False,
 ) -> None:
@@ -72,7 +72,7 @@ def show_address(host: str, port: int, what: str, path: str = "") -> str:
 
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}{path}"
-    console.print_message(f"{address} {what}; Ctrl-C ends it")
+    console.print_message(f"{address} {what}; press Ctrl-C to stop")
     if host not in LOCAL:
         console.print_message("anyone who can reach this machine can read the corpus there", "yellow")
     return address

@@ -28,7 +28,7 @@ def similar(
         str,
         common(
             "--by",
-            help="Ranking: all blocks together, v1, v2, v12; every for all four.",
+            help="Rank by v1, v2, v12 or all of them; every = all four rankings.",
             values=("every", "all", "v1", "v2", "v12"),
         ),
     ] = "every",

@@ -43,7 +43,7 @@ def train(
     precision: Annotated[
         float | None,
         advanced(
-            "--precision", help="Answer only where this share of the answers is right (default: always)."
+            "--precision", help="Abstain so that this share of the answers is right (default: never abstain)."
         ),
     ] = None,
     background: Annotated[
@@ -51,13 +51,13 @@ def train(
         advanced(
             "--background",
             metavar="N",
-            help="Also train on N co-occurring pairs of the corpus, as none: for find.",
+            help="Add N co-occurring pairs labelled none (for bagpack find).",
         ),
     ] = 0,
     report: Report = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train a model on all rows, with a card that shows its scores.
+    """Train a model on all rows; its card shows cross-validated scores.
 
     v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """

@@ -21,7 +21,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How input becomes tokens. All of it shapes the store's content, so all of it goes into the manifest."""
+    """How input becomes tokens. Every option affects the content of a store and is recorded in its manifest."""
 
     format: str = "auto"
     level: str = "lemma"

@@ -106,7 +106,7 @@ class Engine(Protocol):
         """The first `limit` snippets in the engine's fixed order."""
 
     def close(self) -> None:
-        """Give back connections and files."""
+        """Close connections and files."""
 
 
 class Builder(Protocol):
@@ -116,20 +116,20 @@ class Builder(Protocol):
         """One sentence, as marked text."""
 
     def finish(self) -> None:
-        """Make the index whole and give it its name."""
+        """Complete the index and give it its final name."""
 
     def abandon(self) -> None:
-        """Leave nothing half-made behind."""
+        """Remove the unfinished index."""
 
 
 class EngineKind(Protocol):
-    """What an entry point names. Subclass it: what an engine costs has defaults."""
+    """The object that an entry point names. Subclass it; requests and prices have defaults."""
 
     def connect(self, address: Address, timeout: float, sender: Sender) -> Engine:
-        """Open an index; an `EngineError` if that cannot be."""
+        """Open an index, or raise `EngineError`."""
 
     def build(self, address: Address, overwrite: bool) -> Builder:
-        """Begin an index."""
+        """Start to build an index."""
 
     def native(self, query: Query, address: Address) -> str:
         """The query in the engine's own language, without a connection."""

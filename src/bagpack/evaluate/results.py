@@ -121,7 +121,7 @@ class Evaluation:
 
     @property
     def n_dropped(self) -> int:
-        """Rows that straddled a fold, summed over the folds."""
+        """Training rows that were dropped from folds, summed over the folds."""
         return sum(fold.dropped for fold in self.folds)
 
     def _repr_html_(self) -> str:

@@ -81,7 +81,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a model decides about a pair as it does.
+    """Why a model predicts a label for a pair.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Explanation:
     probability
         Of the answer, or of the label that comes first where there is none; None if the model has no calibration.
     trained
-        Whether the model was trained on this pair: then its answer is no finding.
+        Whether the model was trained on this pair: then the prediction is not evidence.
     decisions
         The answer's label first, then the others by probability.
     contrast
@@ -281,7 +281,7 @@ class _Explainer:
         )  # fmt: skip
 
     def difference(self, k: int, other: int) -> Decision:
-        """What speaks for one label and not for another."""
+        """The reasons for one label and against another."""
         values, sums = (table[:, k] - table[:, other] for table in (self.parts, self.sums))
         gap = self.scores[k] - self.scores[other]
         decides = [bool((gap > 0) != (gap - value > 0)) for value in sums]

@@ -81,7 +81,7 @@ def similar_pairs(
     b: BasisSize = 1500, basis: Basis | None = None, settings: CountSettings | None = None, n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Similar:  # fmt: skip
-    """The pairs of a list whose relation is most like that of `pair`; `find_pairs` looks for others in the corpus.
+    """The pairs of a list with the most similar relation to `pair`; `find_pairs` searches the whole corpus.
 
     Parameters
     ----------

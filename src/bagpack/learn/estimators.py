@@ -142,7 +142,7 @@ class _PairEstimator(BaseEstimator):
         return self.model_.decisions(self._matrix(X, reset=False))
 
     def explain(self, pair: tuple[str, str], label: Label = None) -> Contributions:
-        """Every feature's part in the decision about ``pair``: for ``label``, or for the predicted one."""
+        """The contribution of every feature to the decision about ``pair``, for ``label`` or the predicted label."""
         check_is_fitted(self, "model_")
         if self.source is None:
             return self.model_.explain(pair, label)

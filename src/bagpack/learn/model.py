@@ -286,11 +286,11 @@ class LinearModel:
         return np.hstack([-decisions, decisions]) if self.kind == "binary" else decisions
 
     def explain(self, pair: Pair, label: Label = None) -> Contributions:
-        """Every feature's part in the decision about ``pair``: for ``label``, or for the predicted one."""
+        """The contribution of every feature to the decision about ``pair``, for ``label`` or the predicted label."""
         return self.contributions([pair], 0, label)
 
     def contributions(self, X: Pairs | BlockMatrix, row: int = 0, label: Label = None) -> Contributions:
-        """Every feature's part in the decision about the pair at ``row``: for ``label``, or for the predicted one."""
+        """Contribution of every feature to the decision about row ``row``, for ``label`` or the predicted label."""
         matrix = self._matrix(X)
         self._check(matrix)
         one = matrix[[row]]

@@ -129,7 +129,7 @@ def _open(file: TextFile) -> tuple[Table, Iterator[Record]]:
 
 
 def _separator(file: TextFile) -> str:
-    """What is between the cells of the first line that is not empty: a tab, or else the more frequent of ; and ,."""
+    """The separator in the first line that is not empty: a tab, or else the more frequent of ; and ,."""
     if file.sheet is not None:
         return "\t"
     line = next((line for line in file.lines if line.strip()), "")

@@ -79,7 +79,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[Pair], y: Any = None) -> PairVectorizer:
-        """Pick the basis; the pairs themselves do not matter."""
+        """Choose the basis; the pairs are not used."""
         if not as_pairs(X):
             raise PairInputError("there are no pairs to fit on (0 samples); a minimum of 1 is required")
         blocks_of(self.condition)
@@ -107,7 +107,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         return np.array(feature_names(self.basis_.terms, self.condition), dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> PairVectorizer:
-        """Only ``"default"``: tens of thousands of sparse columns are no data frame."""
+        """Only ``"default"`` is supported: tens of thousands of sparse columns do not fit into a data frame."""
         if transform not in (None, "default"):
             raise PairInputError(
                 f"set_output(transform={transform!r}) is not possible: pair vectors are sparse, with tens of "

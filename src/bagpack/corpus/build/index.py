@@ -108,9 +108,9 @@ def index_corpus(
     memory
         Bound on the memory of all workers of this machine together, in bytes.
     append
-        Add the sources to an existing store, behind what it holds.
+        Append the sources to an existing store.
     resume
-        Continue an interrupted build of the same input; a finished one stays as it is.
+        Continue an interrupted build of the same input; a complete store is not changed.
     overwrite
         Replace an existing store, or discard an unfinished build.
     part_bytes

@@ -234,7 +234,7 @@ class InfiniGramKind(EngineKind):
         return InfiniGramEngine(address)
 
     def build(self, address: Address, overwrite: bool) -> InfiniGramBuilder:
-        """Begin an index."""
+        """Start to build an index."""
         return InfiniGramBuilder(address, overwrite)
 
     def native(self, query: Query, address: Address) -> str:

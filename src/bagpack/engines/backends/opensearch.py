@@ -300,7 +300,7 @@ class OpenSearchKind(EngineKind):
         return OpenSearchEngine(address, timeout, sender)
 
     def build(self, address: Address, overwrite: bool) -> OpenSearchBuilder:
-        """Begin an index."""
+        """Start to build an index."""
         return OpenSearchBuilder(address, overwrite)
 
     def native(self, query: Query, address: Address) -> str:

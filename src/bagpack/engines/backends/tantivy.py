@@ -163,7 +163,7 @@ class TantivyKind(EngineKind):
         return TantivyEngine(address)
 
     def build(self, address: Address, overwrite: bool) -> TantivyBuilder:
-        """Begin an index."""
+        """Start to build an index."""
         return TantivyBuilder(address, overwrite)
 
     def native(self, query: Query, address: Address) -> str:

@@ -77,8 +77,8 @@ def _show_words(out: Console, facts: dict[str, Any]) -> None:
         named = [f"{item['word']} ({item['key']})" for item in others]
         words = many(
             len(others),
-            "word is a lemma whose form mostly counts as another",
-            "words are lemmas whose forms mostly count as another",
+            "word is mostly a form of another lemma",
+            "words are mostly forms of other lemmas",
         )
         print_message(f"{words}: {some_of(named)}", "yellow", out)
     for kind in ("word", "pair"):

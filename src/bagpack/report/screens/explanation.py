@@ -20,7 +20,7 @@ Marked = tuple[str, str]  # a piece of text, and what it is: w1, w2, term or not
 
 # A reason against a label is no error, so it is not red.
 STYLES = {"": "", "w1": "bold", "w2": "bold", "term": "bold cyan"}
-TRAINED = "The model was trained on this pair, so its answer is not evidence: it has seen the label."
+TRAINED = "The model was trained on this pair, so the prediction is not evidence."
 
 
 def show_explanation(found: Explanation) -> None:
