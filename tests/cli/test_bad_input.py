@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bagpack.corpus.readers.io import zstd
+from bagpack.corpus.readers.compression import zstd
 
 VERTICAL = "<text id='a'>\n<s>\n" + "Lions\tNNS\tlion\n" * 9 + "</s>\n"
 CONLLU = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 4))

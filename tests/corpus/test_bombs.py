@@ -15,7 +15,7 @@ from bagpack.corpus.build import worker
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.readers import io, jsonl
 from bagpack.corpus.readers.columns import read_conllu  # noqa: F401 (compiled before time is taken)
-from bagpack.corpus.readers.io import zstd
+from bagpack.corpus.readers.compression import zstd
 from bagpack.corpus.readers.sniff import check_text
 from bagpack.corpus.readers.wikitext import paragraphs
 from bagpack.errors import InputError

@@ -17,7 +17,8 @@ from corpus_oracle import build, sentences, words
 
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.io import open_plain, zstd
+from bagpack.corpus.readers.compression import zstd
+from bagpack.corpus.readers.io import open_plain
 from bagpack.corpus.readers.registry import recognise
 from bagpack.corpus.readers.sources import Named, expand, inspect
 from bagpack.corpus.readers.text import is_wrapped
@@ -213,7 +214,7 @@ def test_directories_and_globs_are_sorted_and_stores_in_them_are_passed_over(tmp
         write(name, "x\n")
     monkeypatch.chdir(tmp_path)
     every = ["c/a.txt", "c/b.txt", "c/deep/d.txt"]
-    assert expand(["c"]) == [Named(path, by_hand=False) for path in every]
+    assert expand(["c"]) == [Named(path, named=False) for path in every]
     assert expand(["c/*.txt"]) == [Named("c/a.txt"), Named("c/b.txt")]
     assert expand(["c/**/*.txt"]) == [Named(path) for path in every]
     build("c", "c/new.bp")

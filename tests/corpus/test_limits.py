@@ -15,7 +15,7 @@ import pytest
 from bagpack import files
 from bagpack.corpus.build.estimate import _plain_size
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.readers.io import zstd
+from bagpack.corpus.readers.compression import zstd
 from bagpack.corpus.readers.sources import inspect
 from bagpack.corpus.store import format
 from bagpack.errors import StoreError

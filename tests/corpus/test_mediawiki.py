@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Slice
-from bagpack.corpus.readers.io import zstd
+from bagpack.corpus.readers.compression import zstd
 from bagpack.corpus.readers.mediawiki import READER, find_pages
 from bagpack.corpus.readers.registry import recognise
 from bagpack.corpus.readers.sources import inspect

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.corpus.readers.io import zstd
+from bagpack.corpus.readers.compression import zstd
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks import distinct_words, normalise_target, read_pairs, unordered_pairs
 from bagpack.tasks.textfile import TextFile

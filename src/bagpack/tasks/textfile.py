@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import io
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bagpack.corpus.readers.compression import DAMAGED, OPENERS, SUFFIXES, compression_of
 from bagpack.errors import InputError
-from bagpack.tasks.unpack import MAX_BYTES, SUFFIXES, TooLargeError, compression_of, unpack
-from bagpack.tasks.workbook import Sheet, is_workbook, read_workbook
+from bagpack.tasks.workbook import MAX_BYTES, Sheet, is_workbook, read_workbook
 
 STDIN = "-"
 REFUSED_SHOWN = 10
@@ -152,19 +153,21 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _decompressed(name: str, data: bytes) -> bytes:
+    """The bytes as they were before compression; never more than a data set may have."""
     suffix = Path(name).suffix.lower()
-    if suffix not in SUFFIXES:
-        suffix = compression_of(data)
-    if not suffix:
+    kind = suffix[1:] if suffix in SUFFIXES else compression_of(data)
+    if not kind:
         return data
     try:
-        return unpack(data, suffix)
-    except TooLargeError:
-        raise _too_large(name, "unpacks to") from None
-    except ValueError:
+        with OPENERS[kind](io.BytesIO(data)) as stream:
+            plain: bytes = stream.read(MAX_BYTES + 1)
+    except (*DAMAGED, EOFError, ValueError):
         raise InputError(
-            f"{name} is not a whole {suffix[1:]} file; fetch it again, or drop the ending if it is plain text"
+            f"{name} is not a whole {kind} file; fetch it again, or drop the ending if it is plain text"
         ) from None
+    if len(plain) > MAX_BYTES:
+        raise _too_large(name, "unpacks to")
+    return plain
 
 
 def _too_large(name: str, how: str) -> InputError:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bagpack.errors import InputError, missing_extra
-from bagpack.tasks.unpack import MAX_BYTES
 
+MAX_BYTES = 256 << 20  # of a data set, decompressed: some ten million pairs
 MAX_CELLS = 20_000_000  # of one sheet, the empty ones between others included
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PLACE = re.compile(rb'\br="([A-Z]{0,3})(\d{1,7})"')
@@ -100,7 +100,7 @@ def cell_text(cell: Any) -> str:
 
 
 def _check_archive(name: str, data: bytes) -> None:
-    """Refuse what is no spreadsheet, and what would unpack or unfold to more than a data set may take."""
+    """Refuse what is no spreadsheet, and what would decompress to more than a data set may take."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -108,7 +108,10 @@ def _check_archive(name: str, data: bytes) -> None:
             if what := _other_document(names):
                 raise InputError(f"{name} is {what}, not a spreadsheet; save its table as .xlsx, CSV or TSV")
             if sum(member.file_size for member in members) > MAX_BYTES:
-                raise _too_large(name)
+                raise InputError(
+                    f"{name} unpacks to more than {MAX_BYTES >> 20} MB, too large for a data set; split it, or save it "
+                    f"as TSV"
+                )
             for member in members:
                 with archive.open(member) as file:  # checks the length and the CRC that the archive states
                     content = file.read(MAX_BYTES + 1)
@@ -179,9 +182,3 @@ def _check_cells(name: str, rows: int, columns: int) -> None:
             f"{name} has a sheet of {rows:,} rows and {columns:,} columns, too large for a data set; delete what is "
             f"far from the table, or save it as TSV"
         )
-
-
-def _too_large(name: str) -> InputError:
-    return InputError(
-        f"{name} unpacks to more than {MAX_BYTES >> 20} MB, too large for a data set; split it, or save it as TSV"
-    )

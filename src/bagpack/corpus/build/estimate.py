@@ -6,17 +6,13 @@ somewhat less disk and time than estimated.
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import math
 import tempfile
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from bagpack.corpus.build.lexicon_writer import write_lexicon
 from bagpack.corpus.build.parts import WORKER_BASE, WORKER_TOKEN, workers_within
@@ -24,6 +20,7 @@ from bagpack.corpus.build.plan import PARQUET_EXPANSION, Part, make_plan, slice_
 from bagpack.corpus.build.worker import SHARD_TOKENS, Worker
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import EXPANSION, Batch, Slice, Source
+from bagpack.corpus.readers.compression import DAMAGED, OPENERS
 from bagpack.errors import InputError, UsageError
 
 PLACES = 12
@@ -162,22 +159,14 @@ def _plain_size(source: Source) -> int:
     """Uncompressed bytes of a source, from its beginning where it is compressed; a bomb is not read to its end."""
     if not source.compression:
         return PARQUET_EXPANSION * source.size if source.format == "parquet" else source.size
-    from bagpack.corpus.readers.io import zstd
-
-    openers: dict[str, Callable[[IO[bytes]], Any]] = {
-        "gz": lambda file: gzip.GzipFile(fileobj=file),
-        "bz2": bz2.BZ2File,
-        "xz": lzma.LZMAFile,
-        "zst": lambda file: zstd.open(file, "rb"),
-    }
     plain = used = 0
     try:
-        with open(source.path, "rb") as file, openers[source.compression](file) as stream:
+        with open(source.path, "rb") as file, OPENERS[source.compression](file) as stream:
             while chunk := stream.read(1 << 16):
                 plain, used = plain + len(chunk), file.tell()
                 # Readers fetch ahead: what they have used is known only after many of their buffers.
                 if plain >= 4 * PIECE and (1 << 20 <= used < source.size or plain >= 64 * PIECE):
                     return source.size * plain // used
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError):
+    except (*DAMAGED, EOFError):
         return EXPANSION * source.size  # damaged, which the sample reports
     return plain

@@ -22,10 +22,8 @@ from bagpack.errors import InputError
 MIN_PART = 16 << 20
 MAX_PART = 64 << 20
 PARTS_WANTED = 8
-MANY_PARTS = (
-    1024  # every counting task opens all of them; rather than to more, parts grow, up to the following
-)
-LARGE_PART = 192 << 20
+# Every counting task opens all parts, so rather than to more of them, parts grow, up to LARGE_PART.
+MANY_PARTS, LARGE_PART = 1024, 192 << 20
 PARQUET_EXPANSION = 2
 
 
@@ -88,8 +86,8 @@ def find_sources(
 ) -> tuple[list[Source], list[LeftOut]]:
     """The files behind the names with their formats, and those that hold no text.
 
-    A file that was named by hand is wanted, so that it is an error if it holds none; a directory may well hold
-    something else besides texts.
+    A file that the user named is wanted, so that it is an error if it holds none; a directory may also hold other
+    files.
     """
     labels = labels or {}
     sources: list[Source] = []
@@ -109,7 +107,7 @@ def find_sources(
 
 def is_left_out(file: Named, options: TextOptions) -> bool:
     """Whether a file is one of a directory's that hold no text."""
-    return not file.by_hand and isinstance(_look_at(file, options), LeftOut)
+    return not file.named and isinstance(_look_at(file, options), LeftOut)
 
 
 def _look_at(file: Named, options: TextOptions, label: str = "") -> Source | LeftOut:
@@ -118,7 +116,7 @@ def _look_at(file: Named, options: TextOptions, label: str = "") -> Source | Lef
     try:
         return recognise(inspect(file.path, label), options)
     except UnsuitableError as error:
-        if file.by_hand:
+        if file.named:
             raise
         return LeftOut(printable(file.path), error.reason)
 

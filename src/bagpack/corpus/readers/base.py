@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.readers.compression import SUFFIXES
 from bagpack.corpus.store.attributes import Attributes
 
 if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
 
-COMPRESSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
 # Form, lemma, whether no white space is before it, and its universal part of speech, if that is known.
@@ -51,7 +51,7 @@ class Source:
     def stem(self) -> str:
         """The file name in lower case, without a compression suffix, for recognising formats."""
         name = Path(self.path).name.lower()
-        for suffix in COMPRESSIONS:
+        for suffix in SUFFIXES:
             name = name.removesuffix(suffix)
         return name
 

@@ -5,26 +5,17 @@ Blocks carry their byte offset in the uncompressed text, so that an error can na
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import queue
-import sys
 import threading
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO
 
 from bagpack.corpus.options import MAX_LINE
 from bagpack.corpus.readers.base import Slice, Source
+from bagpack.corpus.readers.compression import DAMAGED, OPENERS
 from bagpack.errors import BagpackError, InputError
 from bagpack.files import TOO_MANY_FILES, too_many_files
-
-if sys.version_info >= (3, 14):
-    from compression import zstd as zstd
-else:
-    from backports import zstd as zstd
 
 BLOCK = 4 << 20
 HEAD = 1 << 16
@@ -42,21 +33,14 @@ def unreadable(name: str, error: OSError) -> BagpackError:
 def open_plain(source: Source) -> IO[bytes]:
     """The uncompressed bytes of a source."""
     try:
-        if source.compression == "gz":
-            return gzip.open(source.path, "rb")  # type: ignore[return-value]
-        if source.compression == "bz2":
-            return bz2.open(source.path, "rb")
-        if source.compression == "xz":
-            return lzma.open(source.path, "rb")
-        if source.compression == "zst":
-            return zstd.open(source.path, "rb")  # type: ignore[return-value]
-        return open(source.path, "rb")
+        opened: IO[bytes] = OPENERS.get(source.compression, open)(source.path, "rb")
     except OSError as error:
         raise unreadable(source.name, error) from error
+    return opened
 
 
 def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> bytes:
-    """Read up to `size` bytes; a truncated or damaged compressed file becomes a sentence."""
+    """Read up to `size` bytes; a truncated or damaged compressed file is an error with its name."""
     try:
         return stream.read(size)
     except EOFError as error:
@@ -64,7 +48,7 @@ def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> byte
             f"{source.name} ends in the middle of its {source.compression} data (after {offset:,} uncompressed "
             f"bytes); it is truncated: fetch it again"
         ) from error
-    except (OSError, zlib.error, lzma.LZMAError, zstd.ZstdError) as error:
+    except DAMAGED as error:
         raise InputError(
             f"{source.name} is damaged near uncompressed byte {offset:,} ({error}); fetch it again"
         ) from error
@@ -109,10 +93,8 @@ def _whole_lines(data: bytes) -> bytes:
 def blocks(part: Slice, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of consecutive runs of whole lines; only the last may lack its newline."""
     source = part.source
-    if source.compression and part.start:
-        raise AssertionError("a compressed source is read from its start")
     offset = part.start
-    chunks = _chunks(source, part.start, -1 if source.compression else part.end)
+    chunks = _chunks(source, part.start, part.end)
     if source.compression:
         chunks = _ahead(chunks)
     rest: list[bytes] = []  # the beginning of a line that has not ended yet
@@ -155,9 +137,9 @@ def _chunks(source: Source, start: int, end: int) -> Iterator[bytes]:
             yield chunk
 
 
-def _ahead(chunks: Iterator[bytes], depth: int = 4) -> Iterator[bytes]:
+def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Read in a thread of its own: decompression releases the GIL, so it runs at the same time as the parser."""
-    waiting: queue.Queue[bytes | BaseException | None] = queue.Queue(depth)
+    waiting: queue.Queue[bytes | BaseException | None] = queue.Queue(4)
     stopped = threading.Event()
 
     def put(item: bytes | BaseException | None) -> bool:

@@ -9,28 +9,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bagpack.artefacts import LOCK, is_artefact
-from bagpack.corpus.readers.base import COMPRESSIONS, Source
+from bagpack.corpus.readers.base import Source
+from bagpack.corpus.readers.compression import SUFFIXES, compression_of
 from bagpack.corpus.readers.io import unreadable
 from bagpack.corpus.readers.sniff import nothing_in
 from bagpack.errors import InputError, UsageError
 from bagpack.files import PARTIAL
 
-MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
-
 
 class Named(NamedTuple):
-    """A file, and whether it was named by hand; if not, it was found in a directory."""
+    """A file, and whether the user named it; if not, it was found in a directory."""
 
     path: str
-    by_hand: bool = True
+    named: bool = True
     ignored: str = ""  # why it is not read, of what was found in a directory
 
 
 def expand(names: Iterable[str]) -> list[Named]:
     """Files behind the names: directories are walked, globs are expanded, both in sorted order.
 
-    A file that two names lead to counts once: named by hand it is an error, found in a directory it is ignored. What is
-    ignored in a directory (other than hidden files) is in the list too, with the reason.
+    A file that two names lead to counts once: if the user named it twice, that is an error, in a directory it is
+    ignored. What is ignored in a directory (other than hidden files) is in the list too, with the reason.
     """
     found: list[Named] = []
     for name in names:
@@ -71,13 +70,9 @@ def _each_once(files: list[Named]) -> list[Named]:
         status = os.stat(file.path) if file.path != "-" else None
         return (status.st_dev, status.st_ino) if status else "-"
 
-    # What was named by hand is meant, so a link to it in a directory is the one that is ignored.
-    for file in sorted(files, key=lambda file: not file.by_hand):
-        if (
-            not file.ignored
-            and (before := first.setdefault(identity(file), file)) is not file
-            and file.by_hand
-        ):
+    # What the user named is meant, so a link to it in a directory is the one that is ignored.
+    for file in sorted(files, key=lambda file: not file.named):
+        if not file.ignored and (before := first.setdefault(identity(file), file)) is not file and file.named:
             same = "" if before.path == file.path else f" (as {printable(before.path)}, too)"
             raise UsageError(
                 f"{printable(file.path)} is named twice{same}, so its text would count twice; name each file once"
@@ -109,24 +104,24 @@ def _files_below(top: Path) -> Iterator[Named]:
         for name in names:
             path = Path(directory, name)
             if not name.startswith(".") and path.is_file():
-                yield Named(str(path), by_hand=False)
+                yield Named(str(path), named=False)
 
 
 def inspect(path: str, label: str = "") -> Source:
-    """Size and compression of one file; a sentence if it cannot be read."""
+    """Size and compression of one file; an error if it cannot be read."""
     try:
         with open(path, "rb") as handle:
-            magic = handle.read(6)
+            compression = compression_of(handle.read(6))
             status = os.fstat(handle.fileno())
     except OSError as error:
         raise unreadable(printable(path), error) from error
     if status.st_size == 0:
         raise nothing_in(printable(path))
-    compression = next((kind for mark, kind in MAGIC.items() if magic.startswith(mark)), "")
-    named = COMPRESSIONS.get(Path(path).suffix.lower(), "")
-    if named and named != compression:
+    suffix = Path(path).suffix.lower()
+    if suffix in SUFFIXES and suffix != f".{compression}":
         raise InputError(
-            f"{printable(path)} has the suffix .{named} but does not contain {named} data; rename it, or fetch it again"
+            f"{printable(path)} has the suffix {suffix} but does not contain {suffix[1:]} data; rename it, or fetch it "
+            f"again"
         )
     return Source(path, status.st_size, status.st_mtime_ns, compression, label=label or printable(path))
 
