@@ -51,6 +51,12 @@ def teach(path, *answers, label=None, annotator="ann"):
             "wheel;car;yes;;ann;2026-11-15T12:00:00Z\n",
         ),
         (
+            "notes.tsv",  # in a column without a name, with a character that looks like a line end
+            "w1\tw2\tlabel\t\nleaf\ttree\tpart\tquite\u2028sure\n",
+            "w1\tw2\tlabel\tannotator\ttime\t\nleaf\ttree\tpart\t\t\tquite\u2028sure\n"
+            "wheel\tcar\tyes\tann\t2026-11-15T12:00:00Z\n",
+        ),
+        (
             "windows.tsv",
             "w1\tw2\tlabel\r\nleaf\ttree\tpart\r\n",
             "w1\tw2\tlabel\tannotator\ttime\nleaf\ttree\tpart\t\t\nwheel\tcar\tyes\tann\t2026-11-15T12:00:00Z\n",

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 
+from bagpack.corpus.readers.compression import SUFFIXES
 from bagpack.errors import InputError, UsageError
 from bagpack.files import disk_errors, replacing
 from bagpack.find.examples import NO_LABELS, Examples, Pair, read_examples
@@ -52,6 +53,8 @@ class AnswerFile:
         The file's own names of w1, w2 and label.
     """
 
+    _handle: FileIO
+
     def __init__(
         self, path: str | Path, label: str | None = None, annotator: str = "",
         columns: Mapping[str, str] | None = None,
@@ -60,7 +63,6 @@ class AnswerFile:
         self.annotator = clean_label(annotator, "--annotator") if annotator else ""
         self._wanted, self._columns = label, columns
         _check_kind(self.path)
-        self._handle: FileIO | None = None
         self._answers: list[Answer] = []
         self._size = 0
         self._load()
@@ -72,20 +74,17 @@ class AnswerFile:
 
     def close(self) -> None:
         """Release the file."""
-        if self._handle is not None:
-            self._handle.close()
+        self._handle.close()
 
     def refresh(self) -> bool:
         """Read the file again if someone else changed it; whether that was so."""
-        handle = self._handle
-        assert handle is not None
         try:
             current = os.stat(self.path)
         except OSError as error:
             raise InputError(
                 f"{self.path} is no longer there ({error.strerror}); put it back, nothing else is lost"
             ) from None
-        if os.path.samestat(current, os.fstat(handle.fileno())) and current.st_size == self._size:
+        if os.path.samestat(current, os.fstat(self._handle.fileno())) and current.st_size == self._size:
             return False
         self._answers.clear()  # they are examples of the file now, if it still has them
         self._load()
@@ -107,7 +106,6 @@ class AnswerFile:
         cells |= {ANNOTATOR: self.annotator, TIME: time}
         row = table_text([list(cells.values())], self._table.separator).encode()
         handle = self._handle
-        assert handle is not None
         try:
             with disk_errors(self.path):
                 handle.seek(self._size)
@@ -128,7 +126,6 @@ class AnswerFile:
             raise InputError("there is no answer of this session to undo; edit the file for older ones")
         last = self._answers[-1]
         handle = self._handle
-        assert handle is not None
         start = self._size - len(last.row)
         handle.seek(start)
         if handle.read() != last.row:
@@ -196,7 +193,6 @@ class AnswerFile:
 
     def _end_last_line(self) -> None:
         handle = self._handle
-        assert handle is not None
         handle.seek(-1, os.SEEK_END)
         if handle.read(1) != b"\n":
             with disk_errors(self.path):
@@ -209,10 +205,9 @@ class AnswerFile:
         table, columns = self._table, self._missing
         added = [self.label if name == self._label else "" for name in columns]
         with open(self.path, encoding="utf-8-sig", newline="") as file:
-            text = file.read()
+            lines = list(file)
         marked = self.path.read_bytes()[:3] == b"\xef\xbb\xbf"
         rows: list[list[str]] = []
-        lines = text.splitlines(keepends=True)
         first = 0
         while not lines[first].strip() or SEPARATOR_LINE.fullmatch(lines[first].strip(" \r\n")):
             first += 1
@@ -223,21 +218,21 @@ class AnswerFile:
             if table.separator == "\t"
             else csv.reader(lines, delimiter=table.separator)
         )
-        is_header = True
+        width = len(table.header)
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
-            width = len(table.header)
-            cells = [*cells, *[""] * width][:width]
-            rows.append([*cells, *(columns if is_header else added)])
-            is_header = False
+            # Columns without a name, such as notes, stay behind the others.
+            cells += [""] * (width - len(cells))
+            rows.append([*cells[:width], *(added if rows else columns), *cells[width:]])
         data = (before + table_text(rows, table.separator)).encode("utf-8-sig" if marked else "utf-8")
         with replacing(self.path) as out:
             out.write(data)
 
     def _open(self) -> None:
         """Open and lock the file."""
-        self.close()
+        if hasattr(self, "_handle"):
+            self.close()
         try:
             self._handle = handle = open(self.path, "r+b", buffering=0)  # noqa: SIM115
         except OSError as error:
@@ -285,7 +280,7 @@ def _check_kind(path: Path) -> None:
             f"{path} is not a regular file, and answers are appended to it; name a TSV or CSV file"
         )
     head = path.read_bytes()[:4]
-    if read_text_file(path).sheet is not None or path.suffix.lower() in (".gz", ".bz2", ".xz", ".zst"):
+    if read_text_file(path).sheet is not None or path.suffix.lower() in SUFFIXES:
         raise InputError(f"{path} cannot be appended to; save it as TSV or CSV")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff") or head.count(0):
         raise InputError(f"{path} is UTF-16; save it as UTF-8 (in Excel: Save As, CSV UTF-8)")
