@@ -13,6 +13,9 @@ from bagpack.contexts.forms import other_keys, usual_keys
 from bagpack.corpus import subcorpus
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers import conllu, vertical
+from bagpack.corpus.readers.attributes import add_metadata
+from bagpack.corpus.readers.sources import inspect
 from bagpack.corpus.store.corpus import Corpus, divide_name
 from bagpack.corpus.store.function_words import tag_counts
 from bagpack.corpus.store.suggest import complete
@@ -164,6 +167,21 @@ def test_vertical_text_across_slices(tmp_path, write):
     assert len(corpus.shards) > 6
 
 
+def test_attributes_of_a_tag():
+    long = "y" * 257
+    tag = f'<doc n="1" id="x" id="z" pub-date="1999" Title=" R&amp;D  now " empty="" long="{long}" max="{long[1:]}">'
+    found = vertical.read_document(tag)
+    others = {"n": "1", "pub-date": "1999", "title": "R&D now", "max": long[1:]}
+    assert (found.name, dict(found.attributes)) == ("x", others)
+
+
+def test_attributes_in_comments():
+    comments = ["id = x", "meta::Genre = news ", f"long = {'y' * 257}", "newpar", "text = a", "Year = 1"]
+    lines = ["# newdoc " + comments[0], *(f"# {comment}" for comment in comments[1:]), "1\ta", "# late = 1"]
+    found = conllu.read_document("\r\n".join(lines))
+    assert (found.name, dict(found.attributes)) == ("x", {"genre": "news", "year": "1"})
+
+
 def test_conllu_comments(tmp_path, write):
     word = "1\tlion\tlion\tNOUN\tNN\t_\t_\t_\t_\t_\n\n"
     text = "".join(
@@ -234,12 +252,20 @@ def test_a_table_describes_files(tmp_path):
     for text, problem in {
         "file\tyear\nz\t1\n": "describes none of the 4 files",
         "file\tyear\na.txt\n": r"about.tsv:2 has 1 cells where the header has 2",
-        "file\tyear\na.txt\t1\na.txt\t2\n": "describes 'a.txt' a second time",
+        "file\tyear\na.txt\t1\n\na.txt\t2\n": "about.tsv:4 describes 'a.txt' a second time",
         "file\n": "has no table",
+        'file\tyear\na.txt\t"1\n' + "b.txt\t2\n" * 20_000: r"about.tsv:\d+ is in a cell whose quotation mark",
     }.items():
         table.write_text(text)
         with pytest.raises(InputError, match=problem):
             build(folder, tmp_path / "t", metadata=str(table))
+
+
+def test_cells_of_a_table_may_have_any_character(tmp_path, write):
+    source = inspect(str(write("a.txt", "Lions sleep.\n")))
+    table = write("about.csv", '\ufeffTitle,File Name,path\n"A,\nB\u2028C\fD",x.txt,a.txt \n')
+    (found,) = add_metadata([source], str(table))
+    assert found.attributes == (("title", "A, B C D"), ("file_name", "x.txt"))
 
 
 def test_info_lists_attributes_with_their_values(documents, cli):

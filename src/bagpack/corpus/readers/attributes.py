@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ def scalar_attributes(record: Mapping[str, Any]) -> Attributes:
 
 def attribute_name(name: str) -> str:
     """A name as `--where` takes it: lower case, without spaces."""
-    return re.sub(r"\s+", "_", _plain(name).strip().lower())
+    return re.sub(r"\s+", "_", encodable(name).strip().lower())
 
 
 def _text(value: Any) -> str:
@@ -36,10 +37,10 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.15g}" if math.isfinite(value) else ""
-    return " ".join(_plain(str(value)).split())
+    return " ".join(encodable(str(value)).split())
 
 
-def _plain(text: str) -> str:
+def encodable(text: str) -> str:
     """Text that can be written; half a character becomes a question mark."""
     return text.encode(errors="replace").decode()
 
@@ -79,25 +80,31 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
             f"--metadata {path} cannot be read ({error}); give a TSV or CSV file in UTF-8"
         ) from error
     header = text.partition("\n")[0]
-    rows = list(csv.reader(text.splitlines(), delimiter="\t" if "\t" in header else ","))
-    if len(rows) < 2 or len(rows[0]) < 2:
+    reader = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in header else ",")
+    try:
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error:
+        raise InputError(
+            f"{path}:{reader.line_num} is in a cell whose quotation mark is not closed; close or remove it"
+        ) from None
+    if len(rows) < 2 or len(rows[0][1]) < 2:
         raise InputError(
             f"--metadata {path} has no table; its first line must name the columns, one of them file, separated by "
             f"tabs or commas"
         )
-    names = [attribute_name(name) for name in rows[0]]
+    names = [attribute_name(name) for name in rows[0][1]]
     key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)
+    names.pop(key)
     table: dict[str, dict[str, str]] = {}
-    for number, row in enumerate(rows[1:], 2):
+    for number, row in rows[1:]:
         if not any(row):
             continue
-        if len(row) != len(names):
+        if len(row) != len(names) + 1:
             raise InputError(
-                f"{path}:{number} has {len(row)} cells where the header has {len(names)}; correct it"
+                f"{path}:{number} has {len(row)} cells where the header has {len(names) + 1}; correct it"
             )
-        if row[key] in table:
-            raise InputError(f"{path}:{number} describes {row[key]!r} a second time; remove one of the rows")
-        table[row[key]] = {
-            name: value for at, (name, value) in enumerate(zip(names, row, strict=True)) if at != key
-        }
+        file = row.pop(key).strip()
+        if file in table:
+            raise InputError(f"{path}:{number} describes {file!r} a second time; remove one of the rows")
+        table[file] = dict(zip(names, row, strict=True))
     return table

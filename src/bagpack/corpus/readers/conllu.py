@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
+from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
 from bagpack.corpus.readers.slicing import cut_points, slices_at
 from bagpack.corpus.readers.token_lines import TokenLines
@@ -38,16 +39,15 @@ def read_document(text: str) -> DocumentStart:
         if named is not None and named.group(1).lower() not in _OF_SENTENCES:
             attributes[named.group(1).lower().removeprefix("meta::")] = named.group(2)
     name = (found.group(1) if found else None) or line.rstrip("\r")
-    return DocumentStart(0, name, attributes=tuple(attributes.items()))
+    return DocumentStart(0, name, attributes=scalar_attributes(attributes))
 
 
-def _header_end(block: bytes, start: int, end: int) -> int:
-    """Where the comments end that begin with the line start..end."""
+def _header_end(block: bytes, end: int) -> int:
+    """Where the comments end that begin with the line before `end`."""
     at = block.find(b"\n", end)
-    while at >= 0 and block[at + 1 : at + 2] == b"#":
-        end = at
+    while block[at + 1 : at + 2] == b"#":
         at = block.find(b"\n", at + 1)
-    return at if at >= 0 else len(block)
+    return at
 
 
 def _last_boundary(block: bytes) -> int:
@@ -92,7 +92,7 @@ class ConlluReader:
         """A batch for each block of sentences."""
         column = UPOS if part.source.tagset == "UD" else XPOS
         settings = (column, options.bad_lines == "skip", options.max_sentence)
-        lines = TokenLines(part, options, col.read_conllu, settings, read_document, header=_header_end)
+        lines = TokenLines(part, options, col.read_conllu, settings, read_document, header_end=_header_end)
         return lines.batches(_last_boundary)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.attributes import scalar_attributes
+from bagpack.corpus.readers.attributes import encodable, scalar_attributes
 from bagpack.corpus.readers.base import Slice, Source, TextBatch
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.readers.text import add_lines, decoded_blocks
@@ -73,7 +73,7 @@ def _add_object(batch: TextBatch, line: str, index: int, number: int, options: T
         batch.skipped += 1
         return
     text = value[options.text_field]
-    if not _encodable(text):  # "\\ud83d" alone: half a character, which only JSON can write down
+    if encodable(text) != text:  # "\\ud83d" alone: half a character, which only JSON can write down
         if options.encoding_errors == "strict":
             raise InputError(
                 f"{place} has an unpaired surrogate in {options.text_field!r}; use --encoding-errors "
@@ -85,7 +85,7 @@ def _add_object(batch: TextBatch, line: str, index: int, number: int, options: T
     name = value.get(options.id_field)
     others = {key: own for key, own in value.items() if key not in (options.text_field, options.id_field)}
     batch.add_document(
-        f"{batch.source.name}:{number}" if name is None else _plain(str(name)), scalar_attributes(others)
+        f"{batch.source.name}:{number}" if name is None else encodable(str(name)), scalar_attributes(others)
     )
     add_lines(batch, text, index)
 
@@ -106,19 +106,6 @@ def _parsed(line: str, field: str) -> tuple[dict[str, Any], str]:
     if not isinstance(value[field], str):
         return value, f"has a field {field!r} that is no string"
     return value, ""
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _plain(name: str) -> str:
-    """A name that can be written; half a character becomes a question mark."""
-    return name.encode(errors="replace").decode()
 
 
 READER = JsonLinesReader()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,32 +18,22 @@ from bagpack.jit import read_only
 
 SHOWN_BYTES = 60  # of a bad line
 
-Kernel = Callable[..., int]
 
-
+@dataclass
 class TokenLines:
     """A column kernel with its settings, and what it has to know about the lines before."""
 
-    def __init__(
-        self,
-        part: Slice,
-        options: TextOptions,
-        kernel: Kernel,
-        settings: tuple[Any, ...],
-        document: Callable[[str], DocumentStart],
-        columns: str = "",
-        entities: bool = False,
-        header: Callable[[bytes, int, int], int] | None = None,
-    ) -> None:
-        self.source = part.source
-        self.part = part
-        self.options = options
-        self.kernel = kernel
-        self.settings = settings
-        self.document = document  # from the text of its first line
-        self.header = header  # where that text ends, if it goes beyond the line
-        self.columns = columns  # their meaning: word, lemma, tag
-        self.entities = entities
+    part: Slice
+    options: TextOptions
+    kernel: Callable[..., int]
+    settings: tuple[Any, ...]
+    document: Callable[[str], DocumentStart]  # from the text of its first line
+    columns: str = ""  # their meaning: word, lemma, tag
+    entities: bool = False
+    header_end: Callable[[bytes, int], int] | None = None  # where that text ends, if it goes beyond the line
+
+    def __post_init__(self) -> None:
+        self.source = self.part.source
         self.state = col.new_state()
 
     def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[TokenBatch]:
@@ -80,7 +71,7 @@ class TokenLines:
             batch.tag_starts, batch.tag_stops = spans[4, :count], spans[5, :count]
             batch.tagset = self.source.tagset
         for position, start, end in documents[: state[col.EVENTS]].tolist():
-            line = block[start : self.header(block, start, end) if self.header else end]
+            line = block[start : self.header_end(block, end) if self.header_end else end]
             try:
                 name = decode(line, self.source.encoding)
             except UnicodeDecodeError as error:

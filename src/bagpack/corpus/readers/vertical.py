@@ -15,6 +15,7 @@ import numpy as np
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
+from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
 from bagpack.corpus.readers.io import read_head
 from bagpack.corpus.readers.slicing import cut_points, slices_at
@@ -32,7 +33,7 @@ TAGS = col.tag_table(
 _TAG_LINE = re.compile(
     rb"</?(?:%s)(?:[ >/])" % b"|".join(re.escape(tag.encode()) for tag in (*DOCUMENT_TAGS, *BOUNDARY_TAGS))
 )
-_ATTRIBUTE = re.compile(r"(?<![^\s])([\w:]+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
+_ATTRIBUTE = re.compile(r"(?<![^\s])([\w:.-]+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 ID_ATTRIBUTES = ("id", "xml:id", "n", "url", "name", "title", "file", "filename")  # the first that a tag has
 _DOCUMENT_LINE = re.compile(rb"\n<(?:%s)[ >]" % b"|".join(tag.encode() for tag in DOCUMENT_TAGS))
 _DOCUMENT_MARKS = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
@@ -86,8 +87,8 @@ def read_document(text: str) -> DocumentStart:
     for name, double, single in _ATTRIBUTE.findall(line):
         attributes.setdefault(name.lower(), unescape(double or single))
     own = next((name for name in ID_ATTRIBUTES if name in attributes), None)
-    others = tuple((name, value) for name, value in attributes.items() if name != own)
-    return DocumentStart(0, line if own is None else attributes[own], attributes=others)
+    name = line if own is None else attributes.pop(own)
+    return DocumentStart(0, name, attributes=scalar_attributes(attributes))
 
 
 def _last_boundary(block: bytes) -> int:
