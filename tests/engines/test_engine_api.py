@@ -78,7 +78,7 @@ def api(monkeypatch, tmp_path):
         odd = held.misbehave(number)
         return odd or (200, json.dumps(held.answer(asked["q"], int(asked["p"]))), {})
 
-    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setenv("TEST_KEY", f"{KEY}\n")  # as a file that it may come from ends
     (tmp_path / "test.toml").write_text(DECLARATION)
     with serve(answer) as place:
         held.url = f"api:{tmp_path / 'test.toml'}?host=http://{place}"

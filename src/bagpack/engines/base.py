@@ -39,7 +39,7 @@ _SECRET = re.compile(r"pass|secret|token|key|user|credential", re.IGNORECASE)
 
 
 class EngineError(BagpackError):
-    """An engine could not answer; the sentence says what to do."""
+    """An engine could not answer; the message says what to do."""
 
 
 class BusyError(EngineError):
@@ -227,7 +227,7 @@ def parse_address(url: str) -> Address:
 
 
 def engine_kind(scheme: str) -> EngineKind:
-    """The engine of a URL scheme; a sentence if there is none."""
+    """The engine of a URL scheme; an error if there is none."""
     if scheme in BUILT_IN:
         kind: EngineKind = importlib.import_module(f"bagpack.engines.backends.{BUILT_IN[scheme]}").ENGINE
         return kind

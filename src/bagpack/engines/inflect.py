@@ -138,8 +138,8 @@ def _lemma(word: str) -> str:
 def _inflections() -> dict[str, tuple[str, ...]]:
     """The forms of each lemma but itself, in the order of `_ORDER`.
 
-    Read from lemminflect's files: importing it imports spaCy too wherever that is installed. The files are its own
-    affair, so the version is pinned, and a test compares them with what its public functions answer.
+    Read from lemminflect's files: importing it imports spaCy too wherever that is installed. The files are not
+    part of its interface, so the version is pinned, and a test compares them with what its public functions answer.
     """
     found = importlib.util.find_spec("lemminflect")
     if found is None or found.origin is None:

@@ -72,6 +72,6 @@ class DirectoryBuild:
 
     def abandon(self) -> None:
         """Remove the unfinished directory."""
-        given_up = EngineError("the build was given up")
+        aborted = EngineError("the build was aborted")
         with suppress(EngineError):
-            self._manager.__exit__(EngineError, given_up, None)
+            self._manager.__exit__(EngineError, aborted, None)

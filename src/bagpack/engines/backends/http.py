@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"\{(env|option):([A-Za-z_][A-Za-z0-9_]*)\}")
 _TAG = re.compile(r"<[^<>]*>")
+_BUILT_IN = resources.files(__package__) / "declared"
 _KNOWN = {
     "": {"name", "url", "price", "paid", "headers", "query", "paging", "answer", "errors"},
     "query": {"wildcard", "terms"},
@@ -58,7 +59,7 @@ class Declaration:
     headers: dict[str, str] = field(default_factory=dict)
     price: float = 0.0  # dollars per request
     paid: bool = False
-    wildcard: str = ""  # what stands for one word inside a phrase; empty: the API has nothing for it
+    wildcard: str = ""  # matches one word inside a phrase; empty: the API has no wildcard
     terms: int = 10  # alternatives in one request
     size: int = 10  # hits per page
     first: int = 0  # {page} of the first page
@@ -78,7 +79,7 @@ class Declaration:
 
 
 def read_declaration(address: Address) -> Declaration:
-    """The declaration that a URL names; a sentence with the file and the field if something is wrong with it."""
+    """The declaration that a URL names; an error names the file and the field."""
     name = address.path.partition("?")[0]
     own = name.endswith(".toml")
     try:
@@ -93,14 +94,13 @@ def read_declaration(address: Address) -> Declaration:
 
 @lru_cache(maxsize=8)
 def _read(name: str, own: bool, changed: int) -> Declaration:
-    file = Path(name) if own else resources.files(__package__) / "declared" / f"{Path(name).name}.toml"
+    file = Path(name) if own else _BUILT_IN / f"{Path(name).name}.toml"
     return _declaration(name, tomllib.loads(file.read_text(encoding="utf-8")))
 
 
 def declared() -> list[str]:
     """The names of the declarations that come with BagPack."""
-    folder = resources.files("bagpack.engines.backends") / "declared"
-    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+    return sorted(file.name.removesuffix(".toml") for file in _BUILT_IN.iterdir())
 
 
 def _declaration(file: str, found: dict[str, Any]) -> Declaration:
@@ -166,8 +166,8 @@ class SearchApi:
                 )
                 raise UsageError(f"{self._declared.name} needs {name}; {where}")
             if source == "env":
+                held = held.strip()
                 self._secrets.append(held)
-                return held.strip()
             return held
 
         return _FIELD.sub(value, template)
@@ -197,8 +197,8 @@ class SearchApi:
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
         answer = parse_json(sender.page(f"{text}\0{page}", lambda: self._send(target)), self._address)
         hits = lookup(answer, declared.hits)
-        if hits is None and isinstance(answer, dict):
-            return [], False  # most APIs leave the list out where nothing was found
+        if hits is None:
+            return [], False  # most APIs omit the list where nothing was found
         if not isinstance(hits, list):
             raise EngineError(
                 f"{self._address}: {declared.name} answered JSON without a list in {declared.hits!r}; correct "
@@ -220,11 +220,8 @@ class SearchApi:
                 f"{self._address}: {declared.name} answered a hit without text in {', '.join(declared.text)}; correct "
                 f"answer.text in {declared.file}"
             )
-        lines = [self._plain(text) for text in cleaned if text]
+        lines = [html.unescape(_TAG.sub("", text)) if declared.html else text for text in cleaned if text]
         return Snippet(clean_text(lookup(hit, declared.document)) or "", "\n".join(lines))
-
-    def _plain(self, text: str) -> str:
-        return html.unescape(_TAG.sub("", text)) if self._declared.html else text
 
     def _send(self, target: str) -> str:
         headers = {"accept": "application/json", "accept-encoding": "gzip", **self._headers}

@@ -106,19 +106,12 @@ class InfiniGramEngine:
         if query.kind == "word":
             return np.unique(np.concatenate([self._positions(form) for form in query.forms1]))
         found = []
-        seconds = [self._positions(form) for form in query.forms2]
-        second = np.unique(np.concatenate(seconds))
+        second = np.concatenate([self._positions(form) for form in query.forms2])
         for form in query.forms1:
             first = self._positions(form)
             ahead = first + (len(form) + query.gap) * WIDTH
-            place = np.searchsorted(second, ahead)
-            hit = (
-                (place < second.size) & (second[np.minimum(place, second.size - 1)] == ahead)
-                if second.size
-                else (np.zeros(first.size, bool))
-            )
             # A separator is between two documents, so tokens of one document are contiguous.
-            found.append(first[hit & (self._document(first) == self._document(ahead))])
+            found.append(first[np.isin(ahead, second) & (self._document(first) == self._document(ahead))])
         return np.unique(np.concatenate(found))
 
     def _positions(self, form: Form) -> I64:
@@ -138,7 +131,7 @@ class InfiniGramEngine:
         return np.sort(padded.view("<i8").ravel())
 
     def close(self) -> None:
-        """Let go of the index's files."""
+        """Close the index's files."""
         self._engine = None
 
 

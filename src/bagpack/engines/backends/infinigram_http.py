@@ -33,7 +33,6 @@ from bagpack.errors import UsageError
 TERMS = 4  # strings that the service takes in one clause
 MAX_DIFF_TOKENS = 20  # of the server: six words and their pieces
 MAX_CLAUSE_FREQ = 500_000  # the service's maximum; above, it estimates
-OUR_OPTIONS = ("index", "max_disp_len")
 
 
 def clauses(query: Query) -> list[str]:

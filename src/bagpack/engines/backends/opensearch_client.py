@@ -11,7 +11,7 @@ import os
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlencode
 
 from bagpack.engines.backends.transport import Response, Transport, parse_json
@@ -26,16 +26,6 @@ LONGEST_WAIT = 60.0
 
 class NoIndexError(EngineError):
     """The server answers, but has no index of that name."""
-
-
-class _Client(Protocol):
-    """What the two official clients are used for."""
-
-    def call(self, method: str, path: str, params: Mapping[str, str], body: Any) -> Any: ...
-
-    def bulk(self, actions: Iterable[dict[str, Any]]) -> Iterable[tuple[bool, Any]]: ...
-
-    def close(self) -> None: ...
 
 
 class _NodeAnswer(NamedTuple):
@@ -160,7 +150,7 @@ def _index_name(address: Address) -> str:
 
 
 class Server:
-    """Requests to one index, and sentences about what went wrong with them."""
+    """Requests to one index, and error messages for those that fail."""
 
     def __init__(self, address: Address, timeout: float) -> None:
         self.address = address
@@ -168,7 +158,7 @@ class Server:
         self.base = _base(address)
         self._transport = Transport(self.base, address, timeout, address.options.get("ca_certs"))
         made = _Elasticsearch if address.scheme.startswith("elasticsearch") else _OpenSearch
-        self._client: _Client = made(self)
+        self._client = made(self)
 
     def exchange(self, method: str, target: str, headers: Mapping[str, str], body: Any) -> Response:
         """One HTTP request of a client; an error status is raised."""
@@ -187,11 +177,9 @@ class Server:
             answer = self._client.call(method, path, params or {}, body)
         except EngineError:
             raise
-        except Exception as error:  # the clients' own: an answer that is not theirs
-            if isinstance(error, UnicodeError):
-                raise UsageError(
-                    f"{self.address} holds characters that HTTP cannot carry; check it"
-                ) from None
+        except UnicodeError:
+            raise UsageError(f"{self.address} holds characters that HTTP cannot carry; check it") from None
+        except Exception:  # the clients' own: an answer that is not theirs
             raise self._not_ours() from None
         if not isinstance(answer, dict):
             raise self._not_ours()
@@ -229,7 +217,7 @@ class Server:
         return EngineError(f"{self.address} answered JSON that is not a search result; check the URL")
 
     def _refused(self, answer: Response) -> EngineError:
-        """What an error status means, and the cure."""
+        """What an error status means, and how to fix it."""
         where, status = self.address, answer.status
         if status in (401, 403):
             return EngineError(

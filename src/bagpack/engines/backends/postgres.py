@@ -98,7 +98,7 @@ class PostgresEngine:
                 "SELECT obj_description(%s::regclass, 'pg_class')", (written,)
             ).fetchone()
         except psycopg.Error as error:
-            raise self._database.sentence(error) from None
+            raise self._database.explained(error) from None
         if not (row[0] or "").startswith(MARK):
             return None
         facts: dict[str, Any] = json.loads(row[0].removeprefix(MARK))
@@ -118,7 +118,7 @@ class PostgresEngine:
                 explain = psycopg.sql.SQL("EXPLAIN ") + self._statement
                 rows = connection.execute(explain, ("'bagpack'", 1)).fetchall()
         except psycopg.Error as error:
-            raise self._database.sentence(error) from None
+            raise self._database.explained(error) from None
         if any("Seq Scan" in line for (line,) in rows):
             table = identifier(psycopg, self.table)
             create = psycopg.sql.SQL("CREATE INDEX ON {} USING gin ({})").format(table, self._vector())
@@ -141,7 +141,7 @@ class PostgresEngine:
         sql, options = self._database.psycopg.sql, self._options
         table = identifier(self._database.psycopg, self.table)
         if self.exact:
-            # The numbers first: with ORDER BY … LIMIT in sight the planner may walk the table instead of the index.
+            # The numbers first: given ORDER BY … LIMIT, the planner may scan the table instead of the index.
             text = (
                 "WITH hits AS MATERIALIZED (SELECT number FROM {table} WHERE words @@ %s::tsquery), "
                 "first AS (SELECT number FROM hits ORDER BY number LIMIT %s) "
@@ -221,9 +221,9 @@ class PostgresBuilder:
             )
             self._rows = self._copy.__enter__()
         except psycopg.Error as error:
-            sentence = self._database.sentence(error)
+            explained = self._database.explained(error)
             self._connection.close()
-            raise sentence from None
+            raise explained from None
         except EngineError:
             self._connection.close()
             raise
@@ -257,7 +257,7 @@ class PostgresBuilder:
         try:
             self._rows.write_row(row)
         except self._database.psycopg.Error as error:
-            raise self._database.sentence(error) from None
+            raise self._database.explained(error) from None
         self.number += 1
 
     def finish(self) -> None:
@@ -276,12 +276,12 @@ class PostgresBuilder:
             self._connection.execute(self._sql.SQL("ALTER TABLE {} RENAME TO {}").format(fresh, name))
             self._connection.commit()
         except self._database.psycopg.Error as error:
-            raise self._database.sentence(error) from None
+            raise self._database.explained(error) from None
         self._connection.close()
 
     def abandon(self) -> None:
         """End the copying with an error, so that PostgreSQL rolls back, and close the connection."""
-        broken = EngineError("the build was given up")
+        broken = EngineError("the build was aborted")
         with suppress(EngineError, self._database.psycopg.Error):
             self._copy.__exit__(EngineError, broken, None)
         self._connection.close()

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: a pool, a bound on every query's time, and sentences about what went wrong."""
+"""Connections to PostgreSQL: a pool, a bound on every query's time, and error messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bagpack.errors import UsageError, missing_extra
 
 OUR_OPTIONS = ("table", "column", "id", "vector", "config")
 MAX_CONNECTIONS = 64
-GRACE = 0.5  # seconds after which a server that did not cancel a query itself is given up
+GRACE = 0.5  # seconds after which a server that did not cancel a query itself is disconnected
 
 
 def _driver() -> tuple[Any, Any]:
@@ -34,7 +34,7 @@ def identifier(psycopg: Any, name: str) -> Any:
 
 
 class Database:
-    """A pool of connections, and sentences about what went wrong with them."""
+    """A pool of connections, and the errors of its driver as messages for users."""
 
     def __init__(self, address: Address, timeout: float) -> None:
         self.psycopg, pools = _driver()
@@ -71,7 +71,7 @@ class Database:
             made = self.psycopg.connect(self._conninfo, autocommit=True)
             self._configure(made)
         except self.psycopg.Error as error:
-            raise self.sentence(error) from None
+            raise self.explained(error) from None
         except UnicodeError:
             raise UsageError(
                 f"{self.address} is not a URL that PostgreSQL's driver can read; check it"
@@ -94,10 +94,10 @@ class Database:
                 raise BusyError(
                     f"{self.address} did not answer within {self.timeout:g} s; check the server, or raise --timeout"
                 ) from None
-            raise self.sentence(error) from None
+            raise self.explained(error) from None
 
-    def sentence(self, error: Exception) -> EngineError:
-        """What went wrong, where, and the cure."""
+    def explained(self, error: Exception) -> EngineError:
+        """The error for users: what is wrong, where, and how to fix it."""
         kinds, where = self.psycopg.errors, self.address
         diagnosis = getattr(error, "diag", None)
         detail = where.scrub((diagnosis and diagnosis.message_primary) or error)

@@ -104,7 +104,7 @@ class TantivyEngine:
         return make.boolean_query([(occur.Should, part) for part in parts])
 
     def close(self) -> None:
-        """Let go of the index's files."""
+        """Close the index's files."""
         self._searcher = None
 
 

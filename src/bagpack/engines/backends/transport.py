@@ -1,7 +1,7 @@
 """HTTP requests whose time and memory are bounded, whatever the server sends.
 
-Everything that speaks HTTP goes through `Transport`: the clients of OpenSearch and Elasticsearch (through the places
-that they have for another transport), infini-gram's API and the declared search APIs.
+All HTTP requests go through `Transport`: those of the clients of OpenSearch and Elasticsearch, which take another
+transport, of infini-gram's API and of the declared search APIs.
 """
 
 from __future__ import annotations
@@ -79,16 +79,14 @@ class Transport:
         """
         end = time.monotonic() + self._timeout
         reused = getattr(self._local, "connection", None) is not None
-        try:
-            return self._exchange(method, target, headers, body, end)
-        except _ClosedError:
-            if not reused:
-                raise self._unreachable("it closed the connection") from None
-        # A connection that was kept open has been closed by the server meanwhile: nothing was processed.
-        try:
-            return self._exchange(method, target, headers, body, end)
-        except _ClosedError:
-            raise self._unreachable("it closed the connection") from None
+        while True:
+            try:
+                return self._exchange(method, target, headers, body, end)
+            except _ClosedError:
+                if not reused:
+                    raise self._unreachable("it closed the connection") from None
+                # The server has closed the idle connection: nothing was processed, so it is sent again.
+                reused = False
 
     def _exchange(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, end: float
@@ -221,7 +219,7 @@ def _content(answer: http.client.HTTPResponse, encoding: str, address: Address) 
                 f"{address} answered with more than {MAX_BYTES >> 20} MiB; lower --limit, or search a field with "
                 f"shorter texts"
             )
-    if answer.length:  # read1 returns what there is when the server hangs up early
+    if answer.length:  # read1 returns what there is when the server closes the connection early
         raise http.client.IncompleteRead(b"", answer.length)
     if unpack is not None and found and not unpack.eof:
         raise EngineError(f"{address} answered damaged {encoding} data; try again later")

@@ -54,7 +54,7 @@ def ask_all(
     Raises
     ------
     EngineError
-        The engine failed for good, or the spending limit is reached; the sentence says how many answers are kept.
+        The engine failed for good, or the spending limit is reached; the message says how many answers are kept.
     """
     policy = policy or RequestPolicy()
     client = client or Client(cache, engine.identity, policy)
@@ -97,21 +97,18 @@ def _stream(
     limit, connections = client.policy.limit, client.policy.connections
 
     def ask(at: int) -> tuple[int, I64, bool]:
+        query, identity = queries[at], engine.identity
         try:
-            return answer(at)
+            found = engine.search(query, limit, client.for_answer(answer_key(identity, str(query), limit)))
+            reached = len(found) >= limit
+            if engine.exact:
+                found = [Snippet(document, tidy(text)) for document, text in found]
+            else:
+                found = split_snippets(query, found, lang)
+            return at, client.cache.put(identity, str(query), limit, distinct(found), reached), reached
         except BaseException:
             client.stopped.set()
             raise
-
-    def answer(at: int) -> tuple[int, I64, bool]:
-        query = queries[at]
-        found = engine.search(query, limit, client.for_answer(answer_key(engine.identity, str(query), limit)))
-        reached = len(found) >= limit
-        if engine.exact:
-            found = [Snippet(document, tidy(text)) for document, text in found]
-        else:
-            found = split_snippets(query, found, lang)
-        return at, client.cache.put(engine.identity, str(query), limit, distinct(found), reached), reached
 
     pool = ThreadPoolExecutor(connections, thread_name_prefix="bagpack-fetch")
     waiting = iter(wanted)

@@ -132,7 +132,7 @@ class Tokens:
         self._known: dict[str, tuple[str, str, str]] = {}  # form → folded, its lines, its lines when glued
 
     def of(self, snippet: Snippet) -> list[Sentence]:
-        """The sentences of a snippet (one, unless the annotator has its own idea of sentences)."""
+        """The sentences of a snippet (one, unless the annotator splits it)."""
         if self._annotator.in_context:
             return [
                 Sentence(

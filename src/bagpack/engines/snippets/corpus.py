@@ -147,16 +147,13 @@ class SnippetCorpus:
         n_jobs: int | None = None, progress: Callable[[int], None] | None = None,
     ) -> PairCountsOf:  # fmt: skip
         """Rows of each pair, from the snippets of its twelve queries. A pair that was not fetched is an error."""
-        self._check_asked(pairs, settings)
-        return counting.count_pairs(self.for_pairs, pairs, basis, settings, n_jobs, progress)
-
-    def _check_asked(self, pairs: Sequence[tuple[Target, Target]], settings: CountSettings) -> None:
         self._check_fetched(pairs)
         if settings.windows.between > MAX_GAP:
             raise UsageError(
                 f"the queries asked for at most {MAX_GAP} words between, so a window of {settings.windows.between} "
                 f"cannot be counted in {self.path}; lower it"
             )
+        return counting.count_pairs(self.for_pairs, pairs, basis, settings, n_jobs, progress)
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT, windows: Windows | None = None,
@@ -177,7 +174,7 @@ class SnippetCorpus:
         return Concordance(words, tuple(lines), found.total)
 
     def verify(self) -> list[str]:
-        """One sentence per problem, in all three stores and the files next to them."""
+        """One message per problem, in all three stores and the files next to them."""
         problems = [problem for role in ROLES for problem in Corpus.open(self.path / role).verify()]
         problems.extend(damaged_files(self.path, self.manifest["checksums"]))
         return problems

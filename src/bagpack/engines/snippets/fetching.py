@@ -66,7 +66,7 @@ def fetch_snippets(
     overwrite
         Rebuild the snippet corpus in any case, even if its engine or options differ or it has more pairs.
     notice
-        Called with a sentence if there was nothing to do.
+        Called with a message if there was nothing to do.
     """
     options = options or TextOptions()
     out = Path(out)
