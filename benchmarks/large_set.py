@@ -54,7 +54,7 @@ def write_set(place: Path, pairs: int, n_labels: int, seed: int = 0) -> None:
         int
     )
     sparse.save_npz(place / "pairs.npz", draw_counts(rng, labels, seen, 6, tastes), compressed=False)
-    np.savez(place / "rest.npz", w1=index[0], w2=index[1], labels=labels, n_labels=n_labels)
+    np.savez(place / "rest.npz", w1=index[0], w2=index[1], labels=labels)
 
 
 def read_set(place: Path):
@@ -70,7 +70,7 @@ def read_set(place: Path):
         words, rest["w1"], rest["w2"], pairs, found=np.stack([seen - seen // 3, seen // 3], axis=1),
         occurrences=np.asarray(words.sum(axis=1)).ravel() // 6, frequencies=(1 + segments.sum(axis=0)).tolist(),
     )  # fmt: skip
-    return matrix, encode_targets(rest["labels"], classes=range(int(rest["n_labels"])))
+    return matrix, encode_targets(rest["labels"])
 
 
 def objective(targets, decisions, weights):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -219,7 +220,7 @@ def test_a_precision_out_of_reach_is_reported():
     chosen = choose_threshold(found, 0.9)
     assert chosen.value is None
     assert chosen.sentence().startswith("no threshold reaches a precision of 90 %: the best is 5")
-    assert Threshold.from_json(json.loads(json.dumps(chosen.to_json()))) == chosen
+    assert Threshold(**json.loads(json.dumps(asdict(chosen)))) == chosen
     with pytest.raises(UsageError, match="at most 1, not 90"):
         choose_threshold(found, 90)
 

@@ -178,7 +178,7 @@ def test_paper_converges_on_many_rows():
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
     counts, y = data
-    monkeypatch.setattr("bagpack.learn.svm.solve_classes.__defaults__", (1.0, 1e-3, None, 3, 1))
+    monkeypatch.setattr("bagpack.learn.svm.MAX_STEPS", 3)
     monkeypatch.setattr("bagpack.learn.solver.fit_classes.__defaults__", (1.0, None, 1e-3, 1, 0, 1))
     with pytest.warns(ConvergenceWarning, match="did not converge|before it reached the optimum"):
         model = fit_counts(counts, encode_targets(y == 1), svm=SvmSettings(solver=solver))

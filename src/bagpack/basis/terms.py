@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.function_words import tag_counts
@@ -100,6 +101,12 @@ class Basis:
     def terms(self) -> list[str]:
         """All terms by column."""
         return [*self.unigrams, *(f"{first} {second}" for first, second in self.bigrams)]
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.float64] | None:
+        """Corpus frequency of each term by column; None for a basis without counts."""
+        counts = (*self.unigram_counts, *self.bigram_counts)
+        return np.array(counts, np.float64) if len(counts) == len(self) and any(counts) else None
 
     def __len__(self) -> int:
         return len(self.unigrams) + len(self.bigrams)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from bagpack import console
@@ -90,7 +91,7 @@ def train(
         "scores": model.manifest.get("scores", {}),
     }
     if model.threshold is not None:
-        facts["threshold"] = model.threshold.to_json()
+        facts["threshold"] = asdict(model.threshold)
     if result:
         write_result(result, report)
     if output.json:

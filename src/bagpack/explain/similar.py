@@ -104,7 +104,7 @@ def similar_pairs(
 
 def surprisal(matrix: BlockMatrix, tokens: int) -> Floats | None:
     """ln(N / n(T)) of each term; None if the basis does not say how often its terms occur."""
-    counts = matrix.tables.frequencies
+    counts = matrix.basis.frequencies
     if counts is None or not (counts > 0).all():
         return None
     weights: Floats = np.log(max(tokens, counts.max() + 1) / counts)

@@ -46,7 +46,7 @@ def word_scores(model: LinearModel, tables: CountTables, label: Label) -> tuple[
     memory: list[tuple[Step, Block, Block]] = []  # v1 and v2 have the same rows
     for weighting, weights in zip(model.weightings, model.weights, strict=True):
         if weighting.name in found:
-            block = Block(weighting.name, tables.words.rows, frequencies=tables.frequencies)
+            block = Block(weighting.name, tables.words.rows, frequencies=tables.basis.frequencies)
             block = weighting.apply(block, memory)
             found[weighting.name] = sign * (block.rows @ weights[:, output])
     return found["v1"], found["v2"]

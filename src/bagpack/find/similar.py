@@ -110,6 +110,6 @@ class SimilarExamples:
         return both[self.side], both[1 - self.side]
 
     def _vectors(self, tables: CountTables, words: I64) -> Floats:
-        block = Block(self._block, tables.words.rows[words], frequencies=tables.frequencies)
+        block = Block(self._block, tables.words.rows[words], frequencies=tables.basis.frequencies)
         rows: Floats = unit_length(sparse.csr_array(self._weighting.apply(block).rows)).toarray()
         return rows

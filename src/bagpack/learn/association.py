@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 LOOKED_UP = 10_000  # counts whose logarithms come from a table
 
 
-def owners(rows: Csr) -> np.ndarray:
-    """The row of each stored value."""
-    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-
-
 @kernel
 def _unit_rows(indptr: Ints, data: Floats, out: Floats) -> None:
     """Each row divided by its length."""
@@ -64,11 +59,6 @@ def unit_length(rows: Csr) -> Csr:
     return with_values(rows, out)
 
 
-def log_counts(rows: Csr) -> Csr:
-    """sign(x) · ln(1 + |x|)."""
-    return with_values(rows, np.sign(rows.data) * np.log1p(np.abs(rows.data)))
-
-
 class _Rowwise(Step):
     """A step that looks at each row by itself; fitting learns nothing but the number of columns."""
 
@@ -85,7 +75,7 @@ class LogCounts(_Rowwise):
     step_name: ClassVar[str] = "log"
 
     def _apply(self, rows: Csr) -> Csr:
-        return log_counts(rows)
+        return with_values(rows, np.sign(rows.data) * np.log1p(np.abs(rows.data)))
 
 
 class UnitLength(_Rowwise):
@@ -125,8 +115,8 @@ class Trust(_Rowwise):
         """The block with its rows scaled."""
         if block.seen is None:
             return block
-        factor = block.seen / (block.seen + self.k)
-        return replace(block, rows=with_values(block.rows, block.rows.data * factor[owners(block.rows)]))
+        factors = np.repeat(block.seen / (block.seen + self.k), np.diff(block.rows.indptr))
+        return replace(block, rows=with_values(block.rows, block.rows.data * factors))
 
 
 class Association(Step):
@@ -145,7 +135,7 @@ class Association(Step):
 
     def learns_from(self, matrix: BlockMatrix) -> bool:
         """Only where the counts come without corpus frequencies."""
-        return matrix.tables.frequencies is None
+        return matrix.basis.frequencies is None
 
     def _fit(self, rows: Csr, weight: Floats) -> None:
         self._set_shares(np.asarray(weight @ abs(rows)), 1)
@@ -174,19 +164,14 @@ class Association(Step):
         return out
 
 
-def _ppmi(rows: Csr, expected: Floats) -> Csr:
-    # ln((observed + 1) / (expected + 1)); the sign is that of the count.
-    values = np.maximum(np.log1p(np.abs(rows.data)) - np.log1p(expected), 0.0)
-    return with_values(rows, np.sign(rows.data) * values)
-
-
 class Ppmi(Association):
     """max(0, ln((observed + 1) / (expected + 1))): positive pointwise mutual information, smoothed."""
 
     step_name: ClassVar[str] = "ppmi"
 
     def _apply(self, rows: Csr) -> Csr:
-        return _ppmi(rows, self.expected(rows))
+        values = np.maximum(np.log1p(np.abs(rows.data)) - np.log1p(self.expected(rows)), 0.0)
+        return with_values(rows, np.sign(rows.data) * values)
 
 
 @kernel

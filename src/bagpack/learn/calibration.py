@@ -185,9 +185,7 @@ def pair_groups(w1: Index, w2: Index) -> Index:
     return np.unique(both, axis=0, return_inverse=True)[1].ravel()
 
 
-def calibration_folds(
-    columns: Bools, groups: Index | None = None, folds: int = FOLDS, seed: int = 0
-) -> Index:
+def calibration_folds(columns: Bools, groups: Index | None = None, folds: int = FOLDS) -> Index:
     """Fold of each row, labels spread evenly and every group in one fold; fewer folds where there are fewer groups."""
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -198,7 +196,7 @@ def calibration_folds(
     if folds < 2:
         raise UsageError(f"{n} rows in {len(np.unique(groups))} groups cannot be divided into two folds")
     out = np.empty(n, dtype=np.intp)
-    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a label may be on fewer rows than there are folds
         for number, (_, test) in enumerate(splitter.split(np.zeros(n), classes, groups)):
@@ -325,20 +323,6 @@ class Threshold:
             f"held-out pairs, {100 * self.precision:.0f} % of them correctly"
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Numbers, to store with a model."""
-        return {
-            "wanted": self.wanted,
-            "value": self.value,
-            "precision": self.precision,
-            "coverage": self.coverage,
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Threshold:
-        """The reverse of `to_json`."""
-        return cls(stored["wanted"], stored["value"], stored["precision"], stored["coverage"])
-
 
 # A precision measured on fewer answers is chance: 9 of 10 correct has a 95 % interval from 60 to 98 %.
 LEAST_ANSWERS = 20
@@ -367,22 +351,20 @@ def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANS
     return Threshold(precision, value, float(reached[at]), (at + 1) / total)
 
 
-def held_out_threshold(
-    held_out: Answers, fold: Index, precision: float, least: int = LEAST_ANSWERS
-) -> Threshold:
+def held_out_threshold(held_out: Answers, fold: Index, precision: float) -> Threshold:
     """The threshold chosen on all rows, with precision and coverage as measured on rows that did not choose it.
 
     For each fold a threshold is chosen on the other folds and judged on this one.
     ``fold`` has the fold of each pair. Where no fold's threshold answers anything, the precision is 0.
     """
-    chosen = choose_threshold(held_out, precision, least)
+    chosen = choose_threshold(held_out, precision)
     accepted = np.zeros(len(held_out.probability), dtype=bool)
     for number in np.unique(fold):
         test = fold == number
         if test.all():
             raise UsageError("a threshold needs at least two folds")
         rest = Answers(held_out.probability[~test], held_out.correct[~test])
-        accepted[test] = choose_threshold(rest, precision, least).accepts(held_out.probability[test])
+        accepted[test] = choose_threshold(rest, precision).accepts(held_out.probability[test])
     if chosen.value is None:
         return chosen
     found = float(held_out.correct[accepted].mean()) if accepted.any() else 0.0

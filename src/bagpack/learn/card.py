@@ -12,6 +12,8 @@ from bagpack.wording import metric_info, metric_label, show_interval, show_score
 if TYPE_CHECKING:
     from bagpack.learn.types import Json
 
+STRONGEST = 8  # contexts of each label
+
 
 def _plain(value: Json) -> str:
     if isinstance(value, float):
@@ -58,12 +60,12 @@ def _scores(scores: Mapping[str, Mapping[str, Any]] | None) -> list[str]:
     return [*lines, ""]
 
 
-def _strongest(model: LinearModel, n: int) -> list[str]:
+def _strongest(model: LinearModel) -> list[str]:
     if not {"v1", "v2", "v12"} & set(model.block_names):
         return []
     lines = ["## Strongest contexts", ""]
     for label in model.classes or (None,):
-        names = ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, n))
+        names = ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, STRONGEST))
         lines.append(f"- **{'rating' if label is None else label}**: {names}")
     return [*lines, ""]
 
@@ -78,7 +80,6 @@ def model_card(
     coverage: Mapping[str, Any] | None = None,
     caps: Mapping[str, Any] | None = None,
     versions: Mapping[str, Any] | None = None,
-    strongest: int = 8,
 ) -> str:
     """A Markdown card; the mappings become tables as they come.
 
@@ -103,6 +104,6 @@ def model_card(
     lines += _section("Model", {key: value for key, value in about.items() if value is not None})
     lines += _section("Corpus", corpus) + _section("Data", data) + _scores(scores)
     lines += _section("Coverage", coverage) + _section("Caps that applied", caps)
-    lines += _strongest(model, strongest)
+    lines += _strongest(model)
     lines += _section("Versions", {"bagpack": __version__, **(versions or {})})
     return "\n".join(lines)

@@ -83,31 +83,10 @@ class Design:
             self.places,
         )
 
-    def select(self, blocks: Sequence[int]) -> Design:
-        """Some of the blocks, by the position in which they were given; rows are shared."""
-        arrays = self.arrays
-        kept = _lead_first(arrays.row, arrays.other, [self.places[b] for b in blocks])
-        return Design(
-            arrays._replace(
-                row=arrays.row[kept],
-                other=arrays.other[kept],
-                scale=arrays.scale[kept],
-                first=np.concatenate([[0], np.cumsum(np.diff(arrays.first)[kept])]),
-            ),
-            tuple(kept.index(self.places[b]) for b in blocks),
-        )
-
     def split(self, weights: Floats) -> list[Floats]:
         """Weights of all columns (columns × outputs) as one array per block, in the order the blocks were given."""
         first = self.arrays.first
         return [weights[first[b] : first[b + 1]] for b in self.places]
-
-    def join(self, weights: Sequence[Floats]) -> Floats:
-        """The reverse of `split`."""
-        out = np.empty((self.n_columns, weights[0].shape[1]))
-        for part, b in zip(weights, self.places, strict=True):
-            out[self.arrays.first[b] : self.arrays.first[b + 1]] = part
-        return out
 
     @cached_property
     def squares(self) -> Floats:
@@ -223,7 +202,7 @@ def make_design(blocks: Sequence[RowBlock | ProductBlock]) -> Design:
         one, two = (block.index, None) if isinstance(block, RowBlock) else (block.right, block.left)
         row[b] = at + _checked(np.arange(n) if one is None else one, block.rows.shape[0], b)
         other[b] = -1 if two is None else at + _checked(two, block.rows.shape[0], b)
-    order = _lead_first(row, other, list(range(len(blocks))))
+    order = _lead_first(row, other)
     row, other = row[order], other[order]
     given = [blocks[b] for b in order]
     scale = np.repeat([[block.factor] for block in given], n, axis=1).astype(np.float64)
@@ -302,11 +281,12 @@ def _is_product(other: NDArray[np.int32], block: int) -> bool:
     return bool(other.shape[1]) and bool(other[block, 0] >= 0)
 
 
-def _lead_first(row: NDArray[np.int32], other: NDArray[np.int32], blocks: list[int]) -> list[int]:
-    """The blocks with that of the fewest distinct rows in front; products cannot lead."""
+def _lead_first(row: NDArray[np.int32], other: NDArray[np.int32]) -> list[int]:
+    """The blocks' numbers, that of the fewest distinct rows in front; products cannot lead."""
+    blocks = range(len(row))
     plain = [b for b in blocks if not _is_product(other, b)]
     if not plain or not row.shape[1]:
-        return blocks
+        return list(blocks)
     lead = min(plain, key=lambda b: int(np.count_nonzero(np.bincount(row[b]))))
     return [lead, *(b for b in blocks if b != lead)]
 

@@ -49,7 +49,7 @@ def blocks_of_matrix(matrix: Matrix, names: Sequence[str]) -> dict[str, Block]:
     if not isinstance(matrix, BlockMatrix):
         return {PLAIN: Block(PLAIN, sparse.csr_array(matrix))}
     w1, w2 = matrix.w1, matrix.w2
-    words, shared = matrix.word_counts, matrix.tables.frequencies
+    words, shared = matrix.word_counts, matrix.basis.frequencies
     used = np.unique(np.concatenate([w1, w2]))
     if len(used) < words.shape[0]:
         words, w1, w2 = words[used], np.searchsorted(used, w1), np.searchsorted(used, w2)
@@ -71,7 +71,7 @@ def block_of(matrix: Matrix, name: str) -> Block:
     if name in BLOCKS:
         return matrix.blocks[name]
     if name in JOINED:
-        return Block(name, matrix.word_counts, matrix.w1, matrix.w2, frequencies=matrix.tables.frequencies)
+        return Block(name, matrix.word_counts, matrix.w1, matrix.w2, frequencies=matrix.basis.frequencies)
     if name == STATISTICS:
         return Block(STATISTICS, sparse.csr_array(pair_statistics(matrix)))
     if name in WORDS:

@@ -231,11 +231,8 @@ def _solve_blocks(
     if learned:
         cost = None if weight is None else weight[:, learned]
         solved = fit_classes(design, columns[:, learned], svm.C, cost, svm.tol, n_jobs=n_jobs)
-        weights[:, learned], intercept[learned], converged = (
-            solved.weights,
-            solved.intercept,
-            solved.converged,
-        )
+        weights[:, learned], intercept[learned] = solved.weights, solved.intercept
+        converged = solved.converged
     return tuple(design.split(weights)), intercept, converged
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bagpack.errors import UsageError
 from bagpack.learn.calibration import (
     Answers,
     answer_probability,
@@ -47,13 +48,10 @@ def hold_out(
     (`shared_grams`), where it was computed before.
     """
     groups = _unordered_pairs(matrix) if isinstance(matrix, BlockMatrix) else None
-    classes = np.unique(targets.columns, axis=0, return_inverse=True)[1].ravel()
-    if (
-        len(np.unique(np.arange(len(targets)) if groups is None else groups)) < 2
-        or np.bincount(classes).max() < 2
-    ):
+    try:
+        fold = calibration_folds(targets.columns, groups)
+    except UsageError:
         return None
-    fold = calibration_folds(targets.columns, groups)
     preset = get_preset(preset)
     if grams is None and isinstance(matrix, BlockMatrix):
         grams = shared_grams(matrix, [condition], preset, svm)

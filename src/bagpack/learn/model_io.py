@@ -12,6 +12,7 @@ README.md           the model card, where one was written
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,7 @@ def save_model(
         "counting": model.counting.to_dict(),
         "source": {"path": model.source_path, "content_hash": model.source_hash},
         "calibration": None if model.calibration is None else model.calibration.to_json(),
-        "threshold": None if model.threshold is None else model.threshold.to_json(),
+        "threshold": None if model.threshold is None else asdict(model.threshold),
         "settings": dict(model.settings),
         "manifest": dict(manifest if manifest is not None else model.manifest),
     }
@@ -159,7 +160,7 @@ def _read_model(path: Path) -> LinearModel:
             manifest=dict(document["manifest"]),
             as_sets=bool(document["label_sets"]),
             calibration=_read_calibration(document["calibration"], kind, outputs),
-            threshold=None if document["threshold"] is None else Threshold.from_json(document["threshold"]),
+            threshold=None if document["threshold"] is None else Threshold(**document["threshold"]),
             trained=_read_array(path, "trained.npy", None, np.uint64),
             place=path,
         )
@@ -203,7 +204,7 @@ def read_model_document(path: Path) -> dict[str, Any]:
 
 
 def verify_model(path: Path) -> Sequence[str]:
-    """Sentences about damaged files; what has right checksums but wrong content is found by opening it."""
+    """One message per damaged file; right checksums with wrong content are found by opening the model."""
     return read_unreplaced(path / "model.json", lambda: _model_problems(path))
 
 

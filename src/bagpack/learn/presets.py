@@ -77,8 +77,8 @@ def modern(
     """Preset `modern`, or a variant of it for `python -m benchmarks.accuracy ablation`.
 
     Raw counts let a few frequent terms decide, and a frequent word's row outweighs a rare one's; log counts and PPMI
-    of unit length tame both. v1 and v2 share their columns, so their product says what the words have in common, and
-    their cosine how similar they are.
+    of unit length reduce both effects. v1 and v2 share their columns, so their product says what the words have in
+    common, and their cosine how similar they are.
     Nothing but the SVM itself is learned from a task's rows. docs/accuracy.md shows what each part contributes.
 
     Parameters

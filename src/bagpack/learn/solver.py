@@ -228,7 +228,6 @@ def fit_classes(
     ([[2.0]], [-3.0])
     """
     columns = np.asarray(columns, dtype=bool)
-    check_settings(C, 0.0, tol, max_epochs)
     bounds = C * _costs(cost, columns.shape)
     target = np.where(columns, 1.0, -1.0)
     low, high = np.where(columns, 0.0, -bounds), np.where(columns, bounds, 0.0)
@@ -243,25 +242,11 @@ def fit_ratings(
     cost: Floats | None = None,
     tol: float = TOLERANCE,
     max_epochs: int = MAX_EPOCHS,
-    seed: int = 0,
 ) -> Solution:
     """ε-SVR on the raw scale of ``ratings``; errors up to ``epsilon`` cost nothing. See `fit_classes`."""
     target = np.asarray(ratings, dtype=np.float64)[:, None]
-    check_settings(C, epsilon, tol, max_epochs)
     bounds = C * _costs(cost, target.shape)
-    return _fit(design, target, -bounds, bounds, epsilon, tol, max_epochs, seed, 1)
-
-
-def check_settings(C: float, epsilon: float, tol: float = TOLERANCE, max_epochs: int = MAX_EPOCHS) -> None:
-    """Refuse values with which no optimum can be found."""
-    if not (math.isfinite(C) and C > 0):
-        raise UsageError(f"C must be a finite number above 0, not {C}")
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise UsageError(f"epsilon must be a finite number, 0 or above, not {epsilon}")
-    if not (math.isfinite(tol) and tol > 0):
-        raise UsageError(f"tol must be a finite number above 0, not {tol}")
-    if max_epochs < 1:
-        raise UsageError(f"max_epochs must be at least 1, not {max_epochs}")
+    return _fit(design, target, -bounds, bounds, epsilon, tol, max_epochs, 0, 1)
 
 
 def _costs(cost: Floats | None, shape: tuple[int, int]) -> Floats:

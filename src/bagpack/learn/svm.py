@@ -1,7 +1,7 @@
 """Linear C-SVM and ε-SVR from a Gram matrix, through scikit-learn's libsvm.
 
 libsvm keeps its kernel rows in single precision. The Gram matrix of the plain scaled features of preset `paper` has a
-part that all rows share, which drowns the rest: on thousands of rows the rounding errors exceed ``tol``, and libsvm
+part that all rows share, which dominates the rest: on thousands of rows the rounding errors exceed ``tol``, and libsvm
 never stops (nor does it on the dense matrix). Shifted features, whose image of zero was subtracted, have no such part
 and the same solution, because the bias is free.
 """
@@ -62,14 +62,14 @@ def _fit(
     return coef, float(svm.intercept_[0]), not svm.fit_status_
 
 
-def _solve(tasks: Iterable[Any], max_iter: int, n_jobs: int | None) -> list[tuple[Floats, float, bool]]:
+def _solve(tasks: Iterable[Any], n_jobs: int | None) -> list[tuple[Floats, float, bool]]:
     """Results of `_fit`, in threads; one warning if any did not converge, instead of scikit-learn's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = run_threads(tasks, n_jobs)
     if not all(converged for *_, converged in found):
         warnings.warn(
-            f"the SVM did not converge within {max_iter:,} steps; its scores are approximate. A smaller C, or "
+            f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. A smaller C, or "
             f"a larger tol, converges sooner",
             ConvergenceWarning,
             stacklevel=4,
@@ -79,7 +79,7 @@ def _solve(tasks: Iterable[Any], max_iter: int, n_jobs: int | None) -> list[tupl
 
 def solve_classes(
     gram: Floats, targets: Bools, C: float = 1.0, tol: float = 1e-3, weight: Floats | None = None,
-    max_iter: int = MAX_STEPS, n_jobs: int | None = 1,
+    n_jobs: int | None = 1,
 ) -> Dual:  # fmt: skip
     """One C-SVM per column of ``targets`` (rows × outputs), all on the one Gram matrix; ``n_jobs`` of them at once."""
     n, outputs = targets.shape
@@ -91,11 +91,11 @@ def solve_classes(
     coef = np.zeros((n, outputs))
     intercept = np.array([0.0 if value is None else value for value in constant])
     converged = True
-    settings = {"C": C, "tol": tol, "cache_size": _cache_mb(n), "max_iter": max_iter}
+    settings = {"C": C, "tol": tol, "cache_size": _cache_mb(n), "max_iter": MAX_STEPS}
     tasks = (
         delayed(_fit)(SVC(kernel="precomputed", **settings), gram, targets[:, k], own[k]) for k in learned
     )
-    for k, found in zip(learned, _solve(tasks, max_iter, n_jobs), strict=True):
+    for k, found in zip(learned, _solve(tasks, n_jobs), strict=True):
         coef[:, k], intercept[k], well = found
         converged &= well
     return Dual(coef, intercept, converged)
@@ -103,7 +103,7 @@ def solve_classes(
 
 def solve_ratings(
     gram: Floats, ratings: Floats, C: float = 1.0, epsilon: float = 0.2, tol: float = 1e-3,
-    weight: Floats | None = None, max_iter: int = MAX_STEPS,
+    weight: Floats | None = None,
 ) -> Dual:  # fmt: skip
     """ε-SVR on the raw scale of ``ratings``."""
     svm = SVR(
@@ -112,8 +112,8 @@ def solve_ratings(
         epsilon=epsilon,
         tol=tol,
         cache_size=_cache_mb(len(ratings)),
-        max_iter=max_iter,
+        max_iter=MAX_STEPS,
     )
     own = None if weight is None else np.ascontiguousarray(weight[:, 0])
-    ((coef, intercept, converged),) = _solve([delayed(_fit)(svm, gram, ratings, own)], max_iter, 1)
+    ((coef, intercept, converged),) = _solve([delayed(_fit)(svm, gram, ratings, own)], 1)
     return Dual(coef[:, None], np.array([intercept]), converged)

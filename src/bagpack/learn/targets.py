@@ -151,7 +151,7 @@ def _multilabel(columns: Bools, classes: tuple[Any, ...], as_sets: bool) -> Targ
     return Targets("multilabel", classes, columns, np.full(n, -1, np.intp), np.full(n, np.nan), as_sets)
 
 
-def _indicator(values: np.ndarray, names: Sequence[Any] | None) -> Targets:
+def _indicator(values: np.ndarray, names: tuple[Any, ...] | None) -> Targets:
     """From a matrix with a column of 0 and 1 for each label."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
@@ -162,7 +162,7 @@ def _indicator(values: np.ndarray, names: Sequence[Any] | None) -> Targets:
             f"y has the shape {values.shape}: a matrix of labels holds a column of 0 and 1 for each label; give one "
             f"label per pair otherwise"
         )
-    classes = tuple(range(values.shape[1])) if names is None else tuple(names)
+    classes = tuple(range(values.shape[1])) if names is None else names
     _check_number(classes, len(values))
     return _multilabel(numbers.astype(bool), classes, as_sets=False)
 
@@ -177,9 +177,7 @@ def _is_indicator(values: Sequence[Any] | np.ndarray) -> bool:
     )
 
 
-def encode_targets(
-    y: Answers, *, kind: Literal["labels", "rating"] = "labels", classes: Sequence[Any] | None = None
-) -> Targets:
+def encode_targets(y: Answers, *, kind: Literal["labels", "rating"] = "labels") -> Targets:
     """Encode ``y``: one label per pair, a collection of labels per pair, an indicator matrix, or ratings.
 
     Examples
@@ -197,17 +195,13 @@ def encode_targets(
         return Targets("rating", (), np.zeros((n, 0), bool), np.full(n, -1, np.intp), ratings)
     if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
         raise InputError(f"y is {y!r}; one label per pair is needed")
-    columns = (
-        None
-        if classes is None and not hasattr(y, "columns")
-        else classes or tuple(map(python_value, y.columns))
-    )
+    names = tuple(map(python_value, y.columns)) if hasattr(y, "columns") else None
     y = _column(y)
     values = y if isinstance(y, np.ndarray) else list(y)
     if len(values) == 0:
         raise InputError("there is no labelled pair to learn from")
     if isinstance(values, np.ndarray) and values.ndim == 2:
-        return _indicator(values, columns)
+        return _indicator(values, names)
     sets = [_is_label_set(value) for value in values]
     if any(sets):
         if not all(sets):
@@ -216,15 +210,15 @@ def encode_targets(
                 f"collection, such as {{'part'}}"
             )
         if _is_indicator(values):
-            return _indicator(np.array(values), columns)
-        return _label_sets([[python_value(label) for label in labels] for labels in values], classes)
-    return _single_labels([python_value(value) for value in values], classes)
+            return _indicator(np.array(values), names)
+        return _label_sets([[python_value(label) for label in labels] for labels in values])
+    return _single_labels([python_value(value) for value in values])
 
 
-def _label_sets(values: list[list[Any]], classes: Sequence[Any] | None) -> Targets:
+def _label_sets(values: list[list[Any]]) -> Targets:
     found = [label for labels in values for label in labels]
     _check_labels(found, [row for row, labels in enumerate(values) for _ in labels])
-    names = tuple(classes) if classes is not None else _sorted_labels(found)
+    names = _sorted_labels(found)
     if not names:
         raise InputError("no pair has a label: nothing can be learned")
     _check_number(names, len(values))
@@ -245,9 +239,9 @@ def _check_number(names: Sequence[Any], pairs: int) -> None:
         )
 
 
-def _single_labels(labels: list[Any], classes: Sequence[Any] | None) -> Targets:
+def _single_labels(labels: list[Any]) -> Targets:
     _check_labels(labels)
-    names = tuple(classes) if classes is not None else _sorted_labels(labels)
+    names = _sorted_labels(labels)
     _check_number(names, len(labels))
     if len(names) < 2:
         raise InputError(f"every pair has the label {names[0]!r} (1 class): at least two labels are needed")

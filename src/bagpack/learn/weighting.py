@@ -22,41 +22,6 @@ if TYPE_CHECKING:
 
 
 @allocating_kernel
-def _column_sums(
-    indptr: Ints, indices: Ints, data: Matrix, weight: Floats, n_columns: int
-) -> tuple[Floats, Floats]:
-    """Per column, Σ weight and Σ weight·value over the entries that are not zero."""
-    filled = np.zeros(n_columns)
-    total = np.zeros(n_columns)
-    for i in range(len(indptr) - 1):
-        w = weight[i]
-        if w == 0.0:
-            continue
-        for p in range(indptr[i], indptr[i + 1]):
-            if data[p] != 0:
-                j = indices[p]
-                filled[j] += w
-                total[j] += w * data[p]
-    return filled, total
-
-
-@allocating_kernel
-def _column_squares(indptr: Ints, indices: Ints, data: Matrix, weight: Floats, mean: Floats) -> Floats:
-    """Per column, Σ weight·(value − mean)² over the entries that are not zero."""
-    squares = np.zeros(len(mean))
-    for i in range(len(indptr) - 1):
-        w = weight[i]
-        if w == 0.0:
-            continue
-        for p in range(indptr[i], indptr[i + 1]):
-            if data[p] != 0:
-                j = indices[p]
-                deviation = data[p] - mean[j]
-                squares[j] += w * deviation * deviation
-    return squares
-
-
-@allocating_kernel
 def _scale_entries(indices: Ints, data: Matrix, low: Floats, width: Floats, zero: Floats) -> Floats:
     """Each stored value's image in [0, 1], less the image of zero."""
     out = np.empty(len(data))
@@ -114,6 +79,11 @@ def with_values(rows: Csr, values: Floats) -> sparse.csr_array[Any]:
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
+def _filled(rows: Csr, weight: Floats) -> Floats:
+    """Per column, the weight of the rows that are not zero there."""
+    return np.asarray(with_values(rows, (rows.data != 0).astype(np.float64)).T @ weight)
+
+
 class Tfidf(Step):
     """Raw count × ln(N / df), no length norm.
 
@@ -126,7 +96,7 @@ class Tfidf(Step):
     learned: ClassVar[tuple[str, ...]] = ("idf_",)
 
     def _fit(self, rows: Csr, weight: Floats) -> None:
-        df, _ = _column_sums(rows.indptr, rows.indices, rows.data, weight, rows.shape[1])
+        df = _filled(rows, weight)
         self.idf_ = np.zeros(rows.shape[1])
         found = df > 0
         self.idf_[found] = np.log(weight.sum() / df[found])
@@ -147,11 +117,13 @@ class TwoSigma(Step):
 
     def _fit(self, rows: Csr, weight: Floats) -> None:
         n = weight.sum()
-        filled, total = _column_sums(rows.indptr, rows.indices, rows.data, weight, rows.shape[1])
-        mean = total / n
+        mean = np.asarray(rows.T @ weight) / n
         # Two passes: the squares are summed around the mean, so nothing cancels however large the counts.
-        squares = _column_squares(rows.indptr, rows.indices, rows.data, weight, mean) + (n - filled) * mean**2
-        sigma = np.sqrt(squares / n)
+        squares = rows.data - mean[rows.indices]
+        squares *= squares
+        squares[rows.data == 0] = 0.0
+        total = with_values(rows, squares).T @ weight + (n - _filled(rows, weight)) * mean**2
+        sigma = np.sqrt(total / n)
         # A constant column's mean may miss its value by a rounding error; that is not a spread.
         sigma[sigma <= 1e-13 * np.abs(mean)] = 0.0
         self.low_ = mean - 2.0 * sigma

@@ -1,4 +1,4 @@
-"""Counts that were made lately, so that cross-validation and clones of an estimator do not count again."""
+"""Recent counts are kept, so that cross-validation and clones of an estimator do not count again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def count_remembered(
     source: ContextSource, pairs: Sequence[Pair], basis: Basis, settings: CountSettings,
     n_jobs: int | None = None, progress: Progress | None = None,
 ) -> BlockMatrix:  # fmt: skip
-    """Count pairs; those that were counted lately in the same corpus, over the same basis, are taken from memory."""
+    """Count pairs; those that were counted recently in the same corpus, over the same basis, are taken from memory."""
     counts = (*basis.unigram_counts, *basis.bigram_counts)
     key = (str(source.path), source.content_hash, f"{basis.hash}{hash(counts)}", settings)
     with _lock:

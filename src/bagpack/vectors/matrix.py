@@ -253,7 +253,7 @@ class BlockMatrix(PairRows, LazyCsr):
         """The blocks that make up the columns, in their order."""
         if self._weighted is not None:
             return self._weighted
-        shared = self.tables.frequencies
+        shared = self.basis.frequencies
         makers = {
             "v1": lambda: Block("v1", self.word_counts, self.w1, frequencies=shared),
             "v2": lambda: Block("v2", self.word_counts, self.w2, frequencies=shared),

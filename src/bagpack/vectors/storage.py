@@ -98,13 +98,13 @@ def append_to_matrix(
     return matrix
 
 
-def check_place(path: Path, overwrite: bool = True) -> None:
+def check_place(path: Path) -> None:
     """Whether a matrix can be put here: asked before the counting, not after it."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     if not os.access(path.parent, os.W_OK):
         raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another --out")
-    check_replaceable(path, is_ours=is_matrix, what="matrix", overwrite=overwrite)
+    check_replaceable(path, is_ours=is_matrix, what="matrix", overwrite=True)
 
 
 def is_matrix(path: Path) -> bool:
@@ -268,7 +268,7 @@ def describe_matrix(path: Path) -> dict[str, Any]:
 
 
 def verify_matrix(path: Path) -> Sequence[str]:
-    """Sentences about damaged files."""
+    """One message per damaged file."""
     return read_unreplaced(path / "manifest.json", lambda: _problems(path))
 
 

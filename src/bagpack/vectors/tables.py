@@ -123,12 +123,6 @@ class CountTables:
         shape = (rows.shape[0] + more, rows.shape[1])
         return canonical(sparse.csr_array((rows.data, rows.indices, indptr), shape=shape, copy=False))
 
-    @cached_property
-    def frequencies(self) -> NDArray[np.float64] | None:
-        """Corpus frequency of each basis term; None for a basis without counts."""
-        counts = (*self.basis.unigram_counts, *self.basis.bigram_counts)
-        return np.array(counts, np.float64) if len(counts) == len(self.basis) and any(counts) else None
-
 
 def canonical(rows: Csr) -> Csr:
     """The same rows, known to be sorted and without duplicates: scipy would look at all of them."""

@@ -95,7 +95,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Iterable[Pair]) -> BlockMatrix:
-        """Counts, pairs × features. Pairs that were counted lately are not counted again."""
+        """Counts, pairs × features. Pairs that were counted recently are not counted again."""
         check_is_fitted(self, "basis_")
         source = as_source(self.corpus)
         matrix = count_remembered(source, as_pairs(X), self.basis_, self.settings_, self.n_jobs)
