@@ -89,14 +89,14 @@ def agreement(a: Mapping[Pair, str], b: Mapping[Pair, str], repeated: int = 0) -
         )
     ours, theirs = [a[pair] for pair in both], [b[pair] for pair in both]
     labels = sorted({*ours, *theirs})
-    met = Counter(zip(ours, theirs, strict=True))
+    counts = Counter(zip(ours, theirs, strict=True))
     kappa = float(cohen_kappa_score(ours, theirs, labels=labels)) if len(labels) > 1 else None
     return Agreement(
         pairs=len(both),
         observed=sum(one == two for one, two in zip(ours, theirs, strict=True)) / len(both),
         kappa=kappa,
         labels=tuple(labels),
-        table=tuple(tuple(met[one, two] for two in labels) for one in labels),
+        table=tuple(tuple(counts[one, two] for two in labels) for one in labels),
         disagreements=tuple(Disagreement(*pair, a[pair], b[pair]) for pair in both if a[pair] != b[pair]),
         only_a=len(a) - len(both),
         only_b=len(b) - len(both),

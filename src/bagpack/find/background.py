@@ -14,7 +14,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.errors import InputError
 from bagpack.find.examples import NO_LABELS, Examples, Pair
 from bagpack.find.negatives import draw_negatives
-from bagpack.find.vocabulary import corpus_vocabulary
+from bagpack.find.vocabulary import corpus_vocabulary, targets_of
 
 NONE = "none"
 MANIFEST = "background"  # where a model says how many pairs were drawn
@@ -28,8 +28,7 @@ def draw_background(
 
     The pairs themselves are excluded in both orders, since one of the relations may be symmetric.
     """
-    words = list(dict.fromkeys(word for pair in pairs for word in pair))
-    known = {word for word, target in zip(words, source.resolve(words), strict=True) if target is not None}
+    known = {word for word, target in targets_of(source, pairs).items() if target is not None}
     usable = tuple(pair for pair in dict.fromkeys(pairs) if known.issuperset(pair))
     drawn = draw_negatives(
         source, Examples("", usable), corpus_vocabulary(source), number, reverse=False, seed=seed,

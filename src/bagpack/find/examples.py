@@ -13,8 +13,7 @@ from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.tasks.pairs import read_pairs
 from bagpack.tasks.table import mapped_columns, read_header
 from bagpack.tasks.textfile import TextFile, read_text_file
-
-Pair = tuple[str, str]
+from bagpack.tasks.words import Pair as Pair
 
 NO = "no"  # the label of pairs that are not in the relation, where we write one
 NO_LABELS = frozenset({NO, "none", "other", "random", "negative", "false", "0", "not", "neither", "-"})

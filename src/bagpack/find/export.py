@@ -15,19 +15,8 @@ from bagpack.sheets import UNWRITABLE, Cell, check_table, write_table
 
 GRAPHS = (".ttl", ".graphml")
 OTHER_GRAPHS = (
-    ".rdf",
-    ".owl",
-    ".xml",
-    ".nt",
-    ".n3",
-    ".nq",
-    ".trig",
-    ".jsonld",
-    ".skos",
-    ".gexf",
-    ".gml",
-    ".dot",
-)
+    ".rdf", ".owl", ".xml", ".nt", ".n3", ".nq", ".trig", ".jsonld", ".skos", ".gexf", ".gml", ".dot",
+)  # fmt: skip
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|\\^`]*")
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47
 BASE = "urn:bagpack:"
@@ -96,12 +85,8 @@ def write_thesaurus(
 
 
 def _table(rows: Sequence[Row]) -> list[list[Cell]]:
-    names = [
-        "w1",
-        "w2",
-        "label",
-        *(name for name in ATTRIBUTES if any(row.get(name) is not None for row in rows)),
-    ]
+    filled = [name for name in ATTRIBUTES if any(row.get(name) is not None for row in rows)]
+    names = ["w1", "w2", "label", *filled]
     return [list(names), *([row.get(name) for name in names] for row in rows)]
 
 

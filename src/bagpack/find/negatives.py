@@ -19,16 +19,14 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.find.examples import Examples, Pair
-from bagpack.find.vocabulary import Vocabulary, corpus_of
+from bagpack.find.vocabulary import Vocabulary, corpus_of, targets_of
 
 PER_POSITIVE = 10  # drawn pairs for each positive example
 LEAST, MOST = 200, 4_000
 NEAR = 0.5  # share of them that have a word of an example
 WORDS = 400  # at most, whose partners are enumerated
 MIN_TOGETHER = 2
-SHARE = (
-    5  # one pair in five is drawn at most: in a small corpus, the pairs of the relation would be among them
-)
+SHARE = 5  # one pair in five at most: in a small corpus, pairs of the relation would be drawn too
 
 
 def number_to_draw(positives: int) -> int:
@@ -65,8 +63,7 @@ class _Drawer:
             corpus_of(source), source, vocabulary, n_jobs,
         )  # fmt: skip
         self.between = between
-        words = list(dict.fromkeys(word for pair in examples.pairs for word in pair))
-        self.target_of = dict(zip(words, source.resolve(words), strict=True))
+        self.target_of = targets_of(source, examples.pairs)
         self.word_of = {
             target: word for word, target in reversed(self.target_of.items()) if target is not None
         }

@@ -15,6 +15,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import UsageError
+from bagpack.find.examples import NO_LABELS
 from bagpack.find.pool import (
     SCORED,
     CandidateOptions,
@@ -24,18 +25,17 @@ from bagpack.find.pool import (
     pool_batches,
 )
 from bagpack.find.scores import label_score
-from bagpack.find.vocabulary import Vocabulary, listed_vocabulary, read_vocabulary
+from bagpack.find.vocabulary import Vocabulary, listed_vocabulary, read_vocabulary, targets_of
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
 from bagpack.parallel import Progress
 from bagpack.sheets import Cell
 from bagpack.sources import as_source
+from bagpack.tasks.words import Pair
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
     from bagpack.find.training import Trained
-
-Pair = tuple[str, str]
 
 TOP = 500
 PER_WORD = 5
@@ -213,8 +213,6 @@ def iter_pairs(
 
 def label_to_find(model: LinearModel, label: Label) -> Label:
     """The label that is looked for; an error where the model leaves a choice and none is made."""
-    from bagpack.find.examples import NO_LABELS
-
     if model.kind == "rating":
         if label is not None:
             raise UsageError(f"the model predicts ratings, so there is no label {label!r}")
@@ -260,6 +258,7 @@ class PoolScores:
     def of(
         cls, pool: Pool, model: LinearModel, label: Label, features: PoolFeatures | None = None
     ) -> PoolScores:
+        """Score a pool; ``features`` are those of the pool, where they were computed before."""
         matrix, decisions = pool.oriented(model, label, features)
         output, sign = model.output_of(label)
         score = sign * decisions[:, output]
@@ -283,6 +282,7 @@ class PoolScores:
         return np.lexsort([second, first, -self.score, -self.value])
 
     def row(self, index: int, rank: int, known: bool) -> FoundPair:
+        """A pair of the pool as a result."""
         w1, w2 = (self.matrix.tables.name_list[k] for k in self.matrix.rows[index].tolist())
         n_w1, n_w2 = self.totals[index, :2].tolist()
         probability = None if self.probability is None else round(float(self.probability[index]), 6)
@@ -296,8 +296,7 @@ class KnownPairs:
 
     def __init__(self, source: ContextSource, pairs: Iterable[Pair]) -> None:
         listed = list(pairs)
-        words = list(dict.fromkeys(word for pair in listed for word in pair))
-        target = dict(zip(words, source.resolve(words), strict=True))
+        target = targets_of(source, listed)
         self.pairs: set[frozenset[Target | None]] = {
             frozenset((target[one], target[two])) for one, two in listed
         }
@@ -390,6 +389,3 @@ def add_sentences(
         for row, line in zip(found.rows, lines, strict=True)
     )
     return replace(found, rows=rows, lines=lines)
-
-
-__all__ = ["Found", "FoundPair", "find_pairs", "iter_pairs", "label_score", "label_to_find", "rank_pool"]

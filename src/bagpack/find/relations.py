@@ -65,22 +65,20 @@ class Relations:
     def table(self) -> list[list[Any]]:
         """A header and a row for each word."""
         header = ["w1", "w2", "group", "patterns", "together", "sentence", "document"]
-        return [
-            header,
-            *(
-                [
-                    self.word,
-                    own.word,
-                    number,
-                    " | ".join(group.patterns),
-                    own.together,
-                    own.sentence,
-                    own.document,
-                ]
-                for number, group in enumerate(self.groups, 1)
-                for own in group.words
-            ),
+        rows = [
+            [
+                self.word,
+                own.word,
+                number,
+                " | ".join(group.patterns),
+                own.together,
+                own.sentence,
+                own.document,
+            ]
+            for number, group in enumerate(self.groups, 1)
+            for own in group.words
         ]
+        return [header, *rows]
 
 
 def group_relations(

@@ -20,11 +20,11 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.explain.lines import corpora_of
+from bagpack.find.vocabulary import targets_of
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
+from bagpack.tasks.words import Pair
 from bagpack.vectors.blocks import Block
-
-Pair = tuple[str, str]
 
 LOOKED_AT = 300  # co-occurrences of a pair, the first of the corpus
 SHOWN = 4  # of the best by their vectors, whose sentences are written out and compared in length
@@ -36,8 +36,7 @@ def best_lines(
     """At most ``most`` sentences of each pair, the best first; none for a pair that never co-occurs."""
     assert model.basis is not None and model.counting is not None
     corpus = corpora_of(source)[1]
-    words = list(dict.fromkeys(word for pair in pairs for word in pair))
-    target = dict(zip(words, source.resolve(words), strict=True))
+    target = targets_of(source, pairs)
     known: list[tuple[int, tuple[Target, Target]]] = []
     for number, (w1, w2) in enumerate(pairs):
         first, second = target[w1], target[w2]
@@ -74,11 +73,9 @@ def _scores(model: LinearModel, rows: object, label: Label) -> NDArray[np.float6
     """The decision value of each row of v12 counts alone; 0 for a model that does not use v12."""
     assert model.basis is not None
     output, sign = model.output_of(label)
-    counts = (*model.basis.unigram_counts, *model.basis.bigram_counts)
-    frequencies = np.array(counts, np.float64) if len(counts) == len(model.basis) and any(counts) else None
     for weighting, weights in zip(model.weightings, model.weights, strict=True):
         if weighting.name == "v12":
-            block = weighting.apply(Block("v12", rows, seen=None, frequencies=frequencies))  # type: ignore[arg-type]
+            block = weighting.apply(Block("v12", rows, frequencies=model.basis.frequencies))  # type: ignore[arg-type]
             return np.asarray(sign * (block.rows @ weights[:, output]))
     return np.zeros(rows.shape[0])  # type: ignore[attr-defined]
 

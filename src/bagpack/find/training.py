@@ -17,7 +17,7 @@ from bagpack.errors import InputError, UsageError
 from bagpack.find.examples import NO, UNNAMED, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.similar import SimilarExamples
-from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary
+from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary, targets_of
 from bagpack.learn.calibration import fit_calibration
 from bagpack.learn.fitting import SvmSettings, fit_counts, shared_grams
 from bagpack.learn.held_out import calibrate, hold_out
@@ -186,17 +186,14 @@ def _no(label: str) -> str:
 
 def _usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[str, ...]]:
     """The examples without pairs of a word that the corpus does not contain, and these words."""
-    words = list(dict.fromkeys(word for pair in examples.pairs for word in pair))
-    resolved = dict(zip(words, source.resolve(words), strict=True))
-    unknown = tuple(word for word in words if resolved[word] is None)
+    target = targets_of(source, examples.pairs)
+    unknown = tuple(word for word in target if target[word] is None)
     where = examples.path or "the examples"
     if not examples.positives:
         raise InputError(f"{where} has no positive example; add pairs of the relation")
 
     def known(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        return tuple(
-            pair for pair in pairs if resolved[pair[0]] is not None and resolved[pair[1]] is not None
-        )
+        return tuple((w1, w2) for w1, w2 in pairs if target[w1] is not None and target[w2] is not None)
 
     usable = replace(examples, positives=known(examples.positives), negatives=known(examples.negatives))
     if not usable.positives:

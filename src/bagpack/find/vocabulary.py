@@ -13,6 +13,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.function_words import is_content_word
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks.textfile import read_text_file
+from bagpack.tasks.words import Pair, distinct_words
 
 MOST_WORDS = 20_000
 FUNCTION_WORDS = 1_000  # at most, among the most frequent words of a corpus
@@ -22,9 +23,7 @@ NUMERALS = frozenset(
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion
     """.split()  # noqa: SIM905
 )
-SMALL = (
-    2_000  # distinct words; in a smaller corpus without tags, few pairs co-occur, and function words are kept
-)
+SMALL = 2_000  # distinct words; in a smaller corpus without tags, function words are kept: few pairs co-occur
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,12 @@ def corpus_of(source: ContextSource) -> Corpus:
             f"(bagpack index makes one)"
         )
     return source.corpus
+
+
+def targets_of(source: ContextSource, pairs: Iterable[Pair]) -> dict[str, Target | None]:
+    """The target of each word of the pairs; None if the corpus does not contain it."""
+    words = distinct_words(pairs)
+    return dict(zip(words, source.resolve(words), strict=True))
 
 
 def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
