@@ -21,19 +21,17 @@ if TYPE_CHECKING:
     from bagpack.vectors import BlockMatrix as BlockMatrix
     from bagpack.vectors import PairVectorizer as PairVectorizer
 
-_MODULES = {
-    "Basis": "bagpack.basis",
-    "Corpus": "bagpack.contexts.concordance",
-    "BlockMatrix": "bagpack.vectors",
-    "PairVectorizer": "bagpack.vectors",
-    "RatingRegressor": "bagpack.learn",
-    "RelationClassifier": "bagpack.learn",
-    "TextOptions": "bagpack.corpus.options",
-    "Windows": "bagpack.contexts.windows",
-    "cross_validate": "bagpack.evaluate",
-    "find_pairs": "bagpack.find",
-    "index_corpus": "bagpack.corpus.build.index",
-    "load": "bagpack.learn.model_io",
+_NAMES = {
+    "bagpack.basis": ("Basis",),
+    "bagpack.contexts.concordance": ("Corpus",),
+    "bagpack.contexts.windows": ("Windows",),
+    "bagpack.corpus.build.index": ("index_corpus",),
+    "bagpack.corpus.options": ("TextOptions",),
+    "bagpack.evaluate": ("cross_validate",),
+    "bagpack.find": ("find_pairs",),
+    "bagpack.learn": ("RatingRegressor", "RelationClassifier"),
+    "bagpack.learn.model_io": ("load",),
+    "bagpack.vectors": ("BlockMatrix", "PairVectorizer"),
 }
-__all__ = ["__version__", *_MODULES]  # noqa: PLE0604 (strings, from the table above)
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, _names = lazy_names(__name__, _NAMES)
+__all__ = ["__version__", *_names]  # noqa: PLE0604 (strings, from the table above)

@@ -12,11 +12,8 @@ if TYPE_CHECKING:
     from bagpack.basis.terms import BasisChoice as BasisChoice
     from bagpack.basis.terms import BasisSize as BasisSize
 
-_MODULES = {
-    "Basis": "bagpack.basis.terms",
-    "BasisChoice": "bagpack.basis.terms",
-    "BasisSize": "bagpack.basis.terms",
-    "choose_basis": "bagpack.basis.choose",
+_NAMES = {
+    "bagpack.basis.choose": ("choose_basis",),
+    "bagpack.basis.terms": ("Basis", "BasisChoice", "BasisSize"),
 }
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

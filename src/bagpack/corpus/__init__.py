@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from bagpack.corpus.readers.base import Reader as Reader
     from bagpack.corpus.store.corpus import Corpus as Corpus
 
-_MODULES = {
-    "Corpus": "bagpack.corpus.store.corpus",
-    "Reader": "bagpack.corpus.readers.base",
-    "TextOptions": "bagpack.corpus.options",
-    "index_corpus": "bagpack.corpus.build.index",
+_NAMES = {
+    "bagpack.corpus.build.index": ("index_corpus",),
+    "bagpack.corpus.options": ("TextOptions",),
+    "bagpack.corpus.readers.base": ("Reader",),
+    "bagpack.corpus.store.corpus": ("Corpus",),
 }
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

@@ -24,23 +24,15 @@ if TYPE_CHECKING:
     from bagpack.evaluate.splits import make_splits as make_splits
     from bagpack.evaluate.splits import random_splits as random_splits
 
-_MODULES = {
-    "Evaluation": "bagpack.evaluate.results",
-    "QuestionRows": "bagpack.evaluate.questions",
-    "Score": "bagpack.evaluate.comparison",
-    "Split": "bagpack.evaluate.splits",
-    "compare": "bagpack.evaluate.comparison",
-    "cross_validate": "bagpack.evaluate.crossval",
-    "fixed_split": "bagpack.evaluate.splits",
-    "group_splits": "bagpack.evaluate.splits",
-    "interval": "bagpack.evaluate.comparison",
-    "lexical_splits": "bagpack.evaluate.splits",
-    "make_splits": "bagpack.evaluate.splits",
-    "question_rows": "bagpack.evaluate.questions",
-    "random_splits": "bagpack.evaluate.splits",
-    "relation_rounds": "bagpack.evaluate.relations",
-    "solve_analogies": "bagpack.evaluate.answering",
-    "solve_synonyms": "bagpack.evaluate.answering",
-}
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+_NAMES = {
+    "bagpack.evaluate.answering": ("solve_analogies", "solve_synonyms"),
+    "bagpack.evaluate.comparison": ("Score", "compare", "interval"),
+    "bagpack.evaluate.crossval": ("cross_validate",),
+    "bagpack.evaluate.questions": ("QuestionRows", "question_rows"),
+    "bagpack.evaluate.relations": ("relation_rounds",),
+    "bagpack.evaluate.results": ("Evaluation",),
+    "bagpack.evaluate.splits": (
+        "Split", "fixed_split", "group_splits", "lexical_splits", "make_splits", "random_splits",
+    ),
+}  # fmt: skip
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

@@ -17,16 +17,10 @@ if TYPE_CHECKING:
     from bagpack.explain.words import compare_words as compare_words
     from bagpack.explain.words import sketch_word as sketch_word
 
-_MODULES = {
-    "Explanation": "bagpack.explain.explanation",
-    "PairSketch": "bagpack.explain.sketch",
-    "WordComparison": "bagpack.explain.words",
-    "WordSketch": "bagpack.explain.words",
-    "compare_words": "bagpack.explain.words",
-    "explain_pair": "bagpack.explain.explanation",
-    "similar_pairs": "bagpack.explain.similar",
-    "sketch_pair": "bagpack.explain.sketch",
-    "sketch_word": "bagpack.explain.words",
+_NAMES = {
+    "bagpack.explain.explanation": ("Explanation", "explain_pair"),
+    "bagpack.explain.similar": ("similar_pairs",),
+    "bagpack.explain.sketch": ("PairSketch", "sketch_pair"),
+    "bagpack.explain.words": ("WordComparison", "WordSketch", "compare_words", "sketch_word"),
 }
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

@@ -30,26 +30,15 @@ if TYPE_CHECKING:
     from bagpack.find.vocabulary import corpus_vocabulary as corpus_vocabulary
     from bagpack.find.vocabulary import read_vocabulary as read_vocabulary
 
-_MODULES = {
-    "Examples": "bagpack.find.examples",
-    "read_examples": "bagpack.find.examples",
-    "make_prototype": "bagpack.find.like",
-    "CandidateOptions": "bagpack.find.pool",
-    "Pool": "bagpack.find.pool",
-    "collect_pool": "bagpack.find.pool",
-    "next_questions": "bagpack.find.questions",
-    "Found": "bagpack.find.ranking",
-    "FoundPair": "bagpack.find.ranking",
-    "find_pairs": "bagpack.find.ranking",
-    "iter_pairs": "bagpack.find.ranking",
-    "rank_pool": "bagpack.find.ranking",
-    "group_relations": "bagpack.find.relations",
-    "best_lines": "bagpack.find.sentences",
-    "Trained": "bagpack.find.training",
-    "train_on_examples": "bagpack.find.training",
-    "Vocabulary": "bagpack.find.vocabulary",
-    "corpus_vocabulary": "bagpack.find.vocabulary",
-    "read_vocabulary": "bagpack.find.vocabulary",
+_NAMES = {
+    "bagpack.find.examples": ("Examples", "read_examples"),
+    "bagpack.find.like": ("make_prototype",),
+    "bagpack.find.pool": ("CandidateOptions", "Pool", "collect_pool"),
+    "bagpack.find.questions": ("next_questions",),
+    "bagpack.find.ranking": ("Found", "FoundPair", "find_pairs", "iter_pairs", "rank_pool"),
+    "bagpack.find.relations": ("group_relations",),
+    "bagpack.find.sentences": ("best_lines",),
+    "bagpack.find.training": ("Trained", "train_on_examples"),
+    "bagpack.find.vocabulary": ("Vocabulary", "corpus_vocabulary", "read_vocabulary"),
 }
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

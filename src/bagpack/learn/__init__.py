@@ -25,21 +25,14 @@ if TYPE_CHECKING:
     from bagpack.learn.transformers import TfidfWeighter as TfidfWeighter
     from bagpack.learn.transformers import TwoSigmaScaler as TwoSigmaScaler
 
-_MODULES = {
-    "LinearModel": "bagpack.learn.model",
-    "Preset": "bagpack.learn.presets",
-    "RatingRegressor": "bagpack.learn.estimators",
-    "RelationClassifier": "bagpack.learn.estimators",
-    "Targets": "bagpack.learn.targets",
-    "TfidfWeighter": "bagpack.learn.transformers",
-    "TwoSigmaScaler": "bagpack.learn.transformers",
-    "encode_targets": "bagpack.learn.targets",
-    "fit_conditions": "bagpack.learn.fitting",
-    "fit_counts": "bagpack.learn.fitting",
-    "get_preset": "bagpack.learn.presets",
-    "load_model": "bagpack.learn.model_io",
-    "model_card": "bagpack.learn.card",
-    "save_model": "bagpack.learn.model_io",
+_NAMES = {
+    "bagpack.learn.card": ("model_card",),
+    "bagpack.learn.estimators": ("RatingRegressor", "RelationClassifier"),
+    "bagpack.learn.fitting": ("fit_conditions", "fit_counts"),
+    "bagpack.learn.model": ("LinearModel",),
+    "bagpack.learn.model_io": ("load_model", "save_model"),
+    "bagpack.learn.presets": ("Preset", "get_preset"),
+    "bagpack.learn.targets": ("Targets", "encode_targets"),
+    "bagpack.learn.transformers": ("TfidfWeighter", "TwoSigmaScaler"),
 }
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from bagpack.report.html import write_report as write_report
     from bagpack.report.result import read_result as read_result
 
-_MODULES = {
-    "read_result": "bagpack.report.result",
-    "render_report": "bagpack.report.html",
-    "write_report": "bagpack.report.html",
+_NAMES = {
+    "bagpack.report.html": ("render_report", "write_report"),
+    "bagpack.report.result": ("read_result",),
 }
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

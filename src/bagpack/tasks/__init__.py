@@ -20,19 +20,11 @@ if TYPE_CHECKING:
     from bagpack.tasks.words import normalise_target as normalise_target
     from bagpack.tasks.words import unordered_pairs as unordered_pairs
 
-_MODULES = {
-    "Dataset": "bagpack.tasks.dataset",
-    "MultiLabel": "bagpack.tasks.dataset",
-    "PairList": "bagpack.tasks.pairs",
-    "Question": "bagpack.tasks.questions",
-    "QuestionSet": "bagpack.tasks.questions",
-    "distinct_words": "bagpack.tasks.words",
-    "normalise_target": "bagpack.tasks.words",
-    "read_any": "bagpack.tasks.anyfile",
-    "read_dataset": "bagpack.tasks.dataset",
-    "read_pairs": "bagpack.tasks.pairs",
-    "read_questions": "bagpack.tasks.questions",
-    "unordered_pairs": "bagpack.tasks.words",
+_NAMES = {
+    "bagpack.tasks.anyfile": ("read_any",),
+    "bagpack.tasks.dataset": ("Dataset", "MultiLabel", "read_dataset"),
+    "bagpack.tasks.pairs": ("PairList", "read_pairs"),
+    "bagpack.tasks.questions": ("Question", "QuestionSet", "read_questions"),
+    "bagpack.tasks.words": ("distinct_words", "normalise_target", "unordered_pairs"),
 }
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+__getattr__, __all__ = lazy_names(__name__, _NAMES)

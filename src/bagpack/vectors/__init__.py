@@ -10,6 +10,5 @@ if TYPE_CHECKING:
     from bagpack.vectors.matrix import BlockMatrix as BlockMatrix
     from bagpack.vectors.vectorizer import PairVectorizer as PairVectorizer
 
-_MODULES = {"BlockMatrix": "bagpack.vectors.matrix", "PairVectorizer": "bagpack.vectors.vectorizer"}
-__all__ = sorted(_MODULES)  # noqa: PLE0605
-__getattr__ = lazy_names(__name__, _MODULES)
+_NAMES = {"bagpack.vectors.matrix": ("BlockMatrix",), "bagpack.vectors.vectorizer": ("PairVectorizer",)}
+__getattr__, __all__ = lazy_names(__name__, _NAMES)
