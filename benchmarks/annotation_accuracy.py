@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from bagpack.corpus.text.lemmas import get_annotator
-from bagpack.corpus.text.sentences import sentence_ends
+from bagpack.corpus.text.sentences import join_paragraphs
 from bagpack.corpus.text.tokenizer import tokenize
 
 
@@ -79,8 +79,7 @@ def segmentation(path: Path, lang: str) -> tuple[float, float, Counter[str]]:
     token_counts, sentence_counts, wrong = Counter(), Counter(), Counter()
     for paragraph in read_conllu(path):
         text, gold_spans, gold_ends = spans_of_gold(paragraph)
-        data = text.encode()
-        ends = sentence_ends(text, lang)
+        data, ends, _ = join_paragraphs([text], lang)
         tokens = tokenize(data, ends, lang)
         spans = set(zip(tokens.starts.tolist(), tokens.stops.tolist(), strict=True))
         token_counts.update(right=len(spans & gold_spans), guessed=len(spans), gold=len(gold_spans))

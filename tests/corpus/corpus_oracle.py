@@ -6,6 +6,8 @@ from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
+import numpy as np
+
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
@@ -41,7 +43,8 @@ def sentences(corpus: Corpus) -> list[tuple[str, list[tuple[str, str, bool]]]]:
         for position in chain.from_iterable(map(range, *shard.runs)):
             token = int(shard.tokens[position])
             if token & int(SENTENCE_START):
-                found.append((shard.document_at(position), []))
+                document = int(np.searchsorted(shard.document_starts, position, side="right")) - 1
+                found.append((shard.documents[document], []))
             kind = token & int(TYPE_MASK)
             found[-1][1].append((forms[kind], keys[shard.key_of_type[kind]], bool(token & int(GLUED))))
     return found

@@ -21,9 +21,7 @@ from bagpack.tasks.textfile import TextFile, read_text_file
 
 CANONICAL_COLUMNS = ("w1", "w2", "label", "score", "pos1", "pos2")
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
-SEPARATOR_LINE = re.compile(
-    r'"?sep=([;,\t])"?', re.IGNORECASE
-)  # Excel's own way to name it, in a line of its own
+SEPARATOR_LINE = re.compile(r'"?sep=([;,\t])"?', re.IGNORECASE)  # Excel's way to name it, in its own line
 _QUOTED = re.compile(r'"[^"]*"')
 _QUOTED_LINES = 50  # that a quoted cell may run over
 _INVISIBLE = "\ufeff\u200b\u200e\u200f"
@@ -159,18 +157,17 @@ def _records(file: TextFile, separator: str) -> Iterator[Record]:
             continue
         cells = _cells(line, separator)
         if cells is None:
-            cells = _several_lines(file, number, separator)
+            cells, more = _several_lines(file, number, separator)
             if cells is None:
                 problem = "a quotation mark is not closed on this line"
                 yield number, file.error(number, f'{problem}; write it twice ("") or save the file as TSV')
                 continue
-            more = cells.pop()
-            next(islice(numbered, int(more) - 1, None), None)
+            next(islice(numbered, more - 1, None), None)
         yield number, cells
 
 
-def _several_lines(file: TextFile, number: int, separator: str) -> list[str] | None:
-    """The cells of a record with line breaks inside quotes, and last how many more lines it takes.
+def _several_lines(file: TextFile, number: int, separator: str) -> tuple[list[str] | None, int]:
+    """The cells of a record with line breaks inside quotes, and how many more lines it takes.
 
     None if no quotation mark closes within a few lines, so that an unclosed one swallows no rows.
     """
@@ -178,8 +175,8 @@ def _several_lines(file: TextFile, number: int, separator: str) -> list[str] | N
     for more, line in enumerate(file.lines[number : number + _QUOTED_LINES], 1):
         text += f"\n{line}"
         if '"' in line and (cells := _cells(text, separator)) is not None:
-            return [*(" ".join(cell.split()) for cell in cells), str(more)]
-    return None
+            return [" ".join(cell.split()) for cell in cells], more
+    return None, 0
 
 
 def _cells(text: str, separator: str) -> list[str] | None:

@@ -120,7 +120,7 @@ def index_corpus(
     planned
         Called with the plan, before the first part is read.
     notice
-        Called with sentences for the user, such as that kernels are being compiled.
+        Called with messages for the user, such as that kernels are being compiled.
     """
     begun = time.monotonic()
     if jobs == 0:
@@ -152,7 +152,7 @@ def _build(
         check_finished(out, names, options)
         _nothing_left(out, report)
         return None
-    check_free(out, append=False, overwrite=overwrite)
+    check_free(out, overwrite=overwrite)
     with owned(work, resume=resume, overwrite=overwrite) as fresh:
         if resume and is_store(work) and is_finished(out, names, options):
             discard(work)  # the store that was replaced: the process was killed before it was removed

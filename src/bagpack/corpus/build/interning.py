@@ -1,7 +1,7 @@
 """Turning byte strings into consecutive ids, at the speed of the parser.
 
 A hash table over byte spans: open addressing, 64-bit hashes, every hit verified against the stored bytes, so two
-strings never share an id. Bytes are hashed and compared eight at a time. All arrays live in numpy; the kernels only
+strings never share an id. Bytes are hashed and compared eight at a time. All arrays are numpy's; the kernels only
 read and fill them, and report back when one is full, so that Python can grow it and call the kernel again from where
 it stopped.
 """
@@ -164,7 +164,7 @@ def intern_tokens(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Ids of tokens with their flags into `tokens`; returns how far it got (not to the end when a table is full).
 
-    With the hashes at hand, the processor looks several tokens ahead: twice as fast as hashing each in turn.
+    With hashes computed before, the processor looks several tokens ahead: twice as fast as hashing each in turn.
     """
     paired = lemma_starts.size > 0
     start2 = end2 = np.uint64(0)

@@ -20,7 +20,7 @@ from bagpack.corpus.text.decoding import decode, unescape
 from bagpack.jit import kernel
 
 UNKNOWN_LEMMAS = frozenset({"<unknown>"})
-BLANKS = str.maketrans("\t\n\r", "   ")  # an entity can smuggle one in; lines and columns are divided by them
+BLANKS = str.maketrans("\t\n\r", "   ")  # entities may be one of these, which divide lines and columns
 
 
 @dataclass

@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
 
 @dataclass(frozen=True)
 class Reporting:
-    """Whoever wants to know how the work goes."""
+    """Callbacks for the progress, the plan and messages."""
 
     progress: Progress | None
     planned: Callable[[Plan], None] | None

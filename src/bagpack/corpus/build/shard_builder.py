@@ -8,12 +8,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.documents import Documents
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.normalise import NormalisedTypes, normalise_columns, normalise_forms
 from bagpack.corpus.build.shard_writer import ShardDraft
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Source, TokenBatch
+from bagpack.corpus.readers.base import DocumentStart, Source, TokenBatch
 from bagpack.corpus.readers.io import place_at
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.strings import Strings
@@ -54,7 +53,7 @@ class ShardBuilder:
     def __init__(self, options: TextOptions, lang: str = "") -> None:
         self.options = options
         self.lang = lang or options.lang
-        self.documents = Documents()
+        self.documents: list[DocumentStart] = []
         self._tagsets: dict[str, TagTable] = {}
         self._clear()
 
@@ -72,7 +71,7 @@ class ShardBuilder:
     def add(self, batch: TokenBatch) -> None:
         """Append the tokens of a batch, and open its documents."""
         for document in batch.documents:
-            self.documents.open(document._replace(position=self.count + document.position))
+            self._open(document._replace(position=self.count + document.position))
         if not batch.starts.size:
             return
         if self.count + batch.starts.size > self.tokens.size:
@@ -94,6 +93,17 @@ class ShardBuilder:
         self._entities = batch.entities
         self._has_lemmas |= batch.lemma_starts is not None
         self._has_forms |= batch.lemma_starts is None
+
+    def _open(self, document: DocumentStart) -> None:
+        """From its position on, tokens belong to this document.
+
+        A provisional document at the same position never had a token, nor had one carried over from the shard before.
+        """
+        if self.documents and self.documents[-1].position == document.position:
+            empty = self.documents[-1]
+            if empty.provisional or empty.continued:
+                self.documents.pop()
+        self.documents.append(document)
 
     def _add_tags(self, batch: TokenBatch) -> None:
         """Append the parts of speech of a batch; those of text without tags are X."""
@@ -149,7 +159,10 @@ class ShardBuilder:
 
     def next_shard(self) -> None:
         """Start again, in the open document."""
-        self.documents = Documents(self.documents.current)
+        self.documents = [
+            document._replace(position=0, provisional=False, continued=True)
+            for document in self.documents[-1:]
+        ]
         self._clear()
 
     def types(self) -> NormalisedTypes:

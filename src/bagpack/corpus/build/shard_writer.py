@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.documents import Documents
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.normalise import NormalisedTypes, fold_all
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.base import DocumentStart
 from bagpack.corpus.store import format
 from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
@@ -131,7 +131,7 @@ class ShardDraft:
 
     tokens: U32  # raw ids with flags
     types: NormalisedTypes
-    documents: Documents
+    documents: list[DocumentStart]
     options: TextOptions
     source: str  # the file it ends in, for those who look into shard.json
     tags: NDArray[np.uint8] | None = None  # parts of speech, if the text has any
@@ -146,7 +146,8 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     counts = np.bincount(raw_types[kept], weights=raw_counts[kept], minlength=len(table)).astype(np.int64)
     by_count = np.argsort(-counts, kind="stable")  # frequent types get small ids, near each other in memory
     type_of_raw = np.where(kept, _ranks(by_count)[raw_types], -1)
-    starts = np.array(draft.documents.starts, np.int64)
+    documents = draft.documents
+    starts = np.array([document.position for document in documents], np.int64)
     if not kept.all():
         kept_starts = np.empty_like(starts)
         kept_before(tokens, type_of_raw, starts, kept_starts)
@@ -161,8 +162,8 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
 
     forms, keys_of_types = split_pairs(table.strings().take(by_count))
     keys, key_of_type = _sorted_keys(keys_of_types)
-    documents, columns = draft.documents, AttributeColumns.of(draft.documents.attributes)
-    names = Strings.of(documents.names)
+    columns = AttributeColumns.of([document.attributes for document in documents])
+    names = Strings.of(document.name for document in documents)
     counts = counts[by_count]
     key_counts = np.bincount(key_of_type, weights=counts, minlength=len(keys)).astype(np.int64)
     bounds = np.concatenate([[0], np.cumsum(key_counts)])
@@ -196,7 +197,7 @@ def write_shard(draft: ShardDraft, directory: Path) -> dict[str, Any]:
     shard = {
         "tokens": int(tokens.size),
         "sentences": int(sentences),
-        "documents": len(names) - int(documents.continued),
+        "documents": sum(not document.continued for document in documents),
         "keys": len(keys),
         "types": len(forms),
         "source": draft.source,

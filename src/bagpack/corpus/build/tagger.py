@@ -222,9 +222,8 @@ class PerceptronTagger:
 
         verb, adverb = is_one(*VERBS), is_one("RB")
         following = _next(found, tokens)
-        beyond = np.where(
-            _next(adverb, tokens), _next(following, tokens), following
-        )  # over an adverb or a negation
+        # Over an adverb or a negation.
+        beyond = np.where(_next(adverb, tokens), _next(following, tokens), following)
         infinitive, participle = (beyond == self.classes.index(name) for name in ("VB", "VBN"))
         nominal = np.isin(following, [self.classes.index(name) for name in NOMINAL])
         codes[is_one("TO") & ~infinitive] = CODES["ADP"]

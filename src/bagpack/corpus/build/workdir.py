@@ -49,10 +49,10 @@ UNFINISHED_SHARD = re.compile(rf"{SHARD_NAME.pattern}\.[0-9a-f]{{32}}\.new")
 # What may be replaced ------------------------------------------------------------------------------------------------
 
 
-def check_free(out: Path, *, append: bool, overwrite: bool) -> None:
-    """An existing output is replaced or added to only when that was asked for."""
+def check_free(out: Path, *, overwrite: bool) -> None:
+    """An existing output is replaced only when that was asked for."""
     check_leftover(out)
-    if append or not (out.exists() or out.is_symlink()):
+    if not (out.exists() or out.is_symlink()):
         return
     if not overwrite:
         if not is_store(out):

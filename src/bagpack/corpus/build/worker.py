@@ -66,8 +66,8 @@ class Tally:
 
 
 def build_part(
-    part: Part, directory: str, options: TextOptions, part_bytes: int, parent: int = 0, report: str = "",
-    stop: threading.Event | None = None,
+    part: Part, directory: str, options: TextOptions, part_bytes: int, parent: int, report: str,
+    stop: threading.Event | None,
 ) -> None:  # fmt: skip
     """Read one part and write its shards, then its report, wherever this runs.
 
@@ -96,7 +96,7 @@ def build_part(
         }
         own = shards / "parts" / uuid.uuid4().hex
         write_json(own, done)
-        os.replace(own, shards / "parts" / (report or f"{part.number:06d}.json"))
+        os.replace(own, shards / "parts" / report)
 
 
 class Worker:
@@ -162,7 +162,7 @@ class Worker:
                 yield batch
 
     def read(self, part: Slice) -> Iterator[Batch]:
-        """The batches of a slice; an exception in another package's reader becomes a sentence."""
+        """The batches of a slice; an exception in another package's reader becomes an `InputError`."""
         reader = reader_for(part.source.format)
         try:
             yield from reader.read(part, self.options)
@@ -212,7 +212,7 @@ class Worker:
             sync_directory(self.directory)
 
     def _report(self) -> None:
-        """Write the progress to a file, which whoever started the work may read if they share a file system."""
+        """Write the progress to a file, for the process that started the work if it shares the file system."""
         path = self.directory / PROGRESS / f"{self.number:06d}"
         if path.parent.is_dir():
             with disk_errors(path):

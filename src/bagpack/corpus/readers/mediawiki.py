@@ -2,7 +2,7 @@
 
 A dump is machine-made, so it is read by finding its tags; what an author wrote has no bare `<`. A page belongs to the
 slice in which its `<page>` begins. A `.bz2` file of many streams (Wikipedia's *multistream*, pbzip2) is cut between
-streams, wherever in a page that may be: whoever has the beginning of the page reads on to its end.
+streams, even within a page: the worker that has the beginning of the page reads on to its end.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class ParquetReader:
 
 @contextmanager
 def _open(source: Source, options: TextOptions) -> Iterator[Any]:
-    """The file; whatever is wrong with its bytes, also later, while the context lasts, becomes a sentence."""
+    """The file; errors in its bytes, also those found later in the context, become an `InputError`."""
     try:
         import pyarrow
         import pyarrow.parquet as pq

@@ -63,7 +63,7 @@ def _load(entry: EntryPoint) -> Reader:
 
 
 def reader_for(name: str) -> Reader:
-    """The reader of a format; a sentence if there is none."""
+    """The reader of a format; an error if there is none."""
     if name in BUILT_IN:
         return _built_in(name)
     known = readers()
@@ -131,7 +131,7 @@ def settle_encoding(source: Source, options: TextOptions) -> str:
                 decode(piece, encoding)
             except UnicodeDecodeError as error:
                 raise encoding_error(place_at(source, offset + error.start), error, encoding) from error
-    return codec_name(encoding) if codec_name(encoding) == "utf-8" else encoding
+    return "utf-8" if codec_name(encoding) == "utf-8" else encoding
 
 
 def _format_of(source: Source, options: TextOptions) -> str:

@@ -1,4 +1,4 @@
-"""Files that are not text: an error where a file was named by hand, skipped inside a directory."""
+"""Files that are not text: an error where the user named the file, skipped inside a directory."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _is_html(head: bytes) -> bool:
 
 
 def say_left_out(files: Sequence[LeftOut], all_in: str = "") -> str:
-    """One sentence about all of them, with the first few; `all_in` is the command that has them all."""
+    """A message with their number and the first few; `all_in` is the command that lists them all."""
     count = "1 file was" if len(files) == 1 else f"{len(files):,} files were"
     shown = [f"{file.path} ({file.reason})" for file in files[:SHOWN]]
     more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""

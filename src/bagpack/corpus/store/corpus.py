@@ -205,7 +205,7 @@ class Corpus:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
     def verify(self) -> list[str]:
-        """Sentences about whatever is damaged; an empty list if the store is whole.
+        """One message per damage; an empty list if the store is intact.
 
         Every file is checked against its checksum, every value against what is declared, every number of the manifest
         against the shards.

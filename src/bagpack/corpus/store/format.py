@@ -204,7 +204,7 @@ def write_arrays(
     directory: Path, arrays: Mapping[str, Values], declared: Mapping[str, Array]
 ) -> dict[str, str]:
     """Write all declared arrays; returns their checksums."""
-    present = [name for name, array in declared.items() if name in arrays or not array.optional]
+    present = required(declared, arrays)
 
     def write(name: str) -> str:
         return write_array(directory / name, arrays[name], declared[name].dtype)
@@ -220,7 +220,7 @@ def required(declared: Mapping[str, Array], listed: Container[str]) -> dict[str,
 
 
 def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Iterator[str]:
-    """Sentences about files that are missing or do not hold what is declared; lengths first, then values."""
+    """One message per file that is missing or does not hold what is declared; lengths first, then values."""
     sizes: dict[str, int] = {}
     for name, array in declared.items():  # mapped one at a time: each takes a file descriptor
         try:

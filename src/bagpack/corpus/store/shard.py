@@ -175,11 +175,6 @@ class Shard:
         positions, lows, highs = self.positions_of(np.array([key]))
         return positions[lows[0] : highs[0]]
 
-    def document_at(self, position: int) -> str:
-        """Id of the document that holds a token."""
-        index = int(np.searchsorted(self.document_starts, position, side="right")) - 1
-        return self.documents[index] if index >= 0 else ""
-
     def text(self, start: int, end: int) -> str:
         """Tokens start..end-1 as written: joined by spaces except where they were glued."""
         pieces: list[str] = []

@@ -176,9 +176,7 @@ class Strings:
     def sort_order(self) -> NDArray[np.int64]:
         """Indices that put the strings into byte order; equal strings keep their order."""
         order = np.arange(len(self))
-        ties = np.zeros(
-            len(self), np.int64
-        )  # where the run starts in which each string of `order` is, so far
+        ties = np.zeros(len(self), np.int64)  # where the run of each string of `order` starts, so far
         left, depth = np.arange(len(self)), 0  # places in `order` that are not settled
         while left.size:
             prefixes = self._prefixes(order[left], depth)

@@ -22,22 +22,17 @@ _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 _PLAIN_END = re.compile(r"[.!?。！？।][\"'”’)\]]*\s+|\n\s*\n")
 
 
-def sentence_ends(text: str, lang: str) -> NDArray[np.int64]:
-    """Return the UTF-8 byte offset at which each sentence of a paragraph ends, the last one included.
+def split_sentences(text: str, lang: str) -> list[str]:
+    """The sentences of a paragraph, each with the white space after it.
 
-    A sentence takes the white space after it; one may consist of white space alone (an empty line).
-    For a language that it does not know, sentencex takes a related one, in the end English.
+    One may consist of white space alone (an empty line). For a language that it does not know, sentencex takes a
+    related one, in the end English.
 
     Examples
     --------
-    >>> sentence_ends("Dr. Smith left. Où? Là.", "en")
-    array([16, 21, 25])
+    >>> split_sentences("Dr. Smith left. Où? Là.", "en")
+    ['Dr. Smith left. ', 'Où? ', 'Là.']
     """
-    return np.cumsum(np.array(_sentence_lengths(text, lang), dtype=np.int64))
-
-
-def split_sentences(text: str, lang: str) -> list[str]:
-    """The sentences of a paragraph, each with the white space after it."""
     sentences = []
     start = 0
     for length in _character_lengths(_WIDE_SPACE.sub(" ", text), lang):
@@ -83,13 +78,8 @@ def _sentence_lengths(text: str, lang: str) -> list[int]:
     """Return the length of each sentence in UTF-8 bytes."""
     if text.isascii():
         return _character_lengths(text, lang)
-    in_bytes = []
-    start = 0
-    for length in _character_lengths(_WIDE_SPACE.sub(" ", text), lang):
-        sentence = text[start : start + length]
-        in_bytes.append(length if sentence.isascii() else len(sentence.encode()))
-        start += length
-    return in_bytes
+    sentences = split_sentences(text, lang)
+    return [len(sentence if sentence.isascii() else sentence.encode()) for sentence in sentences]
 
 
 def _character_lengths(text: str, lang: str) -> list[int]:

@@ -147,9 +147,7 @@ def _tokenize(
     flags: NDArray[np.uint8],
 ) -> int:
     count = 0
-    i = np.int64(
-        0
-    )  # a plain 0 would have every kernel that is called compiled a second time, for the constant
+    i = np.int64(0)  # for a plain 0, every kernel that is called would be compiled a second time
     glued = 0
     for sentence in range(len(sentence_ends) + 1):
         stop = len(data)
@@ -264,7 +262,7 @@ def _word(
 
 @subroutine
 def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int, piece: int) -> bool:
-    """Whether the character at i may stand inside a word, between the classes ``before`` and ``after``."""
+    """Whether the character at i may be inside a word, between the classes ``before`` and ``after``."""
     byte = data[i]
     if width == 3:  # ‐ ‑ ’
         third = data[i + 2]

@@ -15,9 +15,7 @@ from bagpack.jit import subroutine
 def packed(words: str) -> NDArray[np.int64]:
     """Pack words of up to seven bytes into one number each, sorted for a binary search."""
     numbers = np.array(sorted(int.from_bytes(word.encode(), "big") for word in words.split()), np.int64)
-    numbers.flags.writeable = (
-        False  # as numba takes the constants, so that one compiled kernel serves all lists
-    )
+    numbers.flags.writeable = False  # like constants of numba, so that one compiled kernel serves all lists
     return numbers
 
 
