@@ -14,22 +14,18 @@ from bagpack.contexts.basis_tables import basis_tables
 from bagpack.contexts.cooccurrences import AT_ONCE, InShards, PairSearch, PairTask, divide_pairs
 from bagpack.contexts.distribute import (
     ALL,
+    Csr,
     OccurrencesByShard,
     Progress,
     StorePlace,
     join_rows,
     most_occurrences,
     narrowed,
+    no_rows,
     open_store,
     per_task,
     runs_of,
     task_runs,
-)
-from bagpack.contexts.distribute import (
-    Csr as Csr,
-)
-from bagpack.contexts.distribute import (
-    no_rows as no_rows,
 )
 from bagpack.contexts.kernels import features as feature_kernels
 from bagpack.contexts.kernels import words as word_kernels

@@ -18,8 +18,8 @@ from bagpack.corpus.store.corpus import Corpus
 
 if TYPE_CHECKING:
     from bagpack.basis import Basis, BasisSize
-    from bagpack.contexts.count import Csr, PairCountsOf
-    from bagpack.contexts.distribute import Progress
+    from bagpack.contexts.count import PairCountsOf
+    from bagpack.contexts.distribute import Csr, Progress
 
 
 class ContextSource(Protocol):

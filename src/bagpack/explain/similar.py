@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis, BasisSize
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.candidates import Candidates, candidate_batches
-from bagpack.contexts.count import no_rows
+from bagpack.contexts.distribute import no_rows
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus

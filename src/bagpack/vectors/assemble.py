@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 from bagpack.jit import kernel, read_only
 from bagpack.vectors.tables import canonical
 

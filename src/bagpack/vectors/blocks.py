@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 from bagpack.vectors.tables import canonical
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings

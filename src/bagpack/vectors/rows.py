@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError

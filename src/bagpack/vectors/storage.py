@@ -23,7 +23,7 @@ from bagpack.artefacts import (
     write_sealed,
 )
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.store.strings import Strings

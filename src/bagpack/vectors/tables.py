@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr
+from bagpack.contexts.distribute import Csr
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings

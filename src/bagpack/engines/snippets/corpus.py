@@ -15,7 +15,8 @@ from bagpack.artefacts import damaged_files
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import REST, Concordance, show_all
-from bagpack.contexts.count import Csr, PairCountsOf
+from bagpack.contexts.count import PairCountsOf
+from bagpack.contexts.distribute import Csr
 from bagpack.contexts.observations import observe
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
