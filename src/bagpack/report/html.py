@@ -15,7 +15,15 @@ from bagpack.report.pairs import cell_pairs, first_predictions, mistakes_part, s
 from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.reliability import curve_part, reliability_part
 from bagpack.report.rendering import environment, show_share, stylesheet
-from bagpack.report.result import between_of, coverage_rows, label_of_metric, main_metric, metric_names
+from bagpack.report.result import (
+    between_of,
+    comparison_rows,
+    coverage_rows,
+    label_of_metric,
+    main_metric,
+    metric_names,
+    score_rows,
+)
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -65,7 +73,7 @@ def render_report(result: EvaluationResult) -> str:
         ],
         scores=_score_rows(result),
         plot=_plot(result),
-        comparisons=_comparisons(result),
+        comparisons=comparison_rows(result),
         folds=_folds(result),
         confusion=_confusion(result),
         mistakes=mistakes_part(result),
@@ -115,30 +123,16 @@ def _marks(result: EvaluationResult) -> dict[str, str]:
 
 def _score_rows(result: EvaluationResult) -> list[dict[str, Any]]:
     metrics, marks = metric_names(result), _marks(result)
-    rows: list[dict[str, Any]] = []
-    for role, conditions in (("condition", result["conditions"]), ("baseline", result.get("baselines", []))):
-        rows += [
-            {
-                "role": role,
-                "name": condition["name"],
-                "mark": marks.get(condition["name"], "bar"),
-                "meaning": wording.CONDITIONS.get(condition["name"], ""),
-                "cells": [_cell(condition["metrics"].get(metric), metric) for metric in metrics],
-            }
-            for condition in conditions
-        ]
-    for reference in result.get("references", []):
-        rows += [
-            {
-                "role": "reference",
-                "name": condition,
-                "mark": "",
-                "meaning": reference["name"],
-                "cells": [_cell({"mean": values.get(metric)}, metric) for metric in metrics],
-            }
-            for condition, values in reference["scores"].items()
-        ]
-    return rows
+    return [
+        {
+            "role": row.role,
+            "name": row.name,
+            "mark": "" if row.source else marks.get(row.name, "bar"),
+            "meaning": row.source or wording.CONDITIONS.get(row.name, ""),
+            "cells": [_cell(row.metrics.get(metric), metric) for metric in metrics],
+        }
+        for row in score_rows(result)
+    ]
 
 
 def _plot(result: EvaluationResult) -> dict[str, Any] | None:
@@ -196,20 +190,6 @@ def _tile(row: Condition, metric: str, unit: str, name: str) -> dict[str, str]:
     cell = _cell(row["metrics"].get(metric), metric)
     value = cell["value"] + (unit if cell["value"] != "–" else "")
     return {"value": value, "name": name, "note": cell["interval"] and f"95 %: {cell['interval']}"}
-
-
-def _comparisons(result: EvaluationResult) -> list[dict[str, str]]:
-    return [
-        {
-            "pair": f"{row['a']} − {row['b']}",
-            "metric": label_of_metric(result, row["metric"]),
-            "difference": wording.show_score(row["difference"], row["metric"], signed=True),
-            "interval": wording.show_difference_interval(row.get("low"), row.get("high"), row["metric"]),
-            "p": wording.show_p(row.get("p")),
-            "test": row.get("test", ""),
-        }
-        for row in result.get("comparisons", [])
-    ]
 
 
 def _folds(result: EvaluationResult) -> dict[str, Any] | None:

@@ -1,14 +1,15 @@
-"""Reading a result, and what to call its metrics."""
+"""Reading a result, and what both the terminal and the report show of it: metrics, scores, comparisons, coverage."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from bagpack import wording
 from bagpack.errors import InputError
-from bagpack.evaluate.schema import EvaluationResult, check_result
+from bagpack.evaluate.schema import EvaluationResult, Score, check_result
 
 _EMBEDDED = re.compile(r'<script type="application/json" id="bagpack-result">(.*?)</script>', re.DOTALL)
 
@@ -47,6 +48,41 @@ def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) ->
     """A metric as a table of this result names it, with the labels that it excludes."""
     left_out = result.get("settings", {}).get("left_out") or ()
     return wording.metric_label(metric, [str(label) for label in left_out], unit)
+
+
+class ScoreRow(NamedTuple):
+    """A condition, a baseline, or a row of a reference (published numbers), whose name is the source."""
+
+    role: Literal["condition", "baseline", "reference"]
+    name: str
+    metrics: dict[str, Score]
+    source: str = ""
+
+
+def score_rows(result: EvaluationResult) -> list[ScoreRow]:
+    """The rows of a table of scores."""
+    rows = [ScoreRow("condition", one["name"], one["metrics"]) for one in result["conditions"]]
+    rows += [ScoreRow("baseline", one["name"], one["metrics"]) for one in result.get("baselines", [])]
+    for reference in result.get("references", []):
+        for name, values in reference["scores"].items():
+            metrics: dict[str, Score] = {metric: {"mean": value} for metric, value in values.items()}
+            rows.append(ScoreRow("reference", name, metrics, reference["name"]))
+    return rows
+
+
+def comparison_rows(result: EvaluationResult) -> list[dict[str, str]]:
+    """The paired comparisons, as text."""
+    return [
+        {
+            "pair": f"{row['a']} − {row['b']}",
+            "metric": label_of_metric(result, row["metric"]),
+            "difference": wording.show_score(row["difference"], row["metric"], signed=True),
+            "interval": wording.show_difference_interval(row.get("low"), row.get("high"), row["metric"]),
+            "p": wording.show_p(row.get("p")),
+            "test": row.get("test", ""),
+        }
+        for row in result.get("comparisons", [])
+    ]
 
 
 def coverage_rows(result: EvaluationResult) -> list[tuple[str, int, int | None, list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
@@ -15,7 +15,15 @@ from bagpack.evaluate.schema import Breakdown, EvaluationResult, Score, check_re
 from bagpack.report.pairs import show_pair
 from bagpack.report.questions import GUESSED, MARKS, RIGHT, WRONG, AnsweredQuestion, answered_questions
 from bagpack.report.reliability import abstention_sentence, curve_sentence
-from bagpack.report.result import between_of, coverage_rows, label_of_metric, metric_names
+from bagpack.report.result import (
+    ScoreRow,
+    between_of,
+    comparison_rows,
+    coverage_rows,
+    label_of_metric,
+    metric_names,
+    score_rows,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -25,6 +33,7 @@ _EDGES, _BETWEEN = 4, 3  # columns of a terminal that a table takes at its edges
 _QUESTIONS = 10  # that are shown
 _LISTED = 8  # words or pairs of a list that are shown
 _MISTAKES = 5  # that are shown
+_STYLES = {"condition": "", "baseline": "italic", "reference": "dim"}
 _MANY_ROWS = 40  # of a breakdown, which are left to the report
 
 
@@ -99,11 +108,12 @@ class ScoreTables:
     """
 
     def __init__(self, result: EvaluationResult) -> None:
-        self.rows = list(_score_rows(result))
+        self.rows = score_rows(result)
+        self.names = [f"{row.name} ({row.source})" if row.source else row.name for row in self.rows]
         self.columns = [_ScoreColumn(result, metric, self.rows) for metric in metric_names(result)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        names = max(cell_len(name) for name in ("condition", *(row.name for row in self.rows)))
+        names = max(map(cell_len, ("condition", *self.names)))
         waiting = self.columns
         while waiting:
             width, shown = names + _EDGES, 0
@@ -121,43 +131,28 @@ class ScoreTables:
         table = _table("", [column.head for column in columns], "condition")
         for made, width in zip(table.columns, (names, *(column.width for column in columns)), strict=True):
             made.min_width = width
-        for number, row in enumerate(self.rows):
-            if row.begins:
+        section = "condition", ""
+        for number, (row, name) in enumerate(zip(self.rows, self.names, strict=True)):
+            if section != (row.role, row.source):
                 table.add_section()
-            cells = [Text(row.name, style=row.style)]
+                section = row.role, row.source
+            style = _STYLES[row.role]
+            cells = [Text(name, style=style)]
             for column in columns:
                 value, interval = column.cells[number]
-                first = column is self.columns[0] and not row.style
-                cell = Text(value, style="bold" if first else row.style)
+                first = column is self.columns[0] and not style
+                cell = Text(value, style="bold" if first else style)
                 cells.append(cell.append(f"\n{interval}", style="not bold dim") if interval else cell)
             table.add_row(*cells)
         return table
 
 
-class _ScoreRow(NamedTuple):
-    name: str
-    scores: dict[str, Score]
-    style: str = ""
-    begins: bool = False  # a section
-
-
-def _score_rows(result: EvaluationResult) -> Iterable[_ScoreRow]:
-    for condition in result["conditions"]:
-        yield _ScoreRow(condition["name"], condition["metrics"])
-    for at, baseline in enumerate(result.get("baselines", [])):
-        yield _ScoreRow(baseline["name"], baseline["metrics"], "italic", at == 0)
-    for reference in result.get("references", []):
-        for at, (name, values) in enumerate(reference["scores"].items()):
-            scores: dict[str, Score] = {metric: {"mean": value} for metric, value in values.items()}
-            yield _ScoreRow(f"{name} ({reference['name']})", scores, "dim", at == 0)
-
-
 class _ScoreColumn:
     """A metric's scores and intervals as they are written, and how wide they are."""
 
-    def __init__(self, result: EvaluationResult, metric: str, rows: list[_ScoreRow]) -> None:
+    def __init__(self, result: EvaluationResult, metric: str, rows: list[ScoreRow]) -> None:
         between = between_of(metric)
-        scores = [row.scores.get(metric) or Score(mean=None) for row in rows]
+        scores = [row.metrics.get(metric) or Score(mean=None) for row in rows]
         self.head = label_of_metric(result, metric)
         self.cells = [
             (
@@ -199,24 +194,17 @@ def _picks(questions: list[AnsweredQuestion]) -> list[RenderableType]:
 def _comparisons(result: EvaluationResult) -> Table:
     from rich.text import Text
 
-    rows = result.get("comparisons", [])
+    rows = comparison_rows(result)
     metrics = {row["metric"] for row in rows}
-    columns, title = ["difference", "95 % interval", "p"], "Paired comparison"
+    columns = {"difference": "difference", "interval": "95 % interval", "p": "p"}
+    title = "Paired comparison"
     if len(metrics) == 1:
-        title += f", {label_of_metric(result, metrics.pop())}"
+        title += f", {metrics.pop()}"
     else:
-        columns.insert(0, "metric")
-    table = _table(title, columns, "")
+        columns = {"metric": "metric", **columns}
+    table = _table(title, columns.values(), "")
     for row in rows:
-        metric = row["metric"]
-        named = [Text(label_of_metric(result, metric))] if "metric" in columns else []
-        table.add_row(
-            Text(f"{row['a']} − {row['b']}"),
-            *named,
-            wording.show_score(row["difference"], metric, signed=True),
-            wording.show_difference_interval(row.get("low"), row.get("high"), metric),
-            wording.show_p(row.get("p")),
-        )
+        table.add_row(*(Text(row[name]) for name in ("pair", *columns)))
     return table
 
 
