@@ -7,7 +7,7 @@ all have it, or in `options` as a type of its own; then use ``group.name`` where
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,8 +86,6 @@ class ParallelOptions:
 
         Without `out` they are next to the store, if workers on other machines have to see them.
         """
-        from contextlib import ExitStack
-
         from bagpack.files import is_stream
 
         if out is not None and is_stream(Path(out)):  # nothing can be put next to it
@@ -100,10 +98,8 @@ class ParallelOptions:
         from bagpack.backends import open_backend
         from bagpack.parallel import scratch_near
 
-        with ExitStack() as stack:
-            stack.enter_context(open_backend(self.backend, self.address, self.jobs))
-            if out is not None:
-                stack.enter_context(scratch_near(out))
+        near = nullcontext() if out is None else scratch_near(out)
+        with open_backend(self.backend, self.address, self.jobs), near:
             yield
 
 
