@@ -204,6 +204,10 @@ def test_labels_that_differ_only_in_case_are_noted(cli, store, relations, write)
     assert few.code == 1
     assert "the label 'Kind' has 8 pairs, fewer than the 10 folds" in few.err
     assert "replace 'Kind' by 'kind'" in few.err
+    with pytest.warns(UserWarning, match="replace 'Kind' by 'kind'"):
+        assert (
+            cli("train", store, typed, "-b", 50, "--no-scores", "-j", 1, "-o", typed.with_name("m")).code == 0
+        )
 
 
 def test_label_sets(cli, store, relations):
@@ -289,6 +293,13 @@ def test_train_then_predict(cli, store, relations, write, tmp_path):
     assert [row["together"] for row in rows] == [int(first[7]), int(second[7]), None]
     facts = json.loads(cli("info", model, "--json").out)
     assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
+
+
+def test_training_pairs_may_have_several_unknown_words(cli, store, relations, tmp_path):
+    rows = relations.read_text() + "nowhere\tnever\tkind\nnever\tneither\tpart\n"
+    (tmp_path / "more.tsv").write_text(rows)
+    done = cli("train", store, tmp_path / "more.tsv", "-b", 50, "--no-scores", "-j", 1, "-o", tmp_path / "m")
+    assert done.code == 0, done.err
 
 
 def test_train_shows_one_threshold(cli, store, relations, tmp_path):

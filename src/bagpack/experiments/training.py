@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from bagpack.learn.model_io import check_model_place
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import Progress
 from bagpack.sources import open_source
+from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.vectors.matrix import BlockMatrix, Pair
 from bagpack.vectors.storage import is_matrix
 
@@ -73,6 +75,9 @@ def train_file(
     matrix, targets = rows.matrix, rows.targets
     if background:
         matrix, targets = _with_background(rows, source, background, options.seed, counting.n_jobs, progress)
+    if not evaluate:  # otherwise the scores have a note about them
+        for group in similar_labels(rows.data.labels):
+            warnings.warn(f"there are {similar_labels_sentence(group)}", stacklevel=2)
     svm = SvmSettings(options.cost, options.epsilon)
     jobs = counting.n_jobs
     model = fit_counts(matrix, targets, condition, options.preset, svm, n_jobs=jobs)

@@ -77,9 +77,12 @@ def hold_out(
 
 def _unordered_pairs(matrix: BlockMatrix) -> Index:
     """A number per unordered pair, by the order of the words: folds must not depend on what was counted before."""
-    order = matrix.words.keys.sort_order()
-    rank = np.arange(len(order) + 1)  # the last is for words that the corpus does not contain
+    tables = matrix.tables
+    order = tables.words.keys.sort_order()
+    unknown = [tables.name_list[name] for name in np.flatnonzero(tables.name_targets < 0)]
+    rank = np.empty(len(order) + len(unknown), np.int64)
     rank[order] = np.arange(len(order))
+    rank[len(order) + np.argsort(unknown, kind="stable")] = len(order) + np.arange(len(unknown))
     return pair_groups(rank[matrix.w1], rank[matrix.w2])
 
 
