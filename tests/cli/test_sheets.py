@@ -8,6 +8,7 @@ import zipfile
 import pytest
 from tests.cli.test_outputs import PAIRS, refuses
 from tests.contexts.stores import make_store
+from tests.tasks.sheets import xlsx
 from tests.vectors.conftest import SENTENCES
 
 from bagpack.errors import UsageError
@@ -128,6 +129,17 @@ def test_a_concordance_in_csv_has_no_formula(cli, tmp_path):
     store = make_store(tmp_path, [["=cmd", "lion", "cat"]], (), "f.bp").path
     rows = list(csv.DictReader(io.StringIO(cli("contexts", store, "lion", "--csv").out)))
     assert rows[0]["left"] == "'=CMD"
+
+
+def test_check_of_a_workbook_with_a_label_a_rating_and_another_sheet(cli, shop, tmp_path):
+    rows = [["w1", "w2", "label", "rating"], ["cat", "lion", "part", 3], ["lion", "cat", "Part", 4]]
+    (tmp_path / "d.xlsx").write_bytes(xlsx(rows, [["old"]], names=("Pairs", "Notes")))
+    done = cli("check", shop, tmp_path / "d.xlsx")
+    assert "only the sheet Pairs is read, not Notes" in done.out
+    assert "say which is meant with --task relations" in " ".join(done.out.split())
+    assert (
+        "'part' (1 row), 'Part' (1 row)" in cli("check", shop, tmp_path / "d.xlsx", "--task", "relations").out
+    )
 
 
 def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from bagpack import console
-from bagpack.cli.options import (
-    AnyData,
-    Columns,
-    Jobs,
-    Json,
-    Limit,
-    Overwrite,
-    Pos1,
-    Pos2,
-    Store,
-    Table,
-    Windows,
-    check_out,
-    parse_columns,
-)
+from bagpack.cli.option_groups import DataOptions
+from bagpack.cli.options import AnyData, Jobs, Json, Limit, Overwrite, Store, Table, Windows, check_out
+
+if TYPE_CHECKING:
+    from bagpack.tasks.dataset import Kind
 
 
 def check(
     store: Store,
     data: AnyData,
-    columns: Columns = "",
-    pos1: Pos1 = None,
-    pos2: Pos2 = None,
+    options: DataOptions,
     limit: Limit = "5000",
     windows: Windows = "4/2-5-2",
     out: Table = None,
@@ -49,17 +39,18 @@ def check(
 
     check_out(out, "table of rows", overwrite, data)
     file = read_text_file(data, lenient=True)
-    named = parse_columns(columns, pos1, pos2)
-    listed = read_any(file, columns=named)
+    named, task = options.named(), cast("Kind | None", options.task)
+    listed = read_any(file, task, named)
     file.raise_refused()
     labels = getattr(listed, "labels", None) or None
     sizes = Sizes.parse(windows)
     facts = {
         "path": data,
+        **({"sheet": file.sheet.name, "other_sheets": list(file.sheet.others)} if file.sheet else {}),
         **coverage(open_source(store), listed.pairs, labels, parse_limit(limit), sizes, jobs),
     }
     if isinstance(listed, PairList):
-        facts |= {**oddities(listed), "not_for_evaluate": why_not_evaluated(file, listed, named)}
+        facts |= {**oddities(listed), "not_for_evaluate": why_not_evaluated(file, listed, named, task)}
     if out is not None:
         lines = getattr(listed, "lines", None)
         targets = labels or (listed.scores.tolist() if isinstance(listed, Dataset) else None)

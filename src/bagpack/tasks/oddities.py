@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bagpack.errors import InputError
-from bagpack.tasks.dataset import Dataset, read_dataset
+from bagpack.tasks.dataset import Dataset, Kind, read_dataset
 from bagpack.tasks.pairs import PairList
 from bagpack.tasks.textfile import TextFile
 from bagpack.tasks.words import Pair
@@ -81,11 +81,13 @@ def similar_labels_sentence(group: Mapping[str, int]) -> str:
     )
 
 
-def why_not_evaluated(file: TextFile, listed: PairList, columns: Mapping[str, str] | None = None) -> str:
-    """What `bagpack evaluate`, as it is without options, would say of a set; nothing if it takes it."""
+def why_not_evaluated(
+    file: TextFile, listed: PairList, columns: Mapping[str, str] | None = None, task: Kind | None = None
+) -> str:
+    """Why `bagpack evaluate` without further options would refuse a data set; nothing if it accepts it."""
     if not isinstance(listed, Dataset):
         try:
-            listed = read_dataset(file, columns=columns)
+            listed = read_dataset(file, task, columns)
         except InputError as error:
             return str(error)
     counts = listed.label_counts
