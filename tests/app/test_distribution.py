@@ -113,3 +113,12 @@ def test_the_page_in_a_browser(visit):
         with page.expect_download() as download:
             page.get_by_role("link", name="Download as CSV").click()
         assert download.value.suggested_filename == "kinda01-kindb01-by-genre.csv"
+
+
+def test_years_are_offered_before_other_numbers(tmp_path):
+    rows = [
+        f'{{"text": "a b", "pages": {70 * n}, "year": {1900 + 9 * n}, "genre": "g{n}"}}' for n in range(9)
+    ]
+    (tmp_path / "t.jsonl").write_text("\n".join(rows))
+    index_corpus([str(tmp_path / "t.jsonl")], tmp_path / "t.bp", jobs=1)
+    assert open_library(str(tmp_path / "t.bp")).by[0] == "year:10"

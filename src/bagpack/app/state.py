@@ -164,7 +164,7 @@ class Library:
 
     @cached_property
     def by(self) -> list[str]:
-        """Attributes of documents that counts can be shown by, numbers (such as years) first and in steps."""
+        """Attributes of documents that counts can be shown by: years, other numbers (both in steps), then texts."""
         if not isinstance(self.source, CorpusSource):
             return []
         numbers, texts = [], []
@@ -176,7 +176,7 @@ class Library:
                 numbers += [f"{name}:{step}" if step > 1 else name for step in chart_steps(spread)]
             elif 1 < len(values) <= MOST_VALUES:
                 texts.append(name)
-        return [*numbers, *texts]
+        return [*sorted(numbers, key=lambda name: "year" not in name), *texts]
 
     def is_slow(self, *words: str) -> bool:
         """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""

@@ -81,7 +81,8 @@ def learning_curve(
 def next_gain(means: Sequence[float]) -> float | None:
     """The gain of one more doubling, if gains keep shrinking at the rate of the last two.
 
-    That is where a power law a − b·n⁻ᶜ through the last three points leads. Gains never grow, and are not below 0.
+    That is where a power law a − b·n⁻ᶜ through the last three points leads. Gains never grow, are not below 0, and do
+    not lead to a score above 1.
 
     Examples
     --------
@@ -89,10 +90,12 @@ def next_gain(means: Sequence[float]) -> float | None:
     0.05
     >>> next_gain([0.5, 0.5, 0.6])
     0.1
+    >>> next_gain([0.9, 1.0])
+    0.0
     """
     if len(means) < 2 or not np.isfinite(means[-2:]).all():
         return None
     last = means[-1] - means[-2]
     before = means[-2] - means[-3] if len(means) > 2 else last
     rate = min(1.0, max(0.0, last / before)) if before > 0 else 1.0
-    return round(max(0.0, last * rate), 6)
+    return round(max(0.0, min(last * rate, 1.0 - means[-1])), 6)

@@ -23,7 +23,7 @@ from bagpack.names import block_features
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.matrix import BlockMatrix, Pair
-from bagpack.wording import feature_words
+from bagpack.wording import feature_words, say_times
 
 WEIGHTS = {"v1": 0.25, "v2": 0.25, "v12": 0.5}  # as in `similar`: the words as much as the two together
 SHOWN = 5
@@ -44,7 +44,7 @@ class Prototype:
         """What a reader must know of the ranking."""
         w1, w2 = self.pair
         return [
-            f"ranked by similarity to {w1} – {w2}, seen together {self.together:,} times; nothing was trained, and "
+            f"ranked by similarity to {w1} – {w2}, seen together {say_times(self.together)}; nothing was trained, and "
             f"there are no probabilities",
             f"its strongest patterns: {'; '.join(self.patterns)}",
         ]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from bagpack.evaluate.schema import Condition
 
 KEYS, ITEMS = 20, 5  # of a mapping, of a list
+NAME = 18  # columns; longer names are wrapped, so that most of a terminal is for the values
 
 
 def show_artefact(facts: dict[str, Any]) -> None:
@@ -24,7 +25,7 @@ def show_artefact(facts: dict[str, Any]) -> None:
     if "labels" in facts:
         facts["labels"] = ", ".join(facts["labels"])
     table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
+    table.add_column(style="bold", max_width=NAME)
     table.add_column(overflow="fold")
     for name, value in facts.items():
         if value not in ([], {}, ""):

@@ -55,8 +55,9 @@ def show_word(found: WordSketch) -> None:
         out.print(
             f"  collocates from {found.sampled:,} occurrences, taken evenly over the corpus", style="dim"
         )
-    if found.patterns:
-        out.print("collocates with count and logDice", style="dim")
+    out.print(
+        "collocates with count and logDice" if found.patterns else "no significant collocates", style="dim"
+    )
     for pattern in found.patterns:
         items = [f"{item.term} {item.count:,} ({item.logdice:.1f})" for item in pattern.words]
         _list(out, pattern.pattern, items)
