@@ -36,6 +36,7 @@ def test_by_bytes(name, tmp_path):
     whole = len(INPUT[name].encode())
     assert len(tokens) >= whole / (1.5 * 16_000 + 4096) - 1
     assert max(tokens) < 2.5 * corpus.tokens * 16_000 / whole
+    assert all(shard.document_lengths.all() for shard in corpus.shards), "no document without a token"
 
 
 @pytest.mark.parametrize("name", INPUT)

@@ -1,8 +1,11 @@
 """Attributes of documents, conditions on them, and the subcorpora that these select."""
 
 import json
+import math
+import os
 import random
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from bagpack.corpus import subcorpus
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import conllu, vertical
-from bagpack.corpus.readers.attributes import add_metadata
+from bagpack.corpus.readers.attributes import add_metadata, scalar_attributes
 from bagpack.corpus.readers.sources import inspect
 from bagpack.corpus.store.corpus import Corpus, divide_name
 from bagpack.corpus.store.function_words import tag_counts
@@ -157,10 +160,14 @@ def test_vertical_text_across_slices(tmp_path, write):
         for n in range(6)
     )
     source = write("a.vert", text)
-    expected = {str(n): {"genre": "news" if n % 2 else "R&D", "year": str(1900 + n)} for n in range(6)}
+    about = str(write("about.tsv", "file\tpart\tyear\na.vert\tA\t1\n"))  # the year of the tag is used
+    expected = {
+        str(n): {"genre": "news" if n % 2 else "R&D", "year": str(1900 + n), "part": "A"} for n in range(6)
+    }
     for part_bytes in (None, 2000):
-        corpus = build(source, tmp_path / "s", part_bytes=part_bytes)
+        corpus = build(source, tmp_path / "s", part_bytes=part_bytes, metadata=about)
         assert attributes_of(corpus) == expected
+        assert corpus.where("part == A and year > 1899").tokens == corpus.tokens
         assert corpus.attributes["genre"] == {"news": 3, "R&D": 3}  # those of several shards once
         assert corpus.where("genre == 'R&D'").documents == 3
         assert corpus.where("year == 1903").tokens == 200
@@ -169,17 +176,32 @@ def test_vertical_text_across_slices(tmp_path, write):
 
 def test_attributes_of_a_tag():
     long = "y" * 257
-    tag = f'<doc n="1" id="x" id="z" pub-date="1999" Title=" R&amp;D  now " empty="" long="{long}" max="{long[1:]}">'
-    found = vertical.read_document(tag)
-    others = {"n": "1", "pub-date": "1999", "title": "R&D now", "max": long[1:]}
+    names = 'n="1" xml:id="y" id="x" id="z" pub-date="1999" Title=" R&amp;D  now " empty=""'
+    found = vertical.read_document(f'<doc {names} long="{long}" max="{long[1:]}">')
+    others = {"n": "1", "xml:id": "y", "pub-date": "1999", "title": "R&D now", "max": long[1:]}
     assert (found.name, dict(found.attributes)) == ("x", others)
 
 
+def test_attributes_of_a_record():
+    record = {
+        "": "x",
+        " A  b": 1.5,
+        "half\ud800": "\ud800 x",
+        "inf": math.inf,
+        "none": None,
+        "list": [1],
+        "n": 10**20,
+    }
+    found = {"a_b": "1.5", "half?": "? x", "n": "100000000000000000000"}
+    assert dict(scalar_attributes(record)) == found
+
+
 def test_attributes_in_comments():
-    comments = ["id = x", "meta::Genre = news ", f"long = {'y' * 257}", "newpar", "text = a", "Year = 1"]
+    comments = ["id = x", "meta::Genre = news ", f"long = {'y' * 257}", "newpar", "Text = a", "Year = 1"]
     lines = ["# newdoc " + comments[0], *(f"# {comment}" for comment in comments[1:]), "1\ta", "# late = 1"]
     found = conllu.read_document("\r\n".join(lines))
     assert (found.name, dict(found.attributes)) == ("x", {"genre": "news", "year": "1"})
+    assert conllu.read_document("# newdoc\r\n1\ta").name == "# newdoc"
 
 
 def test_conllu_comments(tmp_path, write):
@@ -225,12 +247,15 @@ def test_json_lines_and_parquet(tmp_path, write):
     corpus = build(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in nested)), tmp_path / "s")
     assert attributes_of(corpus) == expected
     pyarrow = pytest.importorskip("pyarrow")
-    columns = [{**row, "picture": b"bytes", "length": timedelta(1)} for row in nested]  # no attributes either
+    when = {"day": date(2026, 11, 16), "at": datetime(2026, 11, 16, 12)}
+    other = {"picture": b"bytes", "length": timedelta(1)}  # no attributes
+    columns = [{**row, **when, **other} for row in nested]
+    dated = {"day": "2026-11-16", "at": "2026-11-16 12:00:00"}
     pytest.importorskip("pyarrow.parquet").write_table(
         pyarrow.Table.from_pylist(columns), tmp_path / "a.parquet"
     )
     found = attributes_of(build(tmp_path / "a.parquet", tmp_path / "t"))
-    assert found == expected
+    assert found == {name: own | dated for name, own in expected.items()}
 
 
 def test_a_table_describes_files(tmp_path):
@@ -266,6 +291,9 @@ def test_cells_of_a_table_may_have_any_character(tmp_path, write):
     table = write("about.csv", '\ufeffTitle,File Name,path\n"A,\nB\u2028C\fD",x.txt,a.txt \n')
     (found,) = add_metadata([source], str(table))
     assert found.attributes == (("title", "A, B C D"), ("file_name", "x.txt"))
+    table = write("about.tsv", f"text\tyear\n\t\n\t\n{source.path}\t1900\n")  # the first column, empty rows
+    (found,) = add_metadata([replace(source, path=os.path.relpath(source.path), label="")], str(table))
+    assert found.attributes == (("year", "1900"),)
 
 
 def test_info_lists_attributes_with_their_values(documents, cli):

@@ -159,10 +159,7 @@ class ShardBuilder:
 
     def next_shard(self) -> None:
         """Start again, in the open document."""
-        self.documents = [
-            document._replace(position=0, provisional=False, continued=True)
-            for document in self.documents[-1:]
-        ]
+        self.documents = [document._replace(position=0, continued=True) for document in self.documents[-1:]]
         self._clear()
 
     def types(self) -> NormalisedTypes:

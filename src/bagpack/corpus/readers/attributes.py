@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,7 +32,7 @@ def attribute_name(name: str) -> str:
 
 
 def _text(value: Any) -> str:
-    if value is None or isinstance(value, Mapping | list | tuple | bytes):
+    if value is None or isinstance(value, Mapping | list | tuple):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -52,7 +53,8 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
     which file a row describes.
     """
     table = _read_table(path)
-    found = [_row_of(source, table, Path(path).parent) for source in sources]
+    folder = Path(os.path.abspath(path)).parent
+    found = [_row_of(source, table, folder) for source in sources]
     if not any(found):
         raise InputError(
             f"{path} describes none of the {len(sources):,} files (its first is {next(iter(table))!r}); name them by "
@@ -65,10 +67,10 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
 
 
 def _row_of(source: Source, table: Mapping[str, dict[str, str]], folder: Path) -> dict[str, str] | None:
-    path = Path(source.path)
-    names = [source.name, str(path), str(path.absolute()), path.name, path.name.split(".")[0]]
-    if path.absolute().is_relative_to(folder.absolute()):
-        names.append(str(path.absolute().relative_to(folder.absolute())))
+    path = Path(os.path.abspath(source.path))
+    names = [source.name, os.path.normpath(source.path), str(path), path.name, path.name.split(".")[0]]
+    if path.is_relative_to(folder):
+        names.append(str(path.relative_to(folder)))
     return next((table[name] for name in names if name in table), None)
 
 
