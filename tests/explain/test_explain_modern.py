@@ -13,16 +13,24 @@ from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
 from bagpack.wording import say_times
-from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+from tests.experiments.conftest import made_up_pairs, store  # noqa: F401 (fixture)
+
+COUNTING, OPTIONS = CountOptions(40, None, CountSettings()), EvaluateOptions(preset="modern")
 
 
-def test_products_are_explained(store, relations, tmp_path):  # noqa: F811
-    out = str(tmp_path / "m.model")
-    options = EvaluateOptions(preset="modern")
-    train_file(
-        str(store), str(relations), out, CountOptions(40, None, CountSettings()), options, evaluate=False
-    )
-    model = load_model(out)
+@pytest.fixture(scope="module")
+def trained(store, tmp_path_factory):  # noqa: F811
+    """A model, and the paths of its data and of where it is stored."""
+    folder = tmp_path_factory.mktemp("modern")
+    rows = "".join(f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs())
+    (folder / "relations.tsv").write_text("w1\tw2\tlabel\n" + rows)
+    data, out = str(folder / "relations.tsv"), str(folder / "m.model")
+    model, _ = train_file(str(store), data, out, COUNTING, OPTIONS, evaluate=False)
+    return model, data, out
+
+
+def test_products_are_explained(trained):
+    model = load_model(trained[2])
     source = model.open_source()
     w1, w2, label = made_up_pairs()[3]
     found = explain_pair(model, source, w1, w2, top=1000, lines=2)
@@ -43,11 +51,29 @@ def test_products_are_explained(store, relations, tmp_path):  # noqa: F811
         assert lines.total == one + two == len(lines.lines)
 
 
-def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, relations, tmp_path):  # noqa: F811
-    out = str(tmp_path / "m.model")
-    counting = CountOptions(40, None, CountSettings())
-    train_file(str(store), str(relations), out, counting, EvaluateOptions(preset="modern"), evaluate=False)
-    model = load_model(out)
+def test_statistics_are_explained_by_the_lines_of_their_order(trained):
+    model = trained[0]
+    source = model.open_source()
+    matrix = model.count([pair[:2] for pair in made_up_pairs()], source)
+    both = int(((matrix.n_plus > 0) & (matrix.n_minus > 0)).argmax())
+    first, second = (matrix.resolved[word] for word in matrix.pairs[both])
+    evidence = PairEvidence(source, first, second, matrix.settings)
+    plus, minus = int(matrix.n_plus[both]), int(matrix.n_minus[both])
+    assert plus and minus
+    for name, orders in (
+        ("w1 first", "+" * plus),
+        ("w2 first", "-" * minus),
+        ("PMI", "+" * plus + "-" * minus),
+    ):
+        found = evidence.lines(f"pair:{name}")
+        assert found.count == found.total == len(orders)
+        assert "".join(sorted(line.order for line in found.lines)) == orders
+        assert all({span.mark for span in spans} == {"", "w1", "w2"} for spans in found.spans)
+        assert evidence.lines(f"pair:{name}", 1).lines == found.lines[:1]
+
+
+def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(trained):
+    model = load_model(trained[2])
     source = model.open_source()
     w1, w2, _ = made_up_pairs()[3]
     found = explain_pair(model, source, w1, w2, top=10_000, lines=2)
@@ -78,11 +104,9 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(store, rel
         assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
 
 
-def test_a_stored_model_has_the_numbers_that_it_was_trained_on(store, relations, tmp_path):  # noqa: F811
-    out = str(tmp_path / "m.model")
-    counting, options = CountOptions(40, None, CountSettings()), EvaluateOptions(preset="modern")
-    model, _ = train_file(str(store), str(relations), out, counting, options, evaluate=False)
-    rows = load_rows(str(store), str(relations), None, counting, options)
+def test_a_stored_model_has_the_numbers_that_it_was_trained_on(trained, store):  # noqa: F811
+    model, data, out = trained
+    rows = load_rows(str(store), data, None, COUNTING, OPTIONS)
     _, matrix, _, decisions = predict_pairs(out, rows.data.pairs)
     scores = model.scores_of(decisions)
     assert matrix.basis.unigram_counts == rows.matrix.basis.unigram_counts

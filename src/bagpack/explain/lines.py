@@ -26,11 +26,11 @@ from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach
 from bagpack.explain.marking import Span, mark_line
 from bagpack.jit import kernel
-from bagpack.names import COSINE, DIFFERENCE, JOINED, STATISTICS, Feature, parse_feature
+from bagpack.names import COSINE, DIFFERENCE, JOINED, STATISTICS, WORD_SEGMENTS, Feature, parse_feature
 
 I64 = NDArray[np.int64]
 ANY = -1  # instead of a key or a tag
-ORDERS = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
+ORDERS: dict[str, tuple[int, ...]] = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
 ORDERS |= {"w1 first": ORDERS["+"], "w2 first": ORDERS["-"]}
 
 
@@ -109,11 +109,10 @@ class PairEvidence:
         feature's own.
         """
         block, segment, term = feature_parts(feature)
-        if block == STATISTICS:
-            return self._seen(feature, segment, most)
         if block == COSINE:
             return FeatureLines(feature, 0, 0, (), ())
-        marked = [term] if marked is None else marked
+        if marked is None:
+            marked = [term] if term else []
         if block in JOINED:
             half = None if most is None else (most + 1) // 2
             one, two = (self.lines(f"{single}:{segment}:{term}", half, marked) for single in ("v1", "v2"))
@@ -123,7 +122,7 @@ class PairEvidence:
                 (one.spans + two.spans)[:most],
             )  # fmt: skip
         targets: Sequence[Target] = self.targets
-        if block == "v12":
+        if block in ("v12", STATISTICS):
             corpus, observed = self.pair_corpus, self._pairs
         else:
             targets = self.targets[:1] if block == "v1" else self.targets[1:]
@@ -131,7 +130,7 @@ class PairEvidence:
         count = total = 0
         shown: list[Context] = []
         spans: list[tuple[Span, ...]] = []
-        lengths = [len(target.keys) for target in targets]
+        lengths, windows = [len(target.keys) for target in targets], self.settings.windows
         for item in observed:
             shard = corpus.shards[item.shard]
             hits, keep, starts, ends = self._hits(shard, item, segment, term, lengths)
@@ -140,46 +139,28 @@ class PairEvidence:
             for index in np.flatnonzero(hits > 0).tolist():
                 if most is not None and len(shown) >= most:
                     break
-                shown.append(show(corpus, item.at(keep[index]), lengths, self.settings.windows))
+                shown.append(show(corpus, item.at(keep[index]), lengths, windows))
                 place = int(starts[index]), int(ends[index])
-                spans.append(self._mark(shard, shown[-1], lengths, place, marked))
+                spans.append(
+                    mark_line(shard, shown[-1], self.targets, lengths, windows, place, marked, self.tagged)
+                )
         return FeatureLines(feature, count, total, tuple(shown), tuple(spans))
-
-    def _mark(
-        self,
-        shard: Shard,
-        line: Context,
-        lengths: Sequence[int],
-        place: tuple[int, int],
-        terms: Sequence[str],
-    ) -> tuple[Span, ...]:
-        windows = self.settings.windows
-        return mark_line(shard, line, self.targets, lengths, windows, place, terms, self.tagged)
-
-    def _seen(self, feature: str, statistic: str, most: int | None) -> FeatureLines:
-        """Where the pair is seen, in the order that the statistic is about."""
-        wanted = ORDERS.get(statistic, ORDERS["+"] + ORDERS["-"])
-        total = 0
-        shown: list[Context] = []
-        spans: list[tuple[Span, ...]] = []
-        lengths = [len(target.keys) for target in self.targets]
-        for item in self._pairs:
-            places = np.flatnonzero(np.isin(item.orders, wanted)).tolist()
-            total += len(places)
-            for at in places[: None if most is None else most - len(shown)]:
-                shown.append(show(self.pair_corpus, item.at(at), lengths, self.settings.windows))
-                shard = self.pair_corpus.shards[item.shard]
-                spans.append(self._mark(shard, shown[-1], lengths, (0, 0), ()))
-        return FeatureLines(feature, total, total, tuple(shown), tuple(spans))
 
     def _hits(
         self, shard: Shard, item: ShardObservations, segment: str, term: str, lengths: Sequence[int]
     ) -> tuple[I64, I64, I64, I64]:
-        """Hits per observation of the segment's order, which observations those are, and where the segment is."""
-        single = segment[0] not in "+-"
+        """Hits per observation of the segment's order, which observations those are, and where the segment is.
+
+        A statistic, which has no term, is about every observation of its order.
+        """
+        single = segment in WORD_SEGMENTS
         keep = np.arange(len(item))
         if not single:
-            keep = np.flatnonzero(np.isin(item.orders, ORDERS[segment[0]]))
+            wanted = ORDERS.get(segment) or ORDERS.get(segment[0], ORDERS["+"] + ORDERS["-"])
+            keep = np.flatnonzero(np.isin(item.orders, wanted))
+        if not term:
+            nowhere = np.zeros(keep.size, np.int64)
+            return np.ones_like(nowhere), keep, nowhere, nowhere
         kept = item.take(keep)
         first_ends, second_ends = kept.ends(lengths)
         windows = self.settings.windows
