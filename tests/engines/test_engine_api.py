@@ -41,6 +41,7 @@ html = true
 [errors]
 message = "fault"
 """
+QUERY = DECLARATION[DECLARATION.index("[headers]") : DECLARATION.index("[paging]")]
 
 
 class Api:
@@ -258,6 +259,10 @@ def test_answers_in_the_form_of_each_service(name, answer, text, api, tmp_path, 
         (("q={query}", "q=x"), r"url does not hold \{query\}"),
         (("size = 10", 'size = "ten"'), "size is 'ten'"),
         (("size = 10", "size = 0"), "must be at least 1"),
+        (('wildcard = "*"', "wildcard = 3"), "wildcard is 3"),
+        (('message = "fault"', "busy = 429"), "busy is 429"),
+        (('text = "body"', "text = 5"), "text is 5"),
+        ((QUERY, f"query = 3\n{QUERY.partition('[query]')[0]}"), r"query is 3, .* begin one with \[query\]"),
         (("[answer]", "[answer"), "is not TOML"),
         (("TEST_KEY", "TEST_KEY_MISSING"), "set the environment variable TEST_KEY_MISSING"),
         (("{option:host}", "{option:hots}"), r"add \?hots=… to the URL"),

@@ -45,6 +45,14 @@ _KNOWN = {
     "answer": {"hits", "text", "document", "more", "html"},
     "errors": {"busy", "credentials", "message"},
 }
+_TYPES: dict[Any, tuple[str, ...]] = {
+    str: ("name", "url", "hits", "wildcard", "document", "more", "message"),
+    int: ("size", "first", "step", "last", "terms"),
+    float | int: ("price",),
+    bool: ("paid", "html"),
+    dict: ("headers",),
+    tuple: ("text", "busy", "credentials"),
+}
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,11 @@ def _declaration(file: str, found: dict[str, Any]) -> Declaration:
                 f"{file} has the unknown field {name!r}; known are {', '.join(sorted(_KNOWN['']))}"
             )
         if name in _KNOWN:
-            for inner, held in value.items() if isinstance(value, dict) else ():
+            if not isinstance(value, dict):
+                raise InputError(
+                    f"{file}: {name} is {value!r}, which is not a table; begin one with [{name}]"
+                )
+            for inner, held in value.items():
                 if inner not in _KNOWN[name]:
                     known = ", ".join(sorted(_KNOWN[name]))
                     raise InputError(f"{file} has the unknown field {inner!r} in [{name}]; known are {known}")
@@ -122,10 +134,10 @@ def _declaration(file: str, found: dict[str, Any]) -> Declaration:
     for needed in ("name", "url", "hits", "text"):
         if not flat.get(needed):
             raise InputError(f"{file} does not say {needed!r}; docs/engines.md describes the fields")
-    for name, kind in (("url", str), ("hits", str), ("size", int), ("first", int), ("step", int), ("last", int),
-                       ("terms", int), ("price", (int, float)), ("paid", bool), ("headers", dict)):  # fmt: skip
-        if name in flat and not isinstance(flat[name], kind):
-            raise InputError(f"{file}: {name} is {flat[name]!r}, which is of the wrong type; correct it")
+    for kind, names in _TYPES.items():
+        for name in names:
+            if name in flat and not isinstance(flat[name], kind):
+                raise InputError(f"{file}: {name} is {flat[name]!r}, which is of the wrong type; correct it")
     if flat.get("size", 1) < 1 or flat.get("step", 1) < 1 or flat.get("terms", 1) < 1:
         raise InputError(f"{file}: size, step and terms must be at least 1; correct them")
     if "{query}" not in flat["url"]:
