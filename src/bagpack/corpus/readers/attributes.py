@@ -83,11 +83,14 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
         ) from error
     header = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in header else ",")
+    rows, line = [], 1
     try:
-        rows = [(reader.line_num, row) for row in reader]
+        for row in reader:
+            rows.append((line, row))
+            line = reader.line_num + 1
     except csv.Error:
         raise InputError(
-            f"{path}:{reader.line_num} is in a cell whose quotation mark is not closed; close or remove it"
+            f"{path}:{line} has a cell whose quotation mark is not closed; close or remove it"
         ) from None
     if len(rows) < 2 or len(rows[0][1]) < 2:
         raise InputError(
