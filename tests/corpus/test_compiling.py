@@ -94,11 +94,11 @@ def test_the_other_process_fills_the_cache_and_is_waited_for(first_run):
 @needs_two_cores
 def test_the_other_process_ends_with_the_one_that_started_it(first_run, tmp_path):
     running = first_run(SLOW="1")
-    told = tmp_path / "helper"
+    written = tmp_path / "helper"
     deadline = time.monotonic() + 60
-    while not (told.exists() and told.read_text()) and time.monotonic() < deadline:
+    while not (written.exists() and written.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    helper = int(told.read_text())
+    helper = int(written.read_text())
     os.kill(helper, 0)
     running.send_signal(signal.SIGKILL)
     running.communicate()

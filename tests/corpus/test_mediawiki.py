@@ -321,7 +321,7 @@ def test_the_last_revision_counts_and_other_content_does_not(tmp_path, write):
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("broken", "message"),
     [
         (
             page("A", "One.").replace("</page>", "") + page("B", "Two."),
@@ -332,17 +332,17 @@ def test_the_last_revision_counts_and_other_content_does_not(tmp_path, write):
         (page("A", "One.").replace("</text>", ""), "no end"),
     ],
 )
-def test_a_damaged_page_is_told_with_its_line_or_left_out(broken, told, tmp_path, write):
+def test_a_damaged_page_is_reported_with_its_line_or_skipped(broken, message, tmp_path, write):
     source = write("dump.xml", HEADER + PAGES[-1] + broken + PAGES[-3] + FOOTER)
     line = (HEADER + PAGES[-1]).count("\n") + 1
-    with pytest.raises(InputError, match=rf"dump\.xml:{line} has a page .*{told}.*--bad-lines skip"):
+    with pytest.raises(InputError, match=rf"dump\.xml:{line} has a page .*{message}.*--bad-lines skip"):
         build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", bad_lines="skip")
     assert list(documents(corpus))[:1] == ["Wolf"]
     assert corpus.manifest["problems"]["skipped_lines"] == 1
 
 
-def test_damaged_streams_are_told(tmp_path, write):
+def test_damaged_streams_are_reported(tmp_path, write):
     streams = [
         bz2.compress((HEADER if k == 0 else page(f"Dog {k}", f"It barks {k * 7919}.")).encode())
         for k in range(40)
@@ -369,10 +369,10 @@ def test_bad_bytes_and_long_sentences_are_told_in_streams_too(tmp_path, write):
     corpus = build(plain, tmp_path / "s", encoding_errors="skip")
     assert documents(corpus) == {"Bad": ["One .", "caf ."]}
     good = page("Dog", "It barks and barks and barks. " * 9).encode()
-    for text, told in ((bad, "is not utf-8"), (page("L", "a " * 99).encode(), "a sentence of 99 tokens")):
+    for text, message in ((bad, "is not utf-8"), (page("L", "a " * 99).encode(), "a sentence of 99 tokens")):
         streams = [HEADER.encode(), *[good] * 40, text]
         source = write("b.xml.bz2", b"".join(map(bz2.compress, streams)))
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             build(source, tmp_path / "t", part_bytes=1000, max_sentence=50)
 
 

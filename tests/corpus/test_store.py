@@ -125,7 +125,7 @@ def test_reading_does_not_write(store):
         assert not array.flags.writeable
 
 
-def test_one_flipped_byte_in_any_file_is_told(store, cli):
+def test_one_flipped_byte_in_any_file_is_reported(store, cli):
     for name, content in files_of(store.path).items():
         path = store.path / name
         for at in {0, len(content) // 2, len(content) - 2}:
@@ -141,7 +141,7 @@ def test_one_flipped_byte_in_any_file_is_told(store, cli):
     assert cli("verify", store.path).code == 0
 
 
-def test_a_missing_file_or_shard_is_told(store, cli):
+def test_a_missing_file_or_shard_is_reported(store, cli):
     shard = store.path / "shards" / "000000-000"
     (shard / "postings").rename(store.path / "away")
     done = cli("verify", store.path)
@@ -162,7 +162,7 @@ def test_a_missing_file_or_shard_is_told(store, cli):
         Corpus.open(store.path)
 
 
-def test_a_newer_format_version_is_told(store, cli):
+def test_a_newer_format_version_is_reported(store, cli):
     path = store.path / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["format_version"] = 2
@@ -173,17 +173,17 @@ def test_a_newer_format_version_is_told(store, cli):
         assert "has format version 2, this BagPack reads 1; update BagPack" in done.err
 
 
-def test_what_is_no_store_is_told(tmp_path, cli, write):
+def test_what_is_no_store_is_reported(tmp_path, cli, write):
     write("d/x.txt", "x")
     write("e/manifest.json", '{"kind": "model"}')
     write("f/manifest.json", "[]")
-    for name, told in [
+    for name, message in [
         ("d", "has no manifest.json"),
         ("e", "is a BagPack model, not a corpus"),
         ("f", "is a BagPack artefact, not a corpus; name a corpus"),
         ("g", "there is no store at"),
     ]:
-        with pytest.raises(StoreError, match=re.escape(told)):
+        with pytest.raises(StoreError, match=re.escape(message)):
             Corpus.open(tmp_path / name)
         for command in ("verify", "info"):
             done = cli(command, tmp_path / name)

@@ -1,4 +1,4 @@
-"""Files that are no text: refused where they are named by hand, left out and told inside a directory."""
+"""Files that are no text: refused where the user names them, skipped and reported inside a directory."""
 
 import gzip
 import io
@@ -79,10 +79,10 @@ def test_a_directory_is_read_without_them(folder, cli):
         "c/deep/m.txt",
         "c/z.txt",
     ]
-    told = [file._asdict() for file in LEFT_OUT]
-    assert json.loads(cli("plan", folder, "--json").out)["left_out"] == told
+    skipped = [file._asdict() for file in LEFT_OUT]
+    assert json.loads(cli("plan", folder, "--json").out)["left_out"] == skipped
     assert json.loads(cli("plan", folder, "--json").out)["files"] == 3
-    assert json.loads(cli("info", "1.bp", "--json").out)["left_out"] == told
+    assert json.loads(cli("info", "1.bp", "--json").out)["left_out"] == skipped
     assert cli("verify", "1.bp").code == 0
 
 

@@ -1,4 +1,4 @@
-"""An engine in this process that can be told to misbehave."""
+"""An engine in this process that can be made to misbehave."""
 
 import threading
 import time

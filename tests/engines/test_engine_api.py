@@ -125,7 +125,7 @@ def test_a_query_that_fails_on_its_last_page_pays_for_that_page_alone(api, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         ((200, "<html>", {}), "not JSON"),
         ((200, "[]", {}), "not an object"),
@@ -145,9 +145,9 @@ def test_a_query_that_fails_on_its_last_page_pays_for_that_page_alone(api, tmp_p
         ((404, "no", {}), "could not answer .status 404"),
     ],
 )
-def test_answers_that_are_none(api, answer, told):
+def test_answers_that_are_none(api, answer, message):
     api.misbehave = lambda number: answer
-    with pytest.raises(EngineError, match=told) as error:
+    with pytest.raises(EngineError, match=message) as error:
         connect(api.url).search(CAT, 25)
     assert KEY not in str(error.value)
     assert not isinstance(error.value, BusyError)
@@ -251,7 +251,7 @@ def test_answers_in_the_form_of_each_service(name, answer, text, api, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (("name = ", "nmae = "), "unknown field 'nmae'"),
         (("wildcard = ", "wild = "), r"unknown field 'wild' in \[query\]"),
@@ -269,9 +269,9 @@ def test_answers_in_the_form_of_each_service(name, answer, text, api, tmp_path, 
         (("{option:host}", "ftp://x"), "does not begin with http"),
     ],
 )
-def test_wrong_declarations(change, told, api, tmp_path):
+def test_wrong_declarations(change, message, api, tmp_path):
     (tmp_path / "test.toml").write_text(DECLARATION.replace(*change))
-    with pytest.raises(BagpackError, match=told):
+    with pytest.raises(BagpackError, match=message):
         connect(api.url)
 
 

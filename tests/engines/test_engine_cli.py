@@ -66,15 +66,15 @@ def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
     assert json.loads(cli(*arguments, "--json").out)["asked"] == 0
     again = cli(*arguments, "--overwrite", "--json")
     assert json.loads(again.out)["asked"] == 0
-    told = cli(*arguments, "--overwrite", "--limit", 1)
-    assert "reached the limit of 1 snippets" in told.err
+    done = cli(*arguments, "--overwrite", "--limit", 1)
+    assert "reached the limit of 1 snippets" in done.err
 
     assert cli("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5).code == 0
     assert "cat\tlion\tv12:" in (tmp_path / "m.tsv").read_text()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (("--rate", "0"), 2, "--rate 0"),
         (("--limit", "0"), 2, "--limit 0"),
@@ -89,11 +89,11 @@ def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
         ),
     ],
 )
-def test_bad_requests(arguments, code, told, cli, pairs, tmp_path):
+def test_bad_requests(arguments, code, message, cli, pairs, tmp_path):
     base = ("fetch", pairs, "--engine", "tantivy:x", "--out", tmp_path / "s.bps", "--cache", tmp_path / "c")
     result = cli(*base, "--retries", 0, *arguments)
     assert result.code == code
-    assert told in result.err
+    assert message in result.err
     assert "s3cret" not in result.err
     assert result.err.count("\n") == 1
 
@@ -104,9 +104,9 @@ def test_brackets_are_shown_as_they_are_written(cli, corpus, write, tmp_path):
     assert "index[v2]: 3 sentences" in cli("engine", "build", index, corpus, "--jobs", 1).err
     fetched = cli("fetch", pairs, "--engine", f"tantivy:{index}", "--out", out, "--cache", tmp_path / "cache")
     assert "snippets[/v2]: " in fetched.err
-    told = cli("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5)
-    assert told.code == 0
-    assert "1 unknown word, a zero vector: [/b]" in told.err
+    done = cli("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5)
+    assert done.code == 0
+    assert "1 unknown word, a zero vector: [/b]" in done.err
 
 
 def test_fetch_needs_a_place(cli, pairs, corpus, tmp_path):

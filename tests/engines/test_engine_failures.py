@@ -23,7 +23,7 @@ SECRET = "hunter2%2Fx"
 ONCE = RequestPolicy(retries=0)
 
 
-def told(error):
+def message(error):
     text = str(error.value)
     for secret in (PASSWORD, SECRET, "hunter2", "s3cret", "hunter2/x"):
         assert secret not in text
@@ -52,7 +52,7 @@ def test_engine_not_running(scheme):
     port = free_port()
     with pytest.raises(BusyError, match=r"does not answer.*check that the server runs") as error:
         connect(f"{scheme}://user:{SECRET}@127.0.0.1:{port}/docs", timeout=3)
-    assert str(port) in told(error)
+    assert str(port) in message(error)
 
 
 def test_wrong_index(make_url, tmp_path):
@@ -69,10 +69,10 @@ def test_wrong_index(make_url, tmp_path):
 def test_wrong_database_table_and_column(postgres, filled):
     with pytest.raises(EngineError, match=r'"nowhere" does not exist.*database') as error:
         connect(postgres.replace("/postgres", "/nowhere"))
-    told(error)
+    message(error)
     with pytest.raises(EngineError, match=r"no_such_table.*\?table=…") as error:
         connect(f"{postgres}?table=no_such_table")
-    told(error)
+    message(error)
     url = filled(f"{postgres}?table=present")
     with pytest.raises(EngineError, match='column "no_such_column" does not exist; name the table'):
         connect(f"{url}&column=no_such_column")
@@ -109,12 +109,12 @@ def test_a_place_that_no_tantivy_index_can_have(overwrite, tmp_path, monkeypatch
 def test_refused_credentials(postgres, node, host):
     with pytest.raises(EngineError, match="refused the credentials; set PGUSER and PGPASSWORD") as error:
         connect(postgres.replace(postgres.split("@")[0], f"postgresql://bagpack:{SECRET}"))
-    told(error)
+    message(error)
     pytest.importorskip("opensearchpy")
     node.password = "Basic never"
     with pytest.raises(EngineError, match="refused the credentials; set BAGPACK_ENGINE_USER") as error:
         connect(f"opensearch+http://user:{SECRET}@{host}/docs")
-    told(error)
+    message(error)
 
 
 def test_credentials_from_the_environment(node, host, filled, monkeypatch):
@@ -295,7 +295,7 @@ def test_a_password_that_is_not_written_as_in_a_url_is_not_shown(password):
         BagpackError, match=r"cannot be read; check its host and port, and write / as %2F"
     ) as error:
         connect(f"opensearch+https://me:{password}@host:9200/docs")
-    told(error)
+    message(error)
 
 
 def test_caches_and_snippets_hold_no_credentials(postgres, filled, tmp_path):

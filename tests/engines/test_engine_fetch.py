@@ -47,7 +47,7 @@ def test_another_index_limit_or_query_is_another_question(cache, change):
     )
 
 
-def test_snippets_are_distinct_within_a_query_and_the_limit_is_told(cache):
+def test_snippets_are_distinct_within_a_query_and_the_limit_is_reported(cache):
     found = [Snippet("a", "one"), Snippet("b", "two"), Snippet("c", "one"), Snippet("d", "three")]
     answers = ask_all(FakeEngine(answer=lambda query: found), QUERIES[:2], cache, RequestPolicy(limit=4))
     assert texts(cache, answers.numbers[0]) == ["one", "two", "three"]
@@ -86,9 +86,9 @@ def test_what_was_answered_stays_when_the_engine_fails(cache, connections):
             raise BusyError("the server went away")
 
     policy = RequestPolicy(retries=1, first_wait=0.001, connections=connections)
-    with pytest.raises(EngineError, match=r"went away; \d+ of 27 queries are answered and kept") as told:
+    with pytest.raises(EngineError, match=r"went away; \d+ of 27 queries are answered and kept") as error:
         ask_all(FakeEngine(trouble), QUERIES, cache, policy)
-    kept = int(str(told.value).split("; ")[1].split()[0])
+    kept = int(str(error.value).split("; ")[1].split()[0])
     assert kept >= 5 - (connections - 1)
     engine = FakeEngine()
     assert ask_all(engine, QUERIES, cache, policy).asked == 27 - kept
@@ -113,11 +113,11 @@ def test_rate_and_connections(cache):
 
 
 def test_progress_says_what_is_left(cache):
-    told = []
+    calls = []
     ask_all(FakeEngine(), QUERIES[:5], cache)
-    ask_all(FakeEngine(), QUERIES, cache, progress=lambda *numbers: told.append(numbers))
-    assert told[0] == (5, 27, 0)
-    assert told[-1] == (27, 27, 22)
+    ask_all(FakeEngine(), QUERIES, cache, progress=lambda *numbers: calls.append(numbers))
+    assert calls[0] == (5, 27, 0)
+    assert calls[-1] == (27, 27, 22)
 
 
 @pytest.mark.parametrize(

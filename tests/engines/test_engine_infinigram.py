@@ -253,7 +253,7 @@ def test_an_estimate_is_marked(service, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (
             (200, '{"error": "[Backend] Index not found: v4_test"}'),
@@ -268,10 +268,10 @@ def test_an_estimate_is_marked(service, tmp_path):
         ((200, "<html>"), "not JSON"),
     ],
 )
-def test_answers_that_are_none(service, answer, told):
+def test_answers_that_are_none(service, answer, message):
     held, url = service
     held.misbehave = lambda request: answer
-    with pytest.raises(EngineError, match=told) as error:
+    with pytest.raises(EngineError, match=message) as error:
         connect(url).search(Query("word", (("dog",), ("dogs",))), 5)
     assert not isinstance(error.value, BusyError)
 

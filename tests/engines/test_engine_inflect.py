@@ -62,12 +62,12 @@ def test_other_languages_have_the_forms_they_are_given(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("", "no forms"), ("# x\n", "no forms"), ("\tcats\n", "empty word")]
+    ("text", "message"), [("", "no forms"), ("# x\n", "no forms"), ("\tcats\n", "empty word")]
 )
-def test_a_forms_file_that_says_nothing(tmp_path, text, told):
+def test_a_forms_file_that_says_nothing(tmp_path, text, message):
     file = tmp_path / "forms.tsv"
     file.write_text(text)
-    with pytest.raises(BagpackError, match=told):
+    with pytest.raises(BagpackError, match=message):
         read_forms(file)
     with pytest.raises(BagpackError, match=r"nowhere\.tsv"):
         read_forms(tmp_path / "nowhere.tsv")

@@ -54,8 +54,8 @@ def run_in_child(action, kill_at=None):
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
         time.sleep(0.005)
-    with os.fdopen(read) as told:
-        found = told.read()
+    with os.fdopen(read) as pipe:
+        found = pipe.read()
     return int(found) if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0 else None
 
 

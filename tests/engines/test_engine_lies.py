@@ -171,7 +171,7 @@ ANSWERS = {
     "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|not a search result"),
     "not UTF-8": (whole('{"hits": {"hits": [{"_source": {"body": "Ä"}}]}}'.encode("latin-1")), "not JSON"),
     # Statuses
-    **{f"status {status}": (whole({"error": {"reason": "because"}}, status.encode()), told) for status, told in {
+    **{f"status {status}": (whole({"error": {"reason": "because"}}, status.encode()), message) for status, message in {
         "400 Bad Request": "could not answer: because", "401 Unauthorized": "refused the credentials",
         "403 Forbidden": "refused the credentials", "404 Not Found": "has no index",
         "405 Method Not Allowed": "could not answer: because", "413 Too Large": "could not answer: because",
@@ -245,8 +245,8 @@ ODD_MAPPINGS = [None, [], {}, {"docs": None}, {"docs": {}}, {"docs": {"mappings"
 
 @pytest.mark.parametrize("mapping", ODD_MAPPINGS)
 def test_a_mapping_that_is_none(mapping):
-    told = r"check the URL|has no field 'body'"
-    with lying_server(hits(), mapping) as (host, _), pytest.raises(EngineError, match=told):
+    message = r"check the URL|has no field 'body'"
+    with lying_server(hits(), mapping) as (host, _), pytest.raises(EngineError, match=message):
         connect(f"opensearch+http://{host}/docs?field=body", timeout=TIMEOUT)
 
 
@@ -336,6 +336,8 @@ def test_memory_is_bounded(kind, client):
     answer = document if kind == "document" else ANSWERS["gzip bomb"][0]
     with lying_server(answer) as (host, _):
         run = [sys.executable, "-c", MEMORY, f"{client}+http://{host}/docs?field=body"]
-        told = subprocess.run(run, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
-    assert "more than 64 MiB; lower --limit" in told[0]
-    assert int(told[1]) < 300_000, "kB"
+        lines = subprocess.run(
+            run, capture_output=True, text=True, check=True, timeout=60
+        ).stdout.splitlines()
+    assert "more than 64 MiB; lower --limit" in lines[0]
+    assert int(lines[1]) < 300_000, "kB"

@@ -133,9 +133,9 @@ def test_a_missing_index_is_reported_with_the_statement_that_makes_one(articles,
         articles.execute("ALTER TABLE articles ADD words tsvector")
         articles.execute("UPDATE articles SET words = to_tsvector('simple', body)")
         url += "&vector=words"
-    with pytest.warns(UserWarning, match=r"no index serves .* make one with: CREATE INDEX ON .*;$") as told:
+    with pytest.warns(UserWarning, match=r"no index serves .* make one with: CREATE INDEX ON .*;$") as warned:
         connect(url).close()
-    statement = str(told[0].message).partition("make one with: ")[2]
+    statement = str(warned[0].message).partition("make one with: ")[2]
     articles.execute(statement)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -221,7 +221,7 @@ def test_single_contexts_come_from_the_words_own_query_alone(text, tmp_path):
     }  # fmt: skip
 
 
-def test_words_and_pairs_that_were_not_fetched_are_told(text, tmp_path):
+def test_words_and_pairs_that_were_not_fetched_are_reported(text, tmp_path):
     build_engine(str(tmp_path / "index"), [text(["cat lion dog"])], jobs=1)
     snippets = fetch_snippets(
         [("cat", "lion"), ("dog", "cat")],
@@ -258,9 +258,9 @@ def test_damage_is_found(text, tmp_path):
     (out / "targets.tsv").write_text("word\tkey\n")
     shard = next((out / "pairs" / "shards").glob("*/tokens"))
     shard.write_bytes(b"\0" * shard.stat().st_size)
-    told = " ".join(snippets.verify())
-    assert "targets.tsv" in told
-    assert "tokens" in told
+    message = " ".join(snippets.verify())
+    assert "targets.tsv" in message
+    assert "tokens" in message
     (out / "targets.tsv").unlink()
     with pytest.raises(StoreError, match=r"targets\.tsv cannot be read.*--overwrite"):
         SnippetCorpus.open(out).resolve(["cat"])
@@ -275,8 +275,10 @@ def test_what_is_no_snippet_corpus(case, tmp_path):
         path.mkdir()
         made = {"kind": "snippets" if case == "newer" else "model", "format_version": 99}
         (path / "manifest.json").write_text(json.dumps(made))
-    told = {"newer": "format version 99", "kind": "a BagPack model", "nothing": "no snippet corpus at"}[case]
-    with pytest.raises(StoreError, match=told):
+    message = {"newer": "format version 99", "kind": "a BagPack model", "nothing": "no snippet corpus at"}[
+        case
+    ]
+    with pytest.raises(StoreError, match=message):
         SnippetCorpus.open(path)
 
 
@@ -300,30 +302,30 @@ def test_fetching_again_asks_only_for_what_is_new(engine_url, text, tmp_path):
     backup.mkdir()
 
     def fetch(pairs, place=out, **more):
-        asked, told = [0], []
+        asked, message = [0], []
         corpus = fetch_snippets(
             pairs, engine_url, place, cache=tmp_path / "c", progress=lambda *numbers: asked.append(numbers[2]),
-            notice=told.append, **more,
+            notice=message.append, **more,
         )  # fmt: skip
-        return corpus, asked[-1], told
+        return corpus, asked[-1], message
 
-    first, asked, told = fetch([("cat", "lion")])
-    assert (asked, told) == (14, [])
+    first, asked, message = fetch([("cat", "lion")])
+    assert (asked, message) == (14, [])
     made = (out / "manifest.json").stat().st_ino
-    _, asked, told = fetch([("cat", "lion")])
+    _, asked, message = fetch([("cat", "lion")])
     assert asked == 0
-    assert told == [
+    assert message == [
         f"{out} holds the answers to all 14 queries already: no query is left to send (--overwrite rebuilds it)"
     ]
     assert (out / "manifest.json").stat().st_ino == made, "left as it is"
-    longer, asked, told = fetch([("cat", "lion"), ("dog", "cat")])
-    assert (asked, told) == (13, [])
+    longer, asked, message = fetch([("cat", "lion"), ("dog", "cat")])
+    assert (asked, message) == (13, [])
     assert longer.contexts("dog", "cat").total == 1
     assert longer.verify() == []
     elsewhere, asked, _ = fetch([("cat", "lion"), ("dog", "cat")], tmp_path / "other.bps")
     assert (asked, elsewhere.content_hash) == (0, longer.content_hash)
-    anew, asked, told = fetch([("cat", "lion")], overwrite=True)
-    assert (asked, told, anew.content_hash) == (0, [], first.content_hash)
+    anew, asked, message = fetch([("cat", "lion")], overwrite=True)
+    assert (asked, message, anew.content_hash) == (0, [], first.content_hash)
     assert backup.is_dir(), "a copy of the user's own"
     assert sorted(path.name for path in tmp_path.glob("s.bps*")) == ["s.bps", "s.bps.old"]
 
@@ -338,7 +340,7 @@ def test_an_index_that_was_filled_anew_is_asked_anew(text, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"options": TextOptions(level="form", case="keep")},
          r"s\.bps was fetched with --level lemma \(now form\), --case fold \(now keep\); choose another --out, or "
@@ -351,7 +353,7 @@ def test_an_index_that_was_filled_anew_is_asked_anew(text, tmp_path):
         ({"engine": "another"}, r"was fetched from tantivy:\S+index, not from tantivy:\S+another; choose another"),
     ],
 )  # fmt: skip
-def test_what_differs_from_an_existing_snippet_corpus_is_told(change, told, text, tmp_path):
+def test_what_differs_from_an_existing_snippet_corpus_is_reported(change, message, text, tmp_path):
     for name in ("index", "another"):
         build_engine(str(tmp_path / name), [text(["cat lion"])], jobs=1)
     wanted = {"pairs": [("cat", "lion"), ("dog", "cat")], "engine": "index", **change}
@@ -361,7 +363,7 @@ def test_what_differs_from_an_existing_snippet_corpus_is_told(change, told, text
         return fetch_snippets(pairs, url, tmp_path / "s.bps", cache=tmp_path / "c", **more)
 
     before = fetch([("cat", "lion"), ("dog", "cat")], "index")
-    with pytest.raises(StoreError, match=told):
+    with pytest.raises(StoreError, match=message):
         fetch(**wanted)
     assert SnippetCorpus.open(tmp_path / "s.bps").content_hash == before.content_hash
     assert fetch(**wanted, overwrite=True).verify() == []

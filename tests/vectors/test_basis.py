@@ -59,11 +59,11 @@ def test_keys_that_hold_a_space(tmp_path):
         ("unigram\ta\nunigram\tb\nunigram\ta\n", "mine.tsv:3 has the unigram 'a' a second time"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_told(tmp_path, text, sentence):
+def test_what_is_wrong_in_a_file_is_reported(tmp_path, text, sentence):
     (tmp_path / "mine.tsv").write_text(text)
-    with pytest.raises(BagpackError) as told:
+    with pytest.raises(BagpackError) as error:
         Basis.open(tmp_path / "mine.tsv")
-    assert sentence in str(told.value)
+    assert sentence in str(error.value)
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -273,9 +273,9 @@ def test_damage_is_a_sentence(matrix, tmp_path, name):
             (path / name).unlink()
         else:
             (path / name).write_bytes(damaged)
-        with pytest.raises(BagpackError) as told:
+        with pytest.raises(BagpackError) as error:
             BlockMatrix.open(path)
-        assert str(path) in str(told.value)
+        assert str(path) in str(error.value)
 
 
 FORGED = {

@@ -180,10 +180,10 @@ def test_pairs_may_come_as_lists_arrays_and_frames(vectorizer, store):
         ([], "there are no pairs to fit on"),
     ],
 )
-def test_what_is_no_pair_is_told(vectorizer, X, sentence):
-    with pytest.raises(ValueError, match=sentence) as told:
+def test_what_is_no_pair_is_reported(vectorizer, X, sentence):
+    with pytest.raises(ValueError, match=sentence) as error:
         vectorizer.fit(X)
-    assert isinstance(told.value, InputError)
+    assert isinstance(error.value, InputError)
 
 
 @pytest.mark.parametrize(
