@@ -71,10 +71,10 @@ def test_pairs_that_differ(corpus):
     found = compare_pairs(one, two)
     by_name = {item.name: item for item in found.differences}
     for name, item in by_name.items():
-        totals = [part.contexts(*name.split(), limit=None).total for part in (one, two)]
+        totals = [part.contexts(*name.split(" – "), limit=None).total for part in (one, two)]
         assert [item.count_a, item.count_b] == totals
     clearest = found.differences[0]
-    assert clearest.name.split()[1] in ("dog", "lion") or clearest.name.split()[0] in ("dog", "lion")
+    assert {"dog", "lion"} & {*clearest.name.split(" – ")}
     table = [
         [clearest.count_a, clearest.count_b],
         [one.tokens - clearest.count_a, two.tokens - clearest.count_b],
@@ -82,7 +82,7 @@ def test_pairs_that_differ(corpus):
     g2 = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
     assert abs(clearest.g2) == pytest.approx(g2, abs=0.01)
     assert clearest.q < 1e-6
-    assert by_name["cat house"].q > 0.05
+    assert by_name["cat – house"].q > 0.05
     # Corrected for the number of tests: the smallest p-value times their number, divided by its rank.
     p = [chi2_contingency([[d.count_a, d.count_b], [one.tokens - d.count_a, two.tokens - d.count_b]], correction=False,
                           lambda_="log-likelihood").pvalue for d in found.differences]  # fmt: skip
@@ -95,10 +95,10 @@ def test_listed_pairs_and_contexts(corpus):
     found = compare_pairs(
         one, two, [("cat", "dog"), ("cat", "lion"), ("cat", "tiger"), ("cat", "cat")], least=1
     )
-    assert {item.name for item in found.differences} == {"cat dog", "cat lion", "cat cat"}
+    assert {item.name for item in found.differences} == {"cat – dog", "cat – lion", "cat – cat"}
     assert found.unknown == ("tiger",)
     for item in found.differences:
-        assert item.count_a == one.contexts(*item.name.split(), limit=None).total
+        assert item.count_a == one.contexts(*item.name.split(" – "), limit=None).total
     divided = [("cat house", "tree"), ("cat", "house tree")]  # the same words, but not the same pairs
     found = compare_pairs(one, two, divided, least=1)
     counts = [one.contexts(*pair, limit=None).total for pair in divided]
@@ -127,7 +127,7 @@ def test_commands(corpus, cli, tmp_path, write):
     shown = cli("contexts", corpus.path, "cat", "--by", "year:10").out
     assert "1900" in shown and "█" in shown
     found = cli("compare", corpus.path, "--where", "genre == fiction", "--top", "3")
-    assert found.code == 0 and "dog see" in found.out and "all other documents" in found.out
+    assert found.code == 0 and "dog – see" in found.out and "all other documents" in found.out
     found = cli(
         "compare", corpus.path, "cat", "--where", "genre == fiction", "--versus", "genre == news", "--json"
     )

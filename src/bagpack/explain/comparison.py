@@ -80,7 +80,7 @@ def compare_pairs(
         if sum(side.get(name, 0) for side in counted) >= least
     )
     counts = [np.array([side.get(name, 0) for name in names], np.int64) for side in counted]
-    found = _compared("pairs", [" ".join(name) for name in names], counts, (one.tokens, two.tokens), 1e6)
+    found = _compared("pairs", [" – ".join(name) for name in names], counts, (one.tokens, two.tokens), 1e6)
     words = list(dict.fromkeys(word for pair in pairs or () for word in pair))
     return replace(found, unknown=_unknown(one, two, words))
 
