@@ -157,11 +157,15 @@ def test_help_names_values_and_groups_commands(cli, monkeypatch):
         "Start here",
         "Corpora",
         "Words, pairs and their counts",
+        "Finding new pairs",
         "Learning",
         "Explaining and exploring",
     ]
     places = [shown.index(f"\n{panel}\n") for panel in panels]
     assert places == sorted(places)
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = cli("--help").out.partition("\nOptions\n")[0].splitlines()
+    assert [line for line in listed if line.startswith("     ")] == []  # every command takes one line
     for command in ("vectors", "evaluate", "train"):
         assert "those of the two together" in " ".join(cli(command, "--help").out.split())
 

@@ -90,7 +90,7 @@ def test_the_commands(cli, store, examples, write, tmp_path):
     rejected = write("no.tsv", "w1\tw2\tlabel\nsea\ttree\tno\n")
     for pairs, name, options, said in (
         (plain, "q.ttl", ("--skos", "wider"), "--skos wider is unknown"),
-        (plain, "q.ttl", ("--base", "my words"), "--base 'my words' is not the beginning of an address"),
+        (plain, "q.ttl", ("--base", "my words"), "--base 'my words' is not a base URI"),
         (plain, "q.ttl", ("--lang", "plain English"), "--lang 'plain English' is not a language tag"),
         (plain, "q.rdf", (), "q.rdf cannot be written as .rdf; name it .ttl, .graphml, .tsv, .csv or .xlsx"),
         (

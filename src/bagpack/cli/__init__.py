@@ -27,12 +27,11 @@ COMMANDS = {
     command.FIRST: ("demo",),
     command.CORPUS: ("index", "plan", "info", "verify"),
     command.COUNTING: ("contexts", "basis", "vectors", "check"),
+    command.FINDING: ("find", "teach", "relations", "agree", "export"),
     command.LEARNING: ("evaluate", "solve", "train", "predict", "reproduce"),
-    command.REASONS: (
-        "find", "relations", "teach", "agree", "export", "explain", "similar", "sketch", "compare", "serve",
-    ),
+    command.REASONS: ("explain", "similar", "sketch", "compare", "serve"),
     command.ENGINES: ("forms", "queries", "fetch", "engine"),
-}  # fmt: skip
+}
 
 
 class ReaderGoneError(Exception):

@@ -23,7 +23,7 @@ def agree(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Compare two annotators: Cohen's kappa, and the pairs that they label differently.
+    """Compare two annotators: agreement, Cohen's kappa, differing labels.
 
     With --out, a table of all pairs with different labels.
     """

@@ -23,7 +23,7 @@ def check(
     jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
-    """Report how well a corpus covers a data set, and likely mistakes in it.
+    """Report how well a corpus covers a data set, and likely mistakes.
 
     With --out, a table of all rows: how often each pair was seen, unknown words, and what looks like a mistake.
     """

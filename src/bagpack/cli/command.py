@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FIRST = "Start here"
 CORPUS = "Corpora"
 COUNTING = "Words, pairs and their counts"
+FINDING = "Finding new pairs"
 LEARNING = "Learning"
 REASONS = "Explaining and exploring"
 ENGINES = "Search engines as a source"

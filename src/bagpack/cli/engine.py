@@ -60,7 +60,7 @@ def build(
 engine = typer.Typer(
     name="engine",
     cls=command.Group,
-    help="Search indices that BagPack fills.",
+    help="Build a search index from a corpus.",
     no_args_is_help=True,
     add_completion=False,
 )

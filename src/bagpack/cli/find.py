@@ -86,7 +86,7 @@ def find(
     html: Page = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Find new pairs of a relation in the whole corpus, each with a sentence."""
+    """Find new pairs of a relation in a corpus, each with a sentence."""
     from bagpack.find.requests import FindRequest, run_request
     from bagpack.report.screens.found import show_found
     from bagpack.sheets import write_table

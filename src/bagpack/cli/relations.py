@@ -27,7 +27,7 @@ def relations(
     jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
-    """Group the words that co-occur with a word by the patterns between them.
+    """Group the collocates of a word by the patterns between them.
 
     Each group is named by its three strongest patterns, with X for the other word, and has example sentences.
     """

@@ -51,7 +51,7 @@ def sketch(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Summarise a word, a pair, or how two words differ: collocates, order, distance."""
+    """Summarise a word (collocates), a pair, or how two words differ."""
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.explain import compare_words, sketch_pair, sketch_word
     from bagpack.learn import load_model

@@ -32,7 +32,7 @@ def solve(
     ] = None,
     report: Report = None,
 ) -> None:
-    """Answer multiple-choice questions: pairs (analogies) or words (synonyms).
+    """Answer multiple-choice questions: analogies or synonyms.
 
     A question in JSON lines may lack its answer; then it is answered but not scored.
     """

@@ -60,7 +60,7 @@ def teach(
     port: Port = 8765,
     no_browser: Annotated[bool, common("--no-browser", help="Only print the address of the page.")] = False,
 ) -> None:
-    """Teach a relation by saying yes or no to candidates, in the browser.
+    """Teach a relation by answering yes or no in the browser.
 
     Each answer is added to EXAMPLES at once, and the model is retrained in the background.
     """

@@ -17,7 +17,10 @@ def verify(
     ],
     json: Json = False,
 ) -> None:
-    """Check every file of an artefact against its checksum; exit 1 if one is damaged."""
+    """Check every file of an artefact against its checksum.
+
+    The exit code is 1 if a file is damaged.
+    """
     from bagpack.info import damages
 
     problems = damages(store)

@@ -69,9 +69,7 @@ def write_thesaurus(
     if skos is not None and skos not in SKOS_PROPERTIES:
         raise UsageError(f"--skos {skos} is unknown; choose one of {', '.join(SKOS_PROPERTIES)}")
     if not _URI.fullmatch(base):
-        raise UsageError(
-            f"--base {base!r} is not the beginning of an address; write it like https://example.org/"
-        )
+        raise UsageError(f"--base {base!r} is not a base URI; write it like https://example.org/")
     if not _LANGUAGE.fullmatch(lang):
         raise UsageError(f"--lang {lang!r} is not a language tag; write it like en or pt-BR")
     kept = [row for row in rows if str(row.get("label", "")).lower() not in NO_LABELS]
