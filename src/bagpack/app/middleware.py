@@ -80,21 +80,16 @@ class SecurityHeadersMiddleware:
 
 
 class HeadMiddleware:
-    """Answers HEAD like GET, without the body."""
+    """Answers HEAD like GET; the web server sends no body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on as GET; send no body."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self.app(scope, receive, send)
-            return
-
-        async def send_without_body(message: Message) -> None:
-            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-        await self.app({**scope, "method": "GET"}, receive, send_without_body)
+        """Pass on as GET."""
+        if scope["type"] == "http" and scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}
+        await self.app(scope, receive, send)
 
 
 class ErrorMiddleware:
