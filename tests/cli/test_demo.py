@@ -98,7 +98,7 @@ def check_whole_way(out):
     assert "Its licence: free" in out and "A cat met a lion." in out
     assert "v1v2v12" in out and "words-only" in out
     assert "virus – infection" in out and " bias" in out
-    assert "parts of things that are not among the labelled pairs" in out
+    assert "which are not among the labelled pairs" in out
     assert "The report is demo/relations.html" in out
 
 

@@ -32,11 +32,12 @@ def demo(
     _train(matrix, model, report)
     for pair in EXPLAINED:
         run("explain", model, *pair, "--top", 4, "--lines", 1)
-    _say("\nAnd the other way round: parts of things that are not among the labelled pairs.")
+    _say(f"\nNew pairs of the relation {FOUND}, which are not among the labelled pairs:")
     run("find", store, _relations(), "--label", FOUND, "--top", 20, "--scored", 20_000)
     _say(f"\nThe report is {report}: open it in a browser.", "bold")
-    _say(f"Everything is in {directory}/ (delete it when you like). Try next:")
+    _say(f"All files are in {directory}/, which you can delete. Try next:")
     for line in (
+        ("find", store, _relations(), "--label", FOUND, "--w2", "ship"),
         ("explain", model, *NEXT),
         ("contexts", store, "volcano", "island"),
         ("evaluate", matrix, _relations(), "--preset", "paper"),
