@@ -98,7 +98,8 @@ def statistics_of(
     The size of the corpus is ``tokens``, or taken from the basis's unigrams (all but the rarest words); PMI is 0 where
     it is unknown. A word's partner can be in 2 (between + 1) places.
     """
-    n1, n2, plus, minus = totals.astype(np.float64).T
+    # Columns side by side: numpy 2.0's log1p of every fourth number depends, in the last digit, on where they are.
+    n1, n2, plus, minus = np.ascontiguousarray(totals.T, np.float64)
     tokens = float(basis.tokens) if tokens is None else tokens
     reach = 2 * (settings.windows.between + 1)
     together = plus + minus
