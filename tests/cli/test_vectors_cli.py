@@ -194,6 +194,9 @@ def test_check_says_what_evaluate_would(cli, store, write):
         ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10, "every pair has the label 'hyper'"),
         ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\thyper\n" for at in range(10)) + "cat\tnail\tnone\nnail\tcat\tnone\n",
          "the label 'none' has 1 pair, fewer than the 10 folds; remove its rows"),
+        ("w1\tw2\tscore\ncat\tlion\t1\nlion\tcat\t3\ncat\tnail\t2\n",
+         "there are 2 pairs, fewer than the 10 folds; use --folds 2"),
+        ("w1\tw2\tscore\ncat\tlion\t1\n", "there is only one pair; cross-validation needs at least two"),
         ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\t{'a' if at % 3 else 'b'}\n" for at in range(30)),
          ""),
     ):  # fmt: skip

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.targets import python_value
-from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
+from bagpack.tasks.oddities import similar_labels, similar_labels_sentence, too_few_pairs
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
@@ -111,7 +111,7 @@ def random_splits(
     else:
         n = len(distinct)
         if n < folds:
-            raise InputError(f"there are {n} pairs, fewer than the {folds} folds; use --folds {max(n, 2)}")
+            raise InputError(too_few_pairs(n, folds))
         labels = np.zeros(n, dtype=np.intp)
         splitter = KFold(folds, shuffle=True, random_state=random_state)
     assigned = np.empty(len(distinct), dtype=np.intp)

@@ -81,6 +81,13 @@ def similar_labels_sentence(group: Mapping[str, int]) -> str:
     )
 
 
+def too_few_pairs(pairs: int, folds: int) -> str:
+    """What to do about fewer distinct rated pairs than folds."""
+    if pairs < 2:
+        return "there is only one pair; cross-validation needs at least two"
+    return f"there are {pairs} pairs, fewer than the {folds} folds; use --folds {pairs}"
+
+
 def why_not_evaluated(
     file: TextFile, listed: PairList, columns: Mapping[str, str] | None = None, task: Kind | None = None
 ) -> str:
@@ -90,10 +97,10 @@ def why_not_evaluated(
             listed = read_dataset(file, task, columns)
         except InputError as error:
             return str(error)
-    counts = listed.label_counts
     if listed.kind != "relations":
-        return ""
-    if len(counts) == 1:
+        pairs = len({tuple(sorted(pair)) for pair in listed.pairs})
+        return too_few_pairs(pairs, FOLDS) if pairs < FOLDS else ""
+    if len(listed.label_counts) == 1:
         return f"every pair has the label {listed.labels[0]!r}; at least two labels are needed"
     # Folds divide distinct pairs: a repeated pair, in either order, is in one fold.
     distinct = {(label, *sorted(pair)) for label, pair in zip(listed.labels, listed.pairs, strict=True)}
@@ -102,5 +109,5 @@ def why_not_evaluated(
     if size >= FOLDS:
         return ""
     fewer = f", or take fewer folds (--folds {size})" if size > 1 else ""
-    pairs = "1 pair" if size == 1 else f"{size} pairs"
-    return f"the label {label!r} has {pairs}, fewer than the {FOLDS} folds; remove its rows{fewer}"
+    has = "1 pair" if size == 1 else f"{size} pairs"
+    return f"the label {label!r} has {has}, fewer than the {FOLDS} folds; remove its rows{fewer}"
