@@ -56,7 +56,11 @@ def export(
         }
         for at, ((w1, w2), own) in enumerate(zip(listed.pairs, labels, strict=True))
     ]
-    if all(row["label"].lower() in NO_LABELS for row in rows):
+    negative = [row["label"] for row in rows if row["label"].lower() in NO_LABELS]
+    if len(negative) == len(rows):
         raise InputError(f"{pairs} has no pair to write: all of them are labelled {rows[0]['label']}")
     number = write_thesaurus(out, rows, base=base, lang=lang, skos=skos)
     console.print_about(out, console.many(number, "pair"))
+    if negative:
+        excluded = console.many(len(negative), "pair")
+        console.print_message(f"{excluded} excluded, labelled {', '.join(sorted(set(negative)))}")
