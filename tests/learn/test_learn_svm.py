@@ -297,3 +297,5 @@ def test_settings_that_make_no_sense(data):
             wrong()
     with pytest.raises(BagpackError, match="have the label"):
         fit_counts(counts[y == 0], targets[y == 0])
+    with pytest.raises(BagpackError, match="the only pair among the training rows has the label"):
+        fit_counts(counts[:1], targets[:1])

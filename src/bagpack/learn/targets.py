@@ -259,7 +259,9 @@ def check_trainable(targets: Targets, where: str = "the training rows") -> None:
         raise InputError(f"no pair is left among {where}")
     if targets.kind in ("binary", "multiclass") and len(np.unique(targets.codes)) < 2:
         only = targets.classes[targets.codes[0]]
-        raise InputError(f"all {len(targets)} pairs among {where} have the label {only!r}: two are needed")
+        n = len(targets)
+        all_have = f"all {n} pairs among {where} have" if n > 1 else f"the only pair among {where} has"
+        raise InputError(f"{all_have} the label {only!r}: two are needed")
     if targets.kind == "multilabel" and not targets.columns.any():
         raise InputError(f"no pair among {where} has a label")
 
