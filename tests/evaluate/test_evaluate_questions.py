@@ -125,6 +125,8 @@ def test_synonyms_keep_a_question_in_one_fold():
     json.dumps(found.to_dict(), allow_nan=False)
     with pytest.raises(InputError, match="use --folds 4"):
         solve_synonyms(counts, questions[:4])
+    with pytest.raises(InputError, match="only one synonym question; cross-validation needs at least two"):
+        solve_synonyms(counts, questions[:1])
 
 
 def test_synonyms_without_an_answer_are_answered_by_the_others():

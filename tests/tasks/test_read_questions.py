@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.errors import InputError
+from bagpack.errors import InputError, UsageError
 from bagpack.tasks import read_questions
 from bagpack.tasks.textfile import TextFile
 
@@ -109,6 +109,8 @@ def test_questions_that_are_asked_may_lack_the_answer(tmp_path):
 def test_toefl_answers_elsewhere(tmp_path):
     (tmp_path / "other").write_text("1 c\n2 b\n")
     assert [q.answer for q in read(tmp_path, TOEFL, "set.qst", answers=tmp_path / "other")] == [2, 1]
+    with pytest.raises(UsageError, match="is for TOEFL's text"):
+        read(tmp_path, WORDS, answers=tmp_path / "other")
     (tmp_path / "set.key").write_text("1 a\n2 a\n")
     assert [q.answer for q in read(tmp_path, TOEFL, "set.qst")] == [0, 0]
     got = read(tmp_path, "1. glad\na. sad\nb. happy\nanswer: b\n", "in.txt")

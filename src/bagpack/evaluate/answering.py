@@ -180,10 +180,15 @@ def solve_synonyms(
             "no synonym question has an answer, and other questions' answers are needed for training; "
             'give "answer" in some'
         )
-    if answered.sum() < folds:
-        many = f"{answered.sum()} questions" + ("" if answered.all() else " with an answer")
+    known = int(answered.sum())
+    if known < folds:
+        suffix = "" if answered.all() else " with an answer"
+        if known == 1:
+            raise InputError(
+                f"there is only one synonym question{suffix}; cross-validation needs at least two"
+            )
         raise InputError(
-            f"there are {many}, fewer than the {folds} folds; use --folds {max(int(answered.sum()), 2)}"
+            f"there are {known} questions{suffix}, fewer than the {folds} folds; use --folds {known}"
         )
     preset = get_preset(preset)
     rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from bagpack.errors import UsageError
 from bagpack.tasks.question_texts import RawQuestion, parse_bars, parse_sat, parse_toefl, text_format
 from bagpack.tasks.textfile import TextFile, read_text_file
 from bagpack.tasks.words import Pair, distinct_words
@@ -91,6 +92,10 @@ def read_questions(path: str | Path | TextFile, answers: str | Path | None = Non
     """
     file = path if isinstance(path, TextFile) else read_text_file(path)
     form = text_format(file)
+    if answers is not None and form != "toefl":
+        raise UsageError(
+            f"--answers {answers} is for TOEFL's text; {file.name} has the answers next to the questions"
+        )
     if form == "jsonl":
         raw = list(_parse_json_lines(file))
     elif form == "sat":
