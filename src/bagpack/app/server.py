@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -28,7 +29,7 @@ from bagpack.app.routers import ROUTERS
 from bagpack.app.state import Library, Uploads
 from bagpack.app.teaching import Lesson, TeachSession
 from bagpack.app.workers import WorkerPool
-from bagpack.errors import BagpackError, StoreError
+from bagpack.errors import BagpackError, StoreError, UsageError
 
 ABOUT = (
     "Every page of the explorer has a twin that gives its content as JSON: put `.json` after the page's path. "
@@ -106,9 +107,10 @@ def _status(error: Exception) -> tuple[int, str]:
 
 
 def serve(
-    library: Library, host: str, port: int, names: tuple[str, ...] = (), lesson: Lesson | None = None
-) -> None:
-    """Answer until interrupted."""
+    library: Library, host: str, port: int, names: tuple[str, ...] = (), lesson: Lesson | None = None,
+    ready: Callable[[], object] = lambda: None,
+) -> None:  # fmt: skip
+    """Answer until interrupted; `ready` is called when requests are accepted."""
     import uvicorn
 
     from bagpack.app.connections import BACKLOG, bounded_protocol
@@ -116,8 +118,28 @@ def serve(
     app = create_app(library, host, names, lesson)
     app.state.workers.start()  # before the web server starts any thread
     compile_all()
-    with suppress(KeyboardInterrupt):  # that is how it is meant to end
-        uvicorn.run(
-            app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=2,
-            http=bounded_protocol(library.limits), ws="none", backlog=BACKLOG,
-        )  # fmt: skip
+    config = uvicorn.Config(
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=2,
+        http=bounded_protocol(library.limits), ws="none", backlog=BACKLOG,
+    )  # fmt: skip
+    with bind(host, port) as listener, suppress(KeyboardInterrupt):  # that is how it is meant to end
+        listener.listen(BACKLOG)
+        ready()
+        uvicorn.Server(config).run([listener])
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket at an address; an error if it cannot be used."""
+    opened = None
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        opened = socket.socket(family, socket.SOCK_STREAM)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((host, port))
+    except OSError as error:
+        if opened is not None:
+            opened.close()
+        raise UsageError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another --port or --host"
+        ) from error
+    return opened

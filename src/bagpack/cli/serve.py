@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +34,7 @@ def serve(
     import_server()
     from bagpack.app.limits import Limits
     from bagpack.app.queries import warm_up
+    from bagpack.app.server import bind
     from bagpack.app.server import serve as answer
     from bagpack.app.state import open_library
     from bagpack.corpus.store.corpus import WHERE
@@ -48,11 +48,11 @@ def serve(
         Limits(seconds=seconds, data_seconds=6 * seconds),
         any_store,
     )
-    check_free(host, port)
+    bind(host, port).close()  # an error comes before the work
     warm_up(library)
     path, where, condition = library.source.name.partition(WHERE)
-    show_address(host, port, f"shows {Path(path).name}{where}{condition}")
-    answer(library, host, port, tuple(allow_host or ()))
+    shown = f"shows {Path(path).name}{where}{condition}"
+    answer(library, host, port, tuple(allow_host or ()), ready=lambda: show_address(host, port, shown))
 
 
 def import_server() -> None:
@@ -76,16 +76,3 @@ def show_address(host: str, port: int, what: str, path: str = "") -> str:
     if host not in LOCAL:
         console.print_message("anyone who can reach this machine can read the corpus there", "yellow")
     return address
-
-
-def check_free(host: str, port: int) -> None:
-    """Report an address that cannot be used."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-    except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another --port or --host"
-        ) from error

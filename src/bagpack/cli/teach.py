@@ -21,7 +21,7 @@ from bagpack.cli.option_groups import (
 )
 from bagpack.cli.options import Columns, Port, Store, parse_columns
 from bagpack.cli.progress import work_progress
-from bagpack.cli.serve import check_free, import_server, show_address
+from bagpack.cli.serve import import_server, show_address
 from bagpack.cli.words import check_words
 
 STRATEGIES = ("mix", "uncertainty", "rank", "random")
@@ -67,6 +67,7 @@ def teach(
     import_server()
     from bagpack.app.limits import Limits
     from bagpack.app.queries import warm_up
+    from bagpack.app.server import bind
     from bagpack.app.server import serve as answer
     from bagpack.app.state import Library
     from bagpack.app.teaching import Lesson
@@ -80,7 +81,7 @@ def teach(
     from bagpack.sources import open_source
 
     check_words(search.w1, search.w2)
-    check_free(host, port)
+    bind(host, port).close()  # an error comes before the work
     source = open_source(subcorpus.store(store))
     file = AnswerFile(
         examples, search.label, _user() if annotator is None else annotator, parse_columns(columns)
@@ -103,13 +104,17 @@ def teach(
         warm_up(library)
         for note in teaching.notes:
             console.print_message(note, "dim")
-        address = show_address(host, port, f"asks about pairs and adds the answers to {examples}", "/teach")
-        if sys.stdout.isatty() and not no_browser:
-            import webbrowser
 
-            webbrowser.open(address)
+        def announce() -> None:
+            what = f"asks about pairs and adds the answers to {examples}"
+            address = show_address(host, port, what, "/teach")
+            if sys.stdout.isatty() and not no_browser:
+                import webbrowser
+
+                webbrowser.open(address)
+
         strategy: Strategy = questions  # type: ignore[assignment]  # checked by the option
-        answer(library, host, port, (), Lesson(file, strategy))
+        answer(library, host, port, (), Lesson(file, strategy), announce)
     finally:
         file.close()
 
