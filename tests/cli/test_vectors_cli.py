@@ -196,7 +196,10 @@ def test_check_says_what_evaluate_would(cli, store, write):
          "the label 'none' has 1 pair, fewer than the 10 folds; remove its rows"),
         ("w1\tw2\tscore\ncat\tlion\t1\nlion\tcat\t3\ncat\tnail\t2\n",
          "there are 2 pairs, fewer than the 10 folds; use --folds 2"),
-        ("w1\tw2\tscore\ncat\tlion\t1\n", "there is only one pair; cross-validation needs at least two"),
+        ("w1\tw2\tscore\ncat\tlion\t1\nlion\tcat\t3\n",
+         "there is only one pair; cross-validation needs at least two"),
+        ("w1\tw2\tscore\n" + "".join(f"cat\tw{at}\t2\n" for at in range(10)),
+         "every pair has the rating 2; at least two different ratings are needed"),
         ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\t{'a' if at % 3 else 'b'}\n" for at in range(30)),
          ""),
     ):  # fmt: skip
@@ -214,6 +217,11 @@ def test_check_says_what_evaluate_would(cli, store, write):
             reported.partition(";")[0]
             in json.loads(cli("check", store, data, "--json").out)["not_for_evaluate"]
         )
+    equal = write("equal.tsv", "w1\tw2\tscore\ncat\tlion\t2\ncat\tnail\t2\n")
+    other = write("other.tsv", "w1\tw2\tscore\nlion\tnail\t1\n")
+    for args in ("evaluate", "--test", other), ("train", "--no-scores", "--out", equal.with_name("m.model")):
+        refused = cli(args[0], store, equal, *args[1:])
+        assert refused.code == 1 and "every pair has the rating 2;" in refused.err
     renamed = write("data.tsv", "w1\tw2\trel\n" + "".join(f"cat\tw{at}\t{at % 2}\n" for at in range(20)))
     assert "evaluate cannot" not in cli("check", store, renamed, "--columns", "label=rel").out
 

@@ -122,7 +122,8 @@ def test_the_first_ranking_of_a_fixed_word_is_that_of_the_result(models, source,
 
 
 def test_what_has_no_background(cli, store, write, tmp_path):
-    ratings = write("ratings.tsv", "w1\tw2\trating\n" + "".join(f"{a}\t{b}\t3\n" for a, b, _ in TRAINED[:9]))
+    rows = "".join(f"{a}\t{b}\t{at}\n" for at, (a, b, _) in enumerate(TRAINED[:9]))
+    ratings = write("ratings.tsv", "w1\tw2\trating\n" + rows)
     out = tmp_path / "m.model"
     for data, source, number, said in (
         (ratings, store, 20, "--background is for labels, and this data set holds ratings"),

@@ -38,7 +38,7 @@ from bagpack.learn.fitting import SvmSettings
 from bagpack.learn.presets import get_preset
 from bagpack.parallel import Progress
 from bagpack.tasks import Dataset, read_dataset
-from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
+from bagpack.tasks.oddities import equal_ratings, similar_labels, similar_labels_sentence
 from bagpack.vectors.matrix import BlockMatrix
 
 STRONGEST = 12
@@ -142,6 +142,9 @@ def load_rows(
             raise InputError(f"{path} holds {data.kind} and {test} {other.kind}; both must hold the same")
         n_train = len(data)
         data = join(data, other)
+    learned = data.scores[:n_train]
+    if learned.size and learned.min() == learned.max():
+        raise InputError(equal_ratings(learned[0]))
     matrix = matrix_of(source, data.pairs, counting, progress)
     if options.counts is not None:
         matrix = with_engine_counts(matrix, options.counts, progress)

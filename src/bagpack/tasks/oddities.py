@@ -88,6 +88,11 @@ def too_few_pairs(pairs: int, folds: int) -> str:
     return f"there are {pairs} pairs, fewer than the {folds} folds; use --folds {pairs}"
 
 
+def equal_ratings(rating: float) -> str:
+    """What to do about ratings that are all equal."""
+    return f"every pair has the rating {rating:g}; at least two different ratings are needed"
+
+
 def why_not_evaluated(
     file: TextFile, listed: PairList, columns: Mapping[str, str] | None = None, task: Kind | None = None
 ) -> str:
@@ -98,6 +103,8 @@ def why_not_evaluated(
         except InputError as error:
             return str(error)
     if listed.kind != "relations":
+        if listed.scores.min() == listed.scores.max():
+            return equal_ratings(listed.scores[0])
         pairs = len({tuple(sorted(pair)) for pair in listed.pairs})
         return too_few_pairs(pairs, FOLDS) if pairs < FOLDS else ""
     if len(listed.label_counts) == 1:
