@@ -77,6 +77,12 @@ def test_the_commands(cli, store, examples, write, tmp_path):
         done = cli("export", checked, "--out", tmp_path / name)
         assert done.code == 0 and done.err.endswith(": 1 pair\n1 pair excluded, labelled no\n"), done.err
     assert (tmp_path / "a.tsv").read_text() == "w1\tw2\tlabel\tsentence\noak\ttree\thypernym\tAn oak.\n"
+    row = "oak\ttree\thypernym\n"
+    twice = write("twice.tsv", f"w1\tw2\tlabel\n{3 * row}leaf\ttree\tpart\n" + 2 * "sea\ttree\tno\n")
+    for name, written in (("a.ttl", "equal relations are written once"), ("a.csv", "all rows are written")):
+        done = cli("export", twice, "--out", tmp_path / name, "--overwrite")
+        said = f": 2 pairs\n2 rows repeat a pair; {written}\n1 pair excluded, labelled no\n"
+        assert done.code == 0 and done.err.endswith(said), done.err
     own = cli("export", checked, "--out", checked, "--overwrite")
     assert own.code == 2
     plain = write("plain.tsv", "w1\tw2\nleaf\ttree\n")

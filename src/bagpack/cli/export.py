@@ -41,6 +41,7 @@ def export(
     from bagpack.files import check_not_read
     from bagpack.find.examples import NO_LABELS, UNNAMED
     from bagpack.find.export import check_thesaurus, write_thesaurus
+    from bagpack.report.screens.matrix import rows_repeat
     from bagpack.tasks import read_pairs
 
     check_not_read(out, pairs)
@@ -56,11 +57,18 @@ def export(
         }
         for at, ((w1, w2), own) in enumerate(zip(listed.pairs, labels, strict=True))
     ]
-    negative = [row["label"] for row in rows if row["label"].lower() in NO_LABELS]
-    if len(negative) == len(rows):
+    negative = [row["label"].lower() in NO_LABELS for row in rows]
+    if all(negative):
         raise InputError(f"{pairs} has no pair to write: all of them are labelled {rows[0]['label']}")
-    number = write_thesaurus(out, rows, base=base, lang=lang, skos=skos)
-    console.print_about(out, console.many(number, "pair"))
-    if negative:
-        excluded = console.many(len(negative), "pair")
-        console.print_message(f"{excluded} excluded, labelled {', '.join(sorted(set(negative)))}")
+    written = write_thesaurus(out, rows, base=base, lang=lang, skos=skos)
+    distinct, excluded = (
+        len({pair for pair, own in zip(listed.pairs, negative, strict=True) if own is no})
+        for no in (False, True)
+    )
+    console.print_about(out, console.many(distinct, "pair"))
+    if repeated := written - distinct:
+        kept = "equal relations are written once" if out.suffix.lower() == ".ttl" else "all rows are written"
+        console.print_message(f"{rows_repeat(repeated)} a pair; {kept}")
+    if excluded:
+        named = sorted({row["label"] for row, no in zip(rows, negative, strict=True) if no})
+        console.print_message(f"{console.many(excluded, 'pair')} excluded, labelled {', '.join(named)}")
