@@ -113,8 +113,11 @@ def test_a_pattern_that_groups_share_does_not_name_them_first(tmp_path):
 def test_words_that_cannot_be_grouped(source, tmp_path):
     with pytest.raises(InputError, match="does not contain 'unicorn'"):
         group_relations(source, "unicorn")
-    with pytest.raises(InputError, match="nothing to group"):
-        group_relations(make_store(tmp_path, [["one", "two", "three"]]), "two")
+    few = make_store(tmp_path, [["the", "cat", "sat"]])
+    with pytest.raises(InputError, match="nothing to group; give a more frequent word"):
+        group_relations(few, "cat")
+    with pytest.raises(InputError, match="nothing to group; give a content word, such as a noun"):
+        group_relations(few, "the")
     with pytest.raises(UsageError, match="--groups must be at least 1, not 0"):
         group_relations(source, "the", groups=0)
 

@@ -15,6 +15,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.function_words import is_content_word
 from bagpack.errors import InputError, UsageError
 from bagpack.explain.keyness import CHANCE, log_likelihood
 from bagpack.find.vocabulary import corpus_of, corpus_vocabulary
@@ -114,7 +115,7 @@ def group_relations(
     if not len(matrix):
         raise InputError(
             f"{word!r} co-occurs with no word {LEAST} times and more often than chance, so there is nothing to group; "
-            f"give a more frequent word"
+            f"{_better_word(corpus_of(source), target)}"
         )
     rows = _weighted(matrix)
     labels = _clusters(rows, groups)
@@ -122,6 +123,13 @@ def group_relations(
     found = [_group(source, matrix, rows, np.flatnonzero(labels == k), mean) for k in np.unique(labels)]
     found.sort(key=lambda group: (-len(group.words), -group.words[0].together, group.words[0].word))
     return Relations(word, len(matrix), tuple(found))
+
+
+def _better_word(corpus: Corpus, target: Target) -> str:
+    """Which word to ask for instead of one that has no collocates."""
+    if is_content_word(corpus, corpus.lexicon.keys.find(target.words)).any():
+        return "give a more frequent word"
+    return "give a content word, such as a noun"
 
 
 def _neighbours(source: ContextSource, target: Target, most: int, settings: CountSettings) -> list[str]:
