@@ -31,6 +31,15 @@ def clean(text: str) -> str:
     return _CONTROLS.sub(_visible, text)
 
 
+def one_line(text: str) -> str:
+    r"""The text with tabs and line breaks as visible signs too, as in a cell of a table.
+
+    >>> one_line("a\tb")
+    'a␉b'
+    """
+    return re.sub(r"[\t\r\n]", _visible, text)
+
+
 def _visible(found: re.Match[str]) -> str:
     code = ord(found[0])
     return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"

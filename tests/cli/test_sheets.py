@@ -103,6 +103,17 @@ def test_predictions_as_a_table(cli, shop, data, tmp_path):
     assert data.read_text() == PAIRS
 
 
+def test_labels_that_differ_in_a_tab_have_columns_of_their_own(cli, shop, write, tmp_path):
+    pairs = [line.split("\t")[:2] for line in PAIRS.splitlines()[1:]]
+    rows = [[*pair, ("a b", "a\tb")[at % 2]] for at, pair in enumerate(pairs)]
+    data = write("relations.csv", table_text([["w1", "w2", "label"], *rows], ","))
+    model = tmp_path / "m.model"
+    assert cli("train", shop, data, "--out", model, "-b", 4, "-j", 1, "--no-scores").code == 0
+    header, *predicted = [line.split("\t") for line in cli("predict", model, data).out.splitlines()]
+    assert header[4:6] == ["a␉b", "a b"] and {row[2] for row in predicted} <= {*header[4:6], ""}
+    assert "a\tb" in json.loads(cli("predict", model, data, "--json").out)[0]
+
+
 def test_picks_as_a_table_next_to_the_answers(cli, shop, tmp_path, write):
     asked = [
         {"stem": ["cat", "lion"], "choice": [["hammer", "nail"], ["lion", "cat"]], "answer": 1},

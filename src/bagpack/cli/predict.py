@@ -53,6 +53,10 @@ def predict(
     if output.json:
         console.print_json([dict(zip(map(str, header), row, strict=True)) for row in rows])
         return
+    header = [console.one_line(str(name)) for name in header]
+    for row in rows:
+        if isinstance(row[2], str):  # a label, which is the name of a column too
+            row[2] = console.one_line(row[2])
     if out is None:
         console.write(table_text([header, *rows]))
     else:
