@@ -94,6 +94,7 @@ def test_one_positive_is_enough(source):
     trained = train_on_examples(source, Examples("part", tuple(GIVEN[:1])))
     assert trained.model.label_scores(GIVEN[:1])[0, trained.model.classes.index("part")] > 0
     assert "too few for probabilities" in trained.notes[-1]
+    assert "probabilities refer to" not in " ".join(trained.notes)
     found = find_pairs(source, trained.model, top=3, sentences=False)
     assert [row.probability for row in found] == [None] * 3
 

@@ -75,10 +75,8 @@ class Trained:
             given += f" and {negatives:,} of other pairs"
         notes = [f"trained on {given}"]
         if self.drawn:
-            notes.append(
-                f"negatives: {len(self.drawn):,} co-occurring pairs drawn (seed {self.seed}); probabilities refer to "
-                f"this mix"
-            )
+            mix = "" if self.model.calibration is None else "; probabilities refer to this mix"
+            notes.append(f"negatives: {len(self.drawn):,} co-occurring pairs drawn (seed {self.seed}){mix}")
         if self.model.calibration is None:
             notes.append("one example is too few for probabilities, so pairs are ranked by the model's score")
         if self.unknown:
