@@ -54,8 +54,12 @@ def test_what_was_drawn_is_said(source):
     assert "trained on 10 examples of part" in trained.notes[0]
     assert "negatives: 50 co-occurring pairs drawn (seed 3)" in trained.notes[1]
     assert trained.notes[2].endswith("unicorn, horn")
-    given = train_on_examples(source, Examples("part", tuple(GIVEN), (("kinda01", "kindb01"),)), negatives=0)
-    assert given.notes == ["trained on 10 examples of part and 1 of other pairs"]
+    lost = ("unicorn", "horn")
+    examples = Examples("part", (*GIVEN, lost), (("kinda01", "kindb01"),), with_other_labels=(GIVEN[0], lost))
+    assert train_on_examples(source, examples, negatives=0).notes[:2] == [
+        "trained on 10 examples of part and 1 of other pairs",
+        "1 pair has the label part and another one; it counts as part",
+    ]
 
 
 def test_examples_with_and_without_labels(write):
@@ -69,6 +73,7 @@ def test_examples_with_and_without_labels(write):
     several = write("c.tsv", "w1\tw2\tlabel\nleaf\ttree\tpart\nleaf\ttree\tpiece\noak\ttree\tkind\n")
     chosen = read_examples(several, "part")
     assert (chosen.positives, chosen.negatives) == ((("leaf", "tree"),), (("oak", "tree"),))
+    assert chosen.with_other_labels == (("leaf", "tree"),)
     with pytest.raises(UsageError, match="3 labels; choose the one to find with --label: kind, part, piece"):
         read_examples(several)
     with pytest.raises(UsageError, match=r"no label 'parts'; did you mean part"):

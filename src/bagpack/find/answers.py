@@ -157,7 +157,7 @@ class AnswerFile:
         """The file's pairs as examples of the relation that is taught."""
         positives = tuple(pair for pair, label in self._labels.items() if label == self.label)
         negatives = tuple(pair for pair, label in self._labels.items() if label != self.label)
-        return Examples(self.label, positives, negatives, str(self.path))
+        return Examples(self.label, positives, negatives, str(self.path), self._with_other_labels)
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -175,7 +175,8 @@ class AnswerFile:
         target = mapped.get("label") or next(
             (names[name] for name in (*LABELS, *RELATIONS) if name in names), None
         )
-        self.label = read_examples(self.path, self._wanted or _taught(table, target), self._columns).label
+        given = read_examples(self.path, self._wanted or _taught(table, target), self._columns)
+        self.label, self._with_other_labels = given.label, given.with_other_labels
         self._w1, self._w2, self._label, self._table = where.first, where.second, target or "label", table
         self._missing = [name for name in (self._label, ANNOTATOR, TIME) if name not in table.header]
         if self._missing and not os.access(self.path.parent, os.W_OK):

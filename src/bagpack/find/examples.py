@@ -22,12 +22,16 @@ UNNAMED = "yes"  # the label of pairs whose file has none
 
 @dataclass(frozen=True)
 class Examples:
-    """Pairs that are in a relation (``positives``) and pairs that are not (``negatives``)."""
+    """Pairs that are in a relation (``positives``) and pairs that are not (``negatives``).
+
+    ``with_other_labels`` are the positives that have another label in another row.
+    """
 
     label: str
     positives: tuple[Pair, ...]
     negatives: tuple[Pair, ...] = ()
     path: str = ""
+    with_other_labels: tuple[Pair, ...] = ()
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -73,8 +77,11 @@ def make_examples(
             f"{where} has no label {label!r}; {did_you_mean(label, names)}it has {shown or 'none'}"
         )
     positives = dict.fromkeys(pair for pair, name in given if name == label)
-    negatives = dict.fromkeys(pair for pair, name in given if name != label and pair not in positives)
-    return Examples(label, tuple(positives), tuple(negatives), path)
+    others = dict.fromkeys(pair for pair, name in given if name != label)
+    negatives = tuple(pair for pair in others if pair not in positives)
+    return Examples(
+        label, tuple(positives), negatives, path, tuple(pair for pair in others if pair in positives)
+    )
 
 
 def read_examples(

@@ -74,6 +74,11 @@ class Trained:
         if negatives:
             given += f" and {negatives:,} of other pairs"
         notes = [f"trained on {given}"]
+        if several := len(self.examples.with_other_labels):
+            have, count = (
+                ("1 pair has", "it counts") if several == 1 else (f"{several:,} pairs have", "they count")
+            )
+            notes.append(f"{have} the label {self.label} and another one; {count} as {self.label}")
         if self.drawn:
             mix = "" if self.model.calibration is None else "; probabilities refer to this mix"
             notes.append(f"negatives: {len(self.drawn):,} co-occurring pairs drawn (seed {self.seed}){mix}")
@@ -193,7 +198,12 @@ def _usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[
     def known(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         return tuple((w1, w2) for w1, w2 in pairs if target[w1] is not None and target[w2] is not None)
 
-    usable = replace(examples, positives=known(examples.positives), negatives=known(examples.negatives))
+    usable = replace(
+        examples,
+        positives=known(examples.positives),
+        negatives=known(examples.negatives),
+        with_other_labels=known(examples.with_other_labels),
+    )
     if not usable.positives:
         shown = ", ".join(unknown[:5])
         raise InputError(
