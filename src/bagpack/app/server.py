@@ -71,8 +71,8 @@ def create_app(
         app.add_exception_handler(error, error_response)
     # From the innermost to the outermost.
     app.add_middleware(DisconnectMiddleware)
-    app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.transfer_seconds)
     app.add_middleware(OriginMiddleware, names=own_names(host, names), anywhere=host in ANYWHERE)
+    app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.transfer_seconds)
     app.add_middleware(ErrorMiddleware, respond=error_response)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(SecurityHeadersMiddleware)
