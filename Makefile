@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TEST_ARGS ?=
+# The tests start hundreds of processes, each of which would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup demo check quick test pytest test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
