@@ -20,7 +20,7 @@ def common(
     """An option that `--help` describes.
 
     ``values`` complete in the shell; with ``only``, any other value is an error that suggests the nearest one. A value
-    that ends in a colon (``group:``) stands for all that begin with it. ``least`` and ``most`` are bounds of a number.
+    that ends in a colon (``group:``) allows all that begin with it. ``least`` and ``most`` are bounds of a number.
     """
     if values:
         more["autocompletion"] = _completer(values)
