@@ -64,6 +64,15 @@ def test_an_unknown_word_and_an_unknown_attribute(corpus):
         count_by(corpus, ["cat"], "year:x")
 
 
+def test_a_corpus_without_attributes_says_how_to_get_some(tmp_path):
+    (tmp_path / "a.txt").write_text("The cat sees the dog.\n")
+    plain = index_corpus([str(tmp_path / "a.txt")], tmp_path / "s").corpus
+    with pytest.raises(
+        UsageError, match=r"its documents have none; index text with attributes, .* \(--metadata\)"
+    ):
+        count_by(plain, ["cat"], "year")
+
+
 def test_pairs_that_differ(corpus):
     from scipy.stats import chi2_contingency
 
