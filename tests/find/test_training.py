@@ -84,6 +84,12 @@ def test_examples_with_and_without_labels(write):
     ):
         read_examples(written)
     assert read_examples(written, "part").negatives == (("oak", "tree"), ("sea", "tree"))
+    with pytest.raises(
+        InputError, match=r"f\.tsv has ratings \(column rating\) but no labels, .* add a column label"
+    ):
+        read_examples(write("f.tsv", "w1\tw2\tRating\nleaf\ttree\t5\n"))
+    found = write("g.tsv", "w1\tw2\tprobability\tscore\nleaf\ttree\t0.9\t1.2\n")  # as `find` writes it
+    assert read_examples(found).positives == (("leaf", "tree"),)
     with pytest.raises(InputError, match="no positive example"):
         read_examples(write("d.tsv", "w1\tw2\tlabel\nsea\ttree\tno\n"))
 

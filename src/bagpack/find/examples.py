@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bagpack.errors import InputError, UsageError, did_you_mean
-from bagpack.tasks.columns import LABELS, RELATIONS, plain
+from bagpack.tasks.columns import LABELS, RELATIONS, SCORES, plain
 from bagpack.tasks.dataset import read_dataset
 from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.tasks.pairs import read_pairs
@@ -95,5 +95,11 @@ def read_examples(
     if "label" in mapped or names & {*LABELS, *RELATIONS}:
         data = read_dataset(file, "relations", columns)
         return make_examples(data.pairs, data.labels, label, data.path)
+    scores = next((name for name in header.header if plain(name) in SCORES), None)
+    if scores is not None and "probability" not in names:  # a table that `find` wrote has both
+        raise InputError(
+            f"{file.name} has ratings (column {scores}) but no labels, so it does not say which pairs are in the "
+            f"relation; add a column label, or keep only those pairs and remove the ratings"
+        )
     listed = read_pairs(file, columns)
     return Examples(label or UNNAMED, tuple(dict.fromkeys(listed.pairs)), (), listed.path)
