@@ -94,7 +94,7 @@ def test_relations(relations):
         "Suspicious labels",
         "Expected calibration error: 3.0 points",
         "To be right in 90 % of its answers, the model answers 70 % of the pairs (probability at least 0.62); 91.0 %",
-        "Do I need more pairs? Yes, more pairs would help: doubling the training rows from 3,000 to 6,000 changed "
+        "Do I need more pairs? More pairs would help: doubling the training rows from 3,000 to 6,000 changed "
         "F1 macro by +2.1 points (95 % interval +0.8 to +3.4), and doubling them again would add about 1.5 points.",
     ]:
         assert expected in words, expected
@@ -264,7 +264,7 @@ def test_the_terminal_shows_the_same(relations, ratings, questions):
         "lion – cat",
         "2 labels are suspicious",
         "To be right in 90 % of its answers",
-        "Yes, more pairs would help",
+        "More pairs would help",
     ]:
         assert expected in text, expected
     text = terminal(ratings)
@@ -368,9 +368,9 @@ def test_pairs_of_a_cell_and_mistakes_are_bounded_and_the_rest_is_reported(relat
 @pytest.mark.parametrize(
     ("gain", "low", "coming", "answer"),
     [
-        (0.05, 0.01, 0.03, "Yes, more pairs would help"),
-        (0.02, -0.01, 0.01, "Perhaps; the gain is within chance"),
-        (0.004, 0.001, 0.002, "Probably not"),
+        (0.05, 0.01, 0.03, "More pairs would help"),
+        (0.02, -0.01, 0.01, "More pairs may help, but the gain is within chance: "),
+        (0.004, 0.001, 0.002, "More pairs would probably not help: "),
     ],
 )
 def test_whether_more_pairs_help(relations, gain, low, coming, answer):

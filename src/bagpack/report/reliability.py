@@ -62,11 +62,11 @@ def curve_sentence(result: EvaluationResult) -> str:
     unit = " points" if wording.metric_info(metric).percent else ""
     low = gain.get("low")
     if low is not None and low > 0 and coming >= WORTH:
-        answer = "Yes, more pairs would help"
+        answer = "More pairs would help"
     elif coming < WORTH:
-        answer = "Probably not"
+        answer = "More pairs would probably not help"
     else:
-        answer = "Perhaps; the gain is within chance"
+        answer = "More pairs may help, but the gain is within chance"
     changed = wording.show_score(difference, metric, signed=True)
     interval = wording.show_difference_interval(low, gain.get("high"), metric)
     expected = wording.show_score(coming, metric)
