@@ -230,7 +230,10 @@ def _single_pairs(result: EvaluationResult) -> list[RenderableType]:
     if wrong:
         ratings = result["kind"] == "ratings"
         title = "Largest errors" if ratings else f"Surest mistakes (of {len(wrong):,})"
-        columns = ["label", "predicted", "error" if ratings else "probability", "seen"]
+        columns = [
+            *(("rating", "predicted", "error") if ratings else ("label", "predicted", "probability")),
+            "seen",
+        ]
         table = _table(title, columns, "pair")
         for i in wrong[:_MISTAKES]:
             pair = show_pair(rows[i])
