@@ -283,6 +283,17 @@ def test_workers_fit_into_the_memory():
     assert 1 <= workers_within(2 << 30, 64) < 8
 
 
+def test_workers_that_the_memory_does_not_allow_are_reported(tmp_path, write):
+    said = []
+    text = write("a.txt", "A cat sleeps.\n" * 100)
+    index_corpus([text], tmp_path / "s", jobs=1, memory=600 << 20, part_bytes=500, notice=said.append)
+    assert said == []  # one worker was asked for
+    index_corpus([text], tmp_path / "t", jobs=8, memory=600 << 20, notice=said.append)
+    assert said == []  # there is work for one only
+    index_corpus([text], tmp_path / "u", jobs=3, memory=600 << 20, part_bytes=500, notice=said.append)
+    assert said == ["--memory allows 1 of 3 workers; --memory 2G allows all of them"]
+
+
 def test_a_worker_that_compiles_is_reported_once(tmp_path):
     said = []
     with parts._watched(tmp_path, {}, 0, parts.Reporting(lambda tokens, size: None, None, said.append)):

@@ -16,7 +16,14 @@ from typing import Any
 from bagpack.artefacts import discard
 from bagpack.corpus.build.append import append_to
 from bagpack.corpus.build.describe import make_manifest, shard_entry
-from bagpack.corpus.build.parts import FinishedPlan, Progress, Reporting, build_parts, workers_within
+from bagpack.corpus.build.parts import (
+    FinishedPlan,
+    Progress,
+    Reporting,
+    build_parts,
+    limited_by_memory,
+    workers_within,
+)
 from bagpack.corpus.build.plan import Plan
 from bagpack.corpus.build.workdir import (
     check_finished,
@@ -129,7 +136,19 @@ def index_corpus(
     names = [os.fspath(name) for name in sources]
     # A cluster has as many workers as were started; the bound is on the memory of this machine.
     allowed = workers_within(memory, jobs) if on_one_machine() else jobs
-    report = Reporting(progress, planned, notice or (lambda text: None))
+    notice = notice or (lambda text: None)
+
+    def begin(plan: Plan) -> None:
+        if (
+            jobs is not None
+            and on_one_machine()
+            and (text := limited_by_memory(memory, jobs, len(plan.parts)))
+        ):
+            notice(text)
+        if planned:
+            planned(plan)
+
+    report = Reporting(progress, begin, notice)
     before = 0
     if append:
         made, before = append_to(

@@ -25,6 +25,7 @@ from bagpack.parallel import core_count, delayed, on_one_machine, run, run_until
 
 WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
 WORKER_TOKEN = 12  # bytes a token of the shard in the making: raw ids while they grow, postings
+WORKER = WORKER_BASE + WORKER_TOKEN * SHARD_TOKENS  # bytes, at most
 MOST_THREADS = 4  # more of them would often wait for the interpreter's lock
 POLL = 0.2  # seconds between two looks at the progress of the workers
 
@@ -36,7 +37,7 @@ class Reporting:
     """Callbacks for the progress, the plan and messages."""
 
     progress: Progress | None
-    planned: Callable[[Plan], None] | None
+    planned: Callable[[Plan], None]
     notice: Callable[[str], None]
 
 
@@ -73,8 +74,21 @@ def workers_within(memory: int, jobs: int | None) -> int | None:
     if jobs is None:
         return None
     wanted = core_count() if jobs < 0 else jobs
-    allowed = max(1, memory // (WORKER_BASE + WORKER_TOKEN * SHARD_TOKENS))
-    return min(wanted, allowed)
+    return min(wanted, max(1, memory // WORKER))
+
+
+def limited_by_memory(memory: int, jobs: int, parts: int) -> str:
+    """A message if the memory bound allows fewer workers than cores (or jobs) and parts; else nothing.
+
+    >>> limited_by_memory(2 << 30, jobs=16, parts=100)
+    '--memory allows 3 of 16 workers; --memory 10G allows all of them'
+    """
+    wanted = min(core_count() if jobs < 0 else jobs, parts)
+    allowed = max(1, memory // WORKER)
+    if wanted <= allowed:
+        return ""
+    needed = -(-wanted * WORKER >> 30)  # rounded up
+    return f"--memory allows {allowed} of {wanted} workers; --memory {needed}G allows all of them"
 
 
 def build_parts(
@@ -92,8 +106,7 @@ def build_parts(
         if reports and not any(kept.values()):
             raise begun_otherwise(work, ["sources"])
         planned = True
-        if report.planned:
-            report.planned(plan)
+        report.planned(plan)
         workers = _workers(jobs, sum(not report for report in kept.values()))
         threads = _in_threads((part for part in plan.parts if not kept[part.number]), workers)
         done, read = _run(work, plan, finished, kept, workers, report, threads)
