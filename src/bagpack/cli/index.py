@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bagpack.corpus.store.manifest import LeftOut
 
 SHOWN_FILES = 10
+RATED = 1_000_000  # tokens; with fewer, most of the time is spent on starting
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -136,8 +137,8 @@ def _summarise(facts: dict[str, Any], seconds: float, read: int) -> None:
     counts = ", ".join(console.many(facts[f"{name}s"], name) for name in names)
     console.print_about(facts["path"], f"{counts}; {console.show_size(facts['bytes'])} on disk")
     if read:
-        rate = f"{read / max(seconds, 1e-9):,.0f} per second"
-        console.print_message(f"{console.many(read, 'token')} in {console.show_time(seconds)} ({rate})")
+        rate = f" ({read / seconds:,.0f} per second)" if read >= RATED else ""
+        console.print_message(f"{console.many(read, 'token')} in {console.show_time(seconds)}{rate}")
 
 
 SKIPPED = {
