@@ -282,15 +282,16 @@ def test_what_is_no_snippet_corpus(case, tmp_path):
         SnippetCorpus.open(path)
 
 
-def test_what_is_no_snippet_corpus_is_left_alone(text, tmp_path):
+@pytest.mark.parametrize("name, content", [("notes.txt", "mine"), ("manifest.json", "[1]"), ("manifest.json", "{")])
+def test_what_is_no_snippet_corpus_is_left_alone(name, content, text, tmp_path):
     build_engine(str(tmp_path / "index"), [text(["cat lion"])], jobs=1)
     url, other = f"tantivy:{tmp_path / 'index'}", tmp_path / "mine"
     other.mkdir()
-    (other / "notes.txt").write_text("mine")
+    (other / name).write_text(content)
     for overwrite in (False, True):
         with pytest.raises(StoreError, match="is not a BagPack snippet corpus, so it is not replaced"):
             fetch_snippets([("cat", "lion")], url, other, cache=tmp_path / "c", overwrite=overwrite)
-    assert (other / "notes.txt").read_text() == "mine"
+    assert (other / name).read_text() == content
     with pytest.raises(UsageError, match="no pairs"):
         fetch_snippets([], url, tmp_path / "none.bps", cache=tmp_path / "c")
 

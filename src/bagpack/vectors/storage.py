@@ -18,6 +18,7 @@ from bagpack.artefacts import (
     damaged_files,
     member,
     new_directory,
+    read_document,
     read_sealed,
     read_unreplaced,
     write_sealed,
@@ -109,12 +110,7 @@ def check_place(path: Path) -> None:
 
 def is_matrix(path: Path) -> bool:
     """Whether a matrix, intact or damaged, is at a path."""
-    manifest = path / "manifest.json"
-    try:
-        found = read_json(manifest) if manifest.is_file() else None
-    except StoreError:
-        return False
-    return isinstance(found, dict) and found.get("kind") == KIND
+    return read_document(path / "manifest.json").get("kind") == KIND
 
 
 def _write(matrix: BlockMatrix, directory: Path) -> None:

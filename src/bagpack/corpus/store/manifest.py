@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bagpack.artefacts import member, read_sealed, recover_replaced
+from bagpack.artefacts import member, read_document, read_sealed, recover_replaced
 from bagpack.corpus.store.format import FORMAT_VERSION
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import StoreError
@@ -43,11 +43,8 @@ class LeftOut(NamedTuple):
 
 def is_store(path: Path) -> bool:
     """Whether the directory at a path is a corpus store, whole or damaged: it may be replaced by another one."""
-    try:
-        manifest = read_json(path / MANIFEST)
-    except StoreError:
-        return False
-    return isinstance(manifest, dict) and manifest.get("kind") == KIND and "format_version" in manifest
+    manifest = read_document(path / MANIFEST)
+    return manifest.get("kind") == KIND and "format_version" in manifest
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import check_replaceable, new_directory
+from bagpack.artefacts import check_replaceable, new_directory, read_document
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
@@ -23,7 +23,7 @@ from bagpack.engines.snippets.assemble import Assembler, write_vertical
 from bagpack.engines.snippets.corpus import FORMAT_VERSION, KIND, ROLES, SnippetCorpus
 from bagpack.engines.snippets.refetch import Wanted, holds_already, shown_forms
 from bagpack.errors import UsageError
-from bagpack.files import digest, read_json, write_bytes, write_json
+from bagpack.files import digest, write_bytes, write_json
 from bagpack.tasks.words import Pair, unordered_pairs
 
 
@@ -118,8 +118,7 @@ def check_budget(address: Address, policy: RequestPolicy) -> None:
 
 
 def _is_snippets(path: Path) -> bool:
-    manifest = path / "manifest.json"
-    return manifest.exists() and read_json(manifest).get("kind") == KIND
+    return read_document(path / "manifest.json").get("kind") == KIND
 
 
 def _write(
