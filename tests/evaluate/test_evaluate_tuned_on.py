@@ -13,7 +13,7 @@ FERRETTI = [("serve", "plate"), ("serve", "restaurant")]
 
 def test_the_data_sets_are_recognised_by_their_pairs():
     assert tuned_on("modern", PADO) == "Padó 2007"
-    assert tuned_on("modern:cost=10", [pair[::-1] for pair in FERRETTI]) == "Ferretti et al. 2001"
+    assert tuned_on("modern", [pair[::-1] for pair in FERRETTI]) == "Ferretti et al. 2001"
     assert tuned_on("modern", [*PADO, ("cat", "animal"), ("oak", "tree")]) == "Padó 2007"  # half of them
     assert tuned_on("modern", [*PADO, *[(f"a{i}", "b") for i in range(5)]]) is None
     assert tuned_on("paper", PADO) is None

@@ -53,7 +53,7 @@ def _checker(name: str, values: Values) -> Callable[[str | None], str | None]:
         if value is not None and not any(
             value != one and value.startswith(one) if one.endswith(":") else value == one for one in known
         ):
-            shown = [f"{one}COLUMN" if one == "group:" else one for one in known if one != "modern:"]
+            shown = [f"{one}COLUMN" if one == "group:" else one for one in known]
             raise UsageError(
                 f"{name} {value} is unknown; {did_you_mean(value, shown)}choose one of {', '.join(shown)}"
             )

@@ -15,7 +15,7 @@ from bagpack.errors import UsageError
 def _presets() -> list[str]:
     from bagpack.learn.presets import PRESETS
 
-    return [*PRESETS, "modern:"]  # modern:SWITCH=VALUE,…
+    return [name for name, preset in PRESETS.items() if "v12" in preset.conditions]  # the baseline has none
 
 
 def _page(path: Path | None) -> Path | None:

@@ -36,7 +36,7 @@ def _known() -> dict[str, dict[str, frozenset[str]]]:
 def tuned_on(preset: str, pairs: Iterable[tuple[str, str]]) -> str | None:
     """The name of the data set that these pairs are from, if the preset was chosen on it."""
     found = {checksum(w1, w2) for w1, w2 in pairs}
-    for name, known in _known().get(preset.partition(":")[0], {}).items():
+    for name, known in _known().get(preset, {}).items():
         if found and len(found & known) >= SHARE * len(found):
             return name
     return None
