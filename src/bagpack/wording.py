@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeGuard
 
 from bagpack.names import COSINE, DIFFERENCE, PRODUCT, STATISTICS, parse_feature
 
@@ -181,21 +181,6 @@ def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
     return f"{count:,}×"
 
 
-T = TypeVar("T")
-
-
-def join_words(items: Sequence[Sequence[T]], between: Sequence[T], last: Sequence[T]) -> list[Sequence[T]]:
-    """Items with commas and a word before the last; all of them are sequences, such as strings.
-
-    >>> "".join(join_words(["a", "b", "c"], ", ", " and "))
-    'a, b and c'
-    """
-    found: list[Sequence[T]] = []
-    for number, item in enumerate(items):
-        found += [*([last if number == len(items) - 1 else between] if number else []), item]
-    return found
-
-
 def first_words(text: str, most: int) -> str:
     """The beginning of a text, at most ``most`` characters of it, cut between words.
 
@@ -310,7 +295,7 @@ def metric_label(name: str, left_out: Sequence[str] = (), unit: bool = True) -> 
     return label + (show_unit(name) if unit else "")
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether there is a finite number to show."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -321,7 +306,7 @@ def show_score(value: float | None, metric: str, signed: bool = False) -> str:
     >>> show_score(0.8431, "accuracy"), show_score(0.598, "spearman"), show_score(None, "auc")
     ('84.3', '0.598', '–')
     """
-    if value is None or not is_number(value):
+    if not is_number(value):
         return "–"
     sign = "+" if signed else ""
     text = f"{100 * value:{sign}.1f}" if metric_info(metric).percent else f"{value:{sign}.3f}"
@@ -333,7 +318,7 @@ def inside(low: float | None, high: float | None, metric: str) -> tuple[float, f
 
     Mean ± t·s/√k over few folds may reach past what a share or a correlation can be.
     """
-    if low is None or high is None or not is_number(low) or not is_number(high):
+    if not is_number(low) or not is_number(high):
         return None
     known = metric_info(metric)
     return max(low, known.least), min(high, known.most)
@@ -357,7 +342,7 @@ def show_difference_interval(low: float | None, high: float | None, metric: str)
     >>> show_difference_interval(-0.246, -0.121, "accuracy"), show_difference_interval(-0.167, 0.021, "auc")
     ('−24.6 to −12.1', '−16.7 to +2.1')
     """
-    if low is None or high is None or not is_number(low) or not is_number(high):
+    if not is_number(low) or not is_number(high):
         return ""
     return f"{show_score(low, metric, signed=True)} to {show_score(high, metric, signed=True)}"
 
@@ -386,7 +371,7 @@ def show_share(part: int | None, whole: int | None) -> str:
 
 def show_p(value: float | None) -> str:
     """A p-value: three decimals, and below that only that it is."""
-    if value is None or not is_number(value):
+    if not is_number(value):
         return "–"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 

@@ -282,7 +282,9 @@ def test_what_is_no_snippet_corpus(case, tmp_path):
         SnippetCorpus.open(path)
 
 
-@pytest.mark.parametrize("name, content", [("notes.txt", "mine"), ("manifest.json", "[1]"), ("manifest.json", "{")])
+@pytest.mark.parametrize(
+    "name, content", [("notes.txt", "mine"), ("manifest.json", "[1]"), ("manifest.json", "{")]
+)
 def test_what_is_no_snippet_corpus_is_left_alone(name, content, text, tmp_path):
     build_engine(str(tmp_path / "index"), [text(["cat lion"])], jobs=1)
     url, other = f"tantivy:{tmp_path / 'index'}", tmp_path / "mine"

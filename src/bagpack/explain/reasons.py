@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from bagpack.explain.marking import TERM, W1, W2, Span
 from bagpack.learn.features import evidence
 from bagpack.names import JOINED, WORD_SEGMENTS, Feature
 from bagpack.vectors.matrix import BlockMatrix
-from bagpack.wording import join_words, say_feature, say_times
+from bagpack.wording import say_feature, say_times
 
 LONGEST = 5  # words of a phrase
 NAMED = 3  # further terms that a reason names
@@ -142,8 +141,12 @@ class ReasonWriter:
             name, mark = (self.w1, W1) if word == "v1" else (self.w2, W2)
             said = [Span(f"{where} "), Span(name, mark), Span(f" ({counts[word, segment]:,}×)")]
             parts.setdefault(f"{where} {name}", said)
-        listed = join_words(list(parts.values()), [Span(", ")], [Span(" and ")])
-        return (Span("“"), Span(phrase, TERM), Span("” occurs "), *chain.from_iterable(listed))
+        spans = [Span("“"), Span(phrase, TERM), Span("” occurs ")]
+        for number, said in enumerate(parts.values()):
+            if number:
+                spans.append(Span(" and " if number == len(parts) - 1 else ", "))
+            spans += said
+        return tuple(spans)
 
     def _count(self, block: str, segment: str, term: str) -> int:
         column = WORD_SEGMENTS.index(segment) * len(self.one.terms) + self._column[term]
@@ -203,7 +206,9 @@ def pattern_spans(feature: Feature, phrase: str, w1: str, w2: str) -> tuple[Span
     order, place = feature.segment[0], feature.segment[1:]
     parts = [Span(w1, W1), Span(w2, W2)] if order == "+" else [Span(w2, W2), Span(w1, W1)]
     parts.insert(("pre", "betw", "post").index(place), Span(phrase, TERM))
-    return tuple(chain.from_iterable(join_words([[part] for part in parts], [Span(" … ")], [Span(" … ")])))
+    first, second, third = parts
+    dots = Span(" … ")
+    return first, dots, second, dots, third
 
 
 def _adds(term: str, phrase: str) -> bool:

@@ -45,7 +45,7 @@ def make_axis(values: Iterable[float | None], metric: str) -> Axis:
 
     Percentages never leave 0 to 100. The axis need not begin at zero: what it carries are points, not bars.
     """
-    finite = [float(value) for value in values if value is not None and is_number(value)]
+    finite = [float(value) for value in values if is_number(value)]
     percent = metric_info(metric).percent
     if not finite:
         finite = [0.0, 1.0]

@@ -23,7 +23,7 @@ def render_found(found: Found, store: str | Path) -> str:
             "w2": row.w2,
             "sure": show_probability(row.probability) or f"{row.score:+.2f}",
             "known": row.known,
-            "together": wording.say_times(row.together) if row.together else "never",
+            "together": wording.say_times(row.together),
             "pieces": None if line is None else line.pieces,
             "document": row.document,
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bagpack.console import many, plain_table, screen
+from bagpack.report.screens.matrix import rows_repeat
 
 if TYPE_CHECKING:
     from bagpack.find.agreement import Agreement
@@ -25,8 +26,7 @@ def show_agreement(found: Agreement, a: str, b: str, most: int) -> None:
         if number:
             out.print(Text(f"{many(number, 'pair')} only in {path}", "yellow"))
     if found.repeated:
-        rows = "1 row repeats" if found.repeated == 1 else f"{found.repeated:,} rows repeat"
-        out.print(Text(f"{rows} a pair; the last label counts", "yellow"))
+        out.print(Text(f"{rows_repeat(found.repeated)} a pair; the last label counts", "yellow"))
     head, *labelled = found.label_rows()
     out.print()
     out.print(plain_table(head, labelled))

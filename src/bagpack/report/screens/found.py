@@ -43,13 +43,9 @@ def sentence_text(line: Context) -> Text:
 
     before, left, key, between, key2, right, after = line.pieces
     spare = max(WIDTH - len(left + key + between + key2 + right), 0) // 2
-    text = Text()
-    text.append(last_words(before, spare), "dim")
-    text.append(left)
-    text.append(key, "bold")
-    text.append(between)
-    text.append(key2, "bold")
-    text.append(right)
-    text.append(first_words(after, spare), "dim")
+    text = Text.assemble(
+        (last_words(before, spare), "dim"), left, (key, "bold"), between, (key2, "bold"), right,
+        (first_words(after, spare), "dim"),
+    )  # fmt: skip
     text.plain = text.plain.replace("\n", " ")
     return text if not text.plain[:1].isspace() else text[len(text.plain) - len(text.plain.lstrip()) :]
