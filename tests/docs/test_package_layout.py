@@ -8,7 +8,8 @@ import bagpack
 SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
-    "_version", "lazy", "errors", "jit", "files", "locks", "artefacts", "signals", "names", "wording",
+    "_version", "lazy", "errors", "jit", "files", "locks", "artefacts", "signals", "names", "numbers",
+    "wording",
     "console", "sheets", "notebook", "parallel", "compiling", "backends", "corpus", "basis", "contexts", "tasks",
     "engines", "sources", "vectors", "learn", "evaluate", "report", "explain", "find", "experiments", "data", "demo",
     "info", "app", "cli",

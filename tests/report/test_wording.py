@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack import wording
+from bagpack import numbers, wording
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.wording import describe_feature, feature_words
 
@@ -73,21 +73,21 @@ def test_a_word_with_itself_has_two_places():
 
 
 def test_numbers():
-    assert wording.show_score(0.8431, "accuracy") == "84.3"
-    assert wording.show_score(-0.25, "spearman") == "−0.250"
-    assert wording.show_score(0.03, "accuracy", signed=True) == "+3.0"
-    assert wording.show_score(-0.00001, "spearman") == "0.000"
-    assert wording.show_score(-0.00001, "accuracy", signed=True) == "0.0"
-    assert wording.show_score(0.0, "accuracy", signed=True) == "0.0"
-    assert wording.show_score(math.nan, "accuracy") == wording.show_score(None, "accuracy") == "–"
-    assert wording.show_interval(None, 1.0, "accuracy") == ""
-    assert wording.show_share(1, 100_000) == "< 0.1 %"
-    assert wording.show_share(3, 0) == ""
-    assert wording.show_p(0.00001) == "< 0.001"
-    assert wording.show_p(None) == "–"
-    assert wording.show_count(1234567) == "1,234,567"
-    assert wording.show_value([None, True, 0.5, {"a": 1}]) == "none, yes, 0.5, a 1"
-    assert wording.metric_info("my_metric").label == "my metric"
+    assert numbers.show_score(0.8431, "accuracy") == "84.3"
+    assert numbers.show_score(-0.25, "spearman") == "−0.250"
+    assert numbers.show_score(0.03, "accuracy", signed=True) == "+3.0"
+    assert numbers.show_score(-0.00001, "spearman") == "0.000"
+    assert numbers.show_score(-0.00001, "accuracy", signed=True) == "0.0"
+    assert numbers.show_score(0.0, "accuracy", signed=True) == "0.0"
+    assert numbers.show_score(math.nan, "accuracy") == numbers.show_score(None, "accuracy") == "–"
+    assert numbers.show_interval(None, 1.0, "accuracy") == ""
+    assert numbers.show_share(1, 100_000) == "< 0.1 %"
+    assert numbers.show_share(3, 0) == ""
+    assert numbers.show_p(0.00001) == "< 0.001"
+    assert numbers.show_p(None) == "–"
+    assert numbers.show_count(1234567) == "1,234,567"
+    assert numbers.show_value([None, True, 0.5, {"a": 1}]) == "none, yes, 0.5, a 1"
+    assert numbers.metric_info("my_metric").label == "my metric"
 
 
 @given(

@@ -7,8 +7,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from bagpack.numbers import metric_label, show_interval, show_score
 from bagpack.report.rendering import make_environment, show_share
-from bagpack.wording import metric_label, say_times, show_interval, show_score
+from bagpack.wording import say_times
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -43,8 +43,8 @@ def print_tables(result: EvaluationResult) -> None:
 
 def show_by(by: str, results: dict[str, EvaluationResult]) -> None:
     """A row for each value of an attribute: its tokens, pairs never seen together, and the score of each condition."""
+    from bagpack.numbers import show_score
     from bagpack.report.result import label_of_metric, main_metric
-    from bagpack.wording import show_score
 
     first = next(iter(results.values()))
     metric = main_metric(first)

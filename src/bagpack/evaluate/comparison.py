@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
 from bagpack.evaluate.schema import without_nan
-from bagpack.wording import metric_info
+from bagpack.numbers import metric_info
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Json

@@ -10,7 +10,7 @@ import numpy as np
 from bagpack.evaluate.comparison import Comparison, Score
 from bagpack.evaluate.schema import RESULT_FORMAT, without_nan
 from bagpack.notebook import html_table
-from bagpack.wording import metric_label, show_interval, show_score
+from bagpack.numbers import metric_label, show_interval, show_score
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Ints, Json

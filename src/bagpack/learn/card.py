@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack._version import __version__
 from bagpack.learn.model import LinearModel
-from bagpack.wording import metric_info, metric_label, show_interval, show_score
+from bagpack.numbers import between_of, metric_label, show_interval, show_score
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Json
@@ -43,8 +43,7 @@ def _score(value: Json, metric: str) -> str:
     """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number has the same form."""
     if not isinstance(value, Mapping):
         return show_score(value, metric) if isinstance(value, float) else _plain(value)
-    dash = "–" if metric_info(metric).least >= 0 else " to "
-    interval = show_interval(value.get("low"), value.get("high"), metric, dash)
+    interval = show_interval(value.get("low"), value.get("high"), metric, between_of(metric))
     return show_score(value.get("mean"), metric) + (f" ({interval})" if interval else "")
 
 

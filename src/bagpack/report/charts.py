@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from bagpack.evaluate.schema import Score
-from bagpack.wording import inside, is_number, metric_info
+from bagpack.numbers import inside, is_number, metric_info
 
 
 class Tick(NamedTuple):

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bagpack import wording
+from bagpack import numbers, wording
 from bagpack._version import __version__
 from bagpack.evaluate.schema import Breakdown, Condition, EvaluationResult, Score, check_result, without_nan
 from bagpack.report.charts import make_axis, make_whisker
@@ -16,13 +16,13 @@ from bagpack.report.questions import MARKS, answered_questions
 from bagpack.report.reliability import curve_part, reliability_part
 from bagpack.report.rendering import environment, show_share, stylesheet
 from bagpack.report.result import (
-    between_of,
     comparison_rows,
     coverage_rows,
     label_of_metric,
     main_metric,
     metric_names,
     score_rows,
+    score_text,
 )
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def render_report(result: EvaluationResult) -> str:
         metrics=[
             {
                 "name": name,
-                "unit": wording.show_unit(name),
+                "unit": numbers.show_unit(name),
                 "label": label_of_metric(result, name, unit=False),
-                "meaning": wording.metric_info(name).meaning,
+                "meaning": numbers.metric_info(name).meaning,
             }
             for name in metric_names(result)
         ],
@@ -107,11 +107,8 @@ def _embedded(result: EvaluationResult) -> Markup:
 
 
 def _cell(score: Score | None, metric: str) -> dict[str, str]:
-    score = score or {"mean": None}
-    return {
-        "value": wording.show_score(score["mean"], metric),
-        "interval": wording.show_interval(score.get("low"), score.get("high"), metric, between_of(metric)),
-    }
+    value, interval = score_text(score, metric)
+    return {"value": value, "interval": interval}
 
 
 def _marks(result: EvaluationResult) -> dict[str, str]:
@@ -139,12 +136,12 @@ def _plot(result: EvaluationResult) -> dict[str, Any] | None:
     metric, marks = main_metric(result), _marks(result)
     shown = [*result["conditions"], *result.get("baselines", [])]
     scores = [(row, row["metrics"][metric]) for row in shown if metric in row["metrics"]]
-    scores = [(row, score) for row, score in scores if wording.is_number(score["mean"])]
+    scores = [(row, score) for row, score in scores if numbers.is_number(score["mean"])]
     if not scores:
         return None
     values: list[float | None] = []
     for _, score in scores:
-        ends = wording.inside(score.get("low"), score.get("high"), metric) or ()
+        ends = numbers.inside(score.get("low"), score.get("high"), metric) or ()
         values += [score["mean"], *ends, *score.get("folds", [])]
     axis = make_axis(values, metric)
     rows = [
@@ -168,20 +165,20 @@ def _few(folds: list[float | None]) -> list[float | None]:
 
 def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
     metric = main_metric(result)
-    unit = wording.show_unit(metric)
+    unit = numbers.show_unit(metric)
     last = result["conditions"][-1]
     tiles = [_tile(last, metric, unit, f"{label_of_metric(result, metric, unit=False)}, {last['name']}")]
     tiles += [_tile(row, metric, unit, f"Baseline: {row['name']}") for row in result.get("baselines", [])]
     rows, tested = result.get("rows"), result.get("tested")
     if rows and tested is not None and tested < rows:
-        text = f"{wording.show_count(tested)} of {wording.show_count(rows)}"
+        text = f"{numbers.show_count(tested)} of {numbers.show_count(rows)}"
         tiles.append({"value": show_share(tested, rows), "name": "Rows tested", "note": text})
     data = result.get("data", {})
     pairs, unseen = data.get("pairs") or data.get("rows"), data.get("unseen_pairs")
     if pairs and unseen is not None:
         seen = pairs - unseen
         share = show_share(seen, pairs)
-        text = f"{wording.show_count(seen)} of {wording.show_count(pairs)}"
+        text = f"{numbers.show_count(seen)} of {numbers.show_count(pairs)}"
         tiles.append({"value": share, "name": "Pairs seen together", "note": text})
     return [tile for tile in tiles if tile["value"] != "–"]
 
@@ -203,7 +200,7 @@ def _folds(result: EvaluationResult) -> dict[str, Any] | None:
     if not number:
         return None
     shown = [
-        {"name": name, "values": [wording.show_score(fold, metric) for fold in folds]}
+        {"name": name, "values": [numbers.show_score(fold, metric) for fold in folds]}
         for name, folds in rows
         if len(folds) == number
     ]
@@ -253,12 +250,12 @@ def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[st
             {
                 "name": row["name"],
                 "n": row["n"],
-                "cells": [wording.show_score(score, metric) for _, score in scores],
+                "cells": [numbers.show_score(score, metric) for _, score in scores],
                 "marks": [
                     {
                         "at": axis.at(score),
                         "mark": marks[name],
-                        "text": f"{name}: {wording.show_score(score, metric)}",
+                        "text": f"{name}: {numbers.show_score(score, metric)}",
                     }
                     for name, score in scores
                     if score is not None
@@ -328,7 +325,7 @@ def _facts(result: EvaluationResult) -> list[dict[str, Any]]:
     words = {"path": "file", "content_hash": "content hash"}
     data_keys = ("path", "rows", "questions", "pairs", "words")
     return [
-        {"name": name, "rows": [(words.get(key, key), wording.show_count(value)) for key, value in rows]}
+        {"name": name, "rows": [(words.get(key, key), numbers.show_count(value)) for key, value in rows]}
         for name, rows in (
             ("Corpus", list(corpus.items())),
             ("Data set", [(key, data[key]) for key in data_keys if key in data]),

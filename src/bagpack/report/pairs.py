@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from bagpack import wording
+from bagpack import numbers, wording
 from bagpack.evaluate.predictions import mistakes
 from bagpack.evaluate.schema import EvaluationResult, Prediction
 from bagpack.report.rendering import show_share
@@ -32,7 +32,7 @@ def show_pair(row: Prediction) -> dict[str, Any]:
         **_common(row),
         "label": label or "no label",
         "predicted": predicted or "no label",
-        "sure": wording.show_probability(row["probability"]),
+        "sure": numbers.show_probability(row["probability"]),
     }
 
 
@@ -43,9 +43,9 @@ def _common(row: Prediction) -> dict[str, Any]:
         "w2": row["w2"],
         "line": row["line"],
         "together": _seen(together),
-        "count": "unknown word" if together is None else wording.show_count(together),
+        "count": "unknown word" if together is None else numbers.show_count(together),
         "abstained": row["abstained"],
-        "of_label": wording.show_probability(row["label_probability"]),
+        "of_label": numbers.show_probability(row["label_probability"]),
         "sentences": row.get("sentences", []),
     }
 

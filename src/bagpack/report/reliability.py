@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bagpack import wording
+from bagpack import numbers
 from bagpack.evaluate.schema import EvaluationResult
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.report.result import label_of_metric
@@ -59,7 +59,7 @@ def curve_sentence(result: EvaluationResult) -> str:
     metric, gain, coming = curve["metric"], curve["gain"], curve["next_gain"] or 0.0
     difference = gain["difference"] or 0.0
     before, after = curve["points"][-2]["rows"], curve["points"][-1]["rows"]
-    unit = " points" if wording.metric_info(metric).percent else ""
+    unit = " points" if numbers.metric_info(metric).percent else ""
     low = gain.get("low")
     if low is not None and low > 0 and coming >= WORTH:
         answer = "More pairs would help"
@@ -67,9 +67,9 @@ def curve_sentence(result: EvaluationResult) -> str:
         answer = "More pairs would probably not help"
     else:
         answer = "More pairs may help, but the gain is within chance"
-    changed = wording.show_score(difference, metric, signed=True)
-    interval = wording.show_difference_interval(low, gain.get("high"), metric)
-    expected = wording.show_score(coming, metric)
+    changed = numbers.show_score(difference, metric, signed=True)
+    interval = numbers.show_difference_interval(low, gain.get("high"), metric)
+    expected = numbers.show_score(coming, metric)
     return (
         f"{answer}: doubling the training rows from {before:,} to {after:,} changed "
         f"{label_of_metric(result, metric, unit=False)} by {changed}{unit}"
@@ -99,8 +99,8 @@ def curve_part(result: EvaluationResult) -> dict[str, Any] | None:
                 "rows": rows,
                 "at": axis.at(score["mean"] or 0.0),
                 "whisker": make_whisker(axis, score, metric),
-                "value": wording.show_score(score["mean"], metric),
-                "interval": wording.show_interval(score.get("low"), score.get("high"), metric),
+                "value": numbers.show_score(score["mean"], metric),
+                "interval": numbers.show_interval(score.get("low"), score.get("high"), metric),
             }
             for rows, score in points
         ],

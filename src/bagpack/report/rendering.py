@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from bagpack import wording
+from bagpack import numbers, wording
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,8 +24,8 @@ def make_environment(*packages: str) -> Environment:
     )  # fmt: skip
     made.filters |= {
         "basename": show_name, "path_end": path_end, "no_break": no_break, "probability": show_probability,
-        "signed": show_signed, "block_words": wording.describe_block, "count": wording.show_count,
-        "value": wording.show_value,
+        "signed": show_signed, "block_words": wording.describe_block, "count": numbers.show_count,
+        "value": numbers.show_value,
     }  # fmt: skip
     made.globals["say_counts"] = wording.say_counts
     return made
@@ -52,13 +52,13 @@ def no_break(text: str) -> str:
 
 
 def show_probability(value: float | None) -> str:
-    """As `wording.show_probability`, unbroken."""
-    return no_break(wording.show_probability(value))
+    """As `numbers.show_probability`, unbroken."""
+    return no_break(numbers.show_probability(value))
 
 
 def show_share(part: int | None, whole: int | None) -> str:
-    """As `wording.show_share`, unbroken."""
-    return no_break(wording.show_share(part, whole))
+    """As `numbers.show_share`, unbroken."""
+    return no_break(numbers.show_share(part, whole))
 
 
 def show_signed(value: float) -> str:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from bagpack import wording
+from bagpack import numbers
 from bagpack.errors import InputError
 from bagpack.evaluate.schema import EvaluationResult, Score, check_result
 
@@ -47,7 +47,7 @@ def metric_names(result: EvaluationResult) -> list[str]:
 def label_of_metric(result: EvaluationResult, metric: str, unit: bool = True) -> str:
     """A metric as a table of this result names it, with the labels that it excludes."""
     left_out = result.get("settings", {}).get("left_out") or ()
-    return wording.metric_label(metric, [str(label) for label in left_out], unit)
+    return numbers.metric_label(metric, [str(label) for label in left_out], unit)
 
 
 class ScoreRow(NamedTuple):
@@ -70,15 +70,24 @@ def score_rows(result: EvaluationResult) -> list[ScoreRow]:
     return rows
 
 
+def score_text(score: Score | None, metric: str) -> tuple[str, str]:
+    """A score and its interval as tables show them."""
+    score = score or {"mean": None}
+    ends = score.get("low"), score.get("high")
+    return numbers.show_score(score["mean"], metric), numbers.show_interval(
+        *ends, metric, numbers.between_of(metric)
+    )
+
+
 def comparison_rows(result: EvaluationResult) -> list[dict[str, str]]:
     """The paired comparisons, as text."""
     return [
         {
             "pair": f"{row['a']} − {row['b']}",
             "metric": label_of_metric(result, row["metric"]),
-            "difference": wording.show_score(row["difference"], row["metric"], signed=True),
-            "interval": wording.show_difference_interval(row.get("low"), row.get("high"), row["metric"]),
-            "p": wording.show_p(row.get("p")),
+            "difference": numbers.show_score(row["difference"], row["metric"], signed=True),
+            "interval": numbers.show_difference_interval(row.get("low"), row.get("high"), row["metric"]),
+            "p": numbers.show_p(row.get("p")),
             "test": row.get("test", ""),
         }
         for row in result.get("comparisons", [])
@@ -100,8 +109,3 @@ def coverage_rows(result: EvaluationResult) -> list[tuple[str, int, int | None, 
         ("rows with both words equal", data.get("equal_words"), rows, []),
     ]
     return [(name, count, whole, listed) for name, count, whole, listed in found if count is not None]
-
-
-def between_of(metric: str) -> str:
-    """What separates the ends of an interval: a dash, or " to " where a minus sign may follow."""
-    return "–" if wording.metric_info(metric).least >= 0 else " to "

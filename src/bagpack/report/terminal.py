@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from bagpack import wording
+from bagpack import numbers
 from bagpack.console import many, screen
 from bagpack.evaluate.predictions import mistakes
-from bagpack.evaluate.schema import Breakdown, EvaluationResult, Score, check_result, without_nan
+from bagpack.evaluate.schema import Breakdown, EvaluationResult, check_result, without_nan
 from bagpack.report.pairs import show_pair
 from bagpack.report.questions import GUESSED, MARKS, RIGHT, WRONG, AnsweredQuestion, answered_questions
 from bagpack.report.reliability import abstention_sentence, curve_sentence
 from bagpack.report.result import (
     ScoreRow,
-    between_of,
     comparison_rows,
     coverage_rows,
     label_of_metric,
     metric_names,
     score_rows,
+    score_text,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _headline(result: EvaluationResult) -> RenderableType:
         text.append(f"  {named}", style="not bold dim")
     rows, tested = result.get("rows"), result.get("tested")
     if rows and tested is not None and tested < rows:
-        share = wording.show_share(tested, rows)
+        share = numbers.show_share(tested, rows)
         text.append(f"\n{tested:,} of {rows:,} rows tested ({share})", style="not bold")
     return text
 
@@ -151,16 +151,8 @@ class _ScoreColumn:
     """A metric's scores and intervals as they are written, and how wide they are."""
 
     def __init__(self, result: EvaluationResult, metric: str, rows: list[ScoreRow]) -> None:
-        between = between_of(metric)
-        scores = [row.metrics.get(metric) or Score(mean=None) for row in rows]
         self.head = label_of_metric(result, metric)
-        self.cells = [
-            (
-                wording.show_score(score["mean"], metric),
-                wording.show_interval(score.get("low"), score.get("high"), metric, between),
-            )
-            for score in scores
-        ]
+        self.cells = [score_text(row.metrics.get(metric), metric) for row in rows]
         self.width = max(cell_len(text) for text in chain(self.head.split(), *self.cells))
 
 
@@ -215,8 +207,8 @@ def _breakdown(breakdown: Breakdown, title: str, result: EvaluationResult) -> Ta
     names = [condition["name"] for condition in result["conditions"]]
     table = _table(title, ["n", *names], label_of_metric(result, metric))
     for row in breakdown["rows"]:
-        cells = [wording.show_score(row["scores"].get(name), metric) for name in names]
-        table.add_row(Text(row["name"]), wording.show_count(row["n"]), *cells)
+        cells = [numbers.show_score(row["scores"].get(name), metric) for name in names]
+        table.add_row(Text(row["name"]), numbers.show_count(row["n"]), *cells)
     return table
 
 
@@ -265,6 +257,6 @@ def _coverage_lines(result: EvaluationResult) -> Iterable[str]:
     for name, count, whole, listed in coverage_rows(result):
         if name.startswith("rows"):
             continue
-        of = f" of {wording.show_count(whole)} ({wording.show_share(count, whole)})" if whole else ""
+        of = f" of {numbers.show_count(whole)} ({numbers.show_share(count, whole)})" if whole else ""
         examples = ", ".join(listed[:_LISTED]) + (", …" if count > _LISTED else "") if listed else ""
-        yield f"{wording.show_count(count)}{of} {name}" + (f": {examples}" if examples else "")
+        yield f"{numbers.show_count(count)}{of} {name}" + (f": {examples}" if examples else "")

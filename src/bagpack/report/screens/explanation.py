@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bagpack.console import hang, hang_parts, many, screen
-from bagpack.wording import describe_block, first_words, last_words, say_counts, show_probability
+from bagpack.numbers import show_probability
+from bagpack.wording import describe_block, first_words, last_words, say_counts
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bagpack.console import hang, screen
-from bagpack.wording import first_words, last_words, say_times, show_probability
+from bagpack.numbers import show_probability
+from bagpack.wording import first_words, last_words, say_times
 
 if TYPE_CHECKING:
     from rich.text import Text

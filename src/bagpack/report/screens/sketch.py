@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bagpack.console import hang, screen
-from bagpack.wording import say_elsewhere, say_times, show_probability
+from bagpack.numbers import show_probability
+from bagpack.wording import say_elsewhere, say_times
 
 if TYPE_CHECKING:
     from rich.console import Console
