@@ -88,7 +88,7 @@ def read_examples(
     path: str | Path | TextFile, label: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Examples:
     """Read examples from a table with w1, w2 and, optionally, label; without labels, all pairs are positives."""
-    file = path if isinstance(path, TextFile) else read_text_file(path)
+    file = read_text_file(path)
     header = read_header(file)
     mapped = mapped_columns(header, columns)
     names = {plain(name) for name in header.header}

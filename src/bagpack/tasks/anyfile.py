@@ -23,7 +23,7 @@ def read_any(
     Questions are recognised by their form. A table with a label or a score becomes a :class:`Dataset`, one without
     either (or with both and no ``task``) a :class:`PairList`: for counting pairs it is enough.
     """
-    file = path if isinstance(path, TextFile) else read_text_file(path)
+    file = read_text_file(path)
     words = {name: given for name, given in (columns or {}).items() if name not in ("label", "score")}
     may_be_questions = file.sheet is None and file.suffix not in (".tsv", ".csv")
     if may_be_questions and not _has_pairs(file, words) and _is_questions(file):

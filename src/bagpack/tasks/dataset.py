@@ -153,7 +153,7 @@ def read_dataset(
     """
     if task not in (None, "relations", "ratings"):
         raise UsageError(f"--task {task} is unknown; choose relations or ratings")
-    file = path if isinstance(path, TextFile) else read_text_file(path)
+    file = read_text_file(path)
     header = read_header(file)
     mapped = mapped_columns(header, columns)
     where = find_pair_columns(header, mapped)

@@ -76,7 +76,7 @@ def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = 
         With the file, the line and the fix: missing columns, an empty word, a row of another width, no rows,
         not UTF-8.
     """
-    file = path if isinstance(path, TextFile) else read_text_file(path)
+    file = read_text_file(path)
     header = read_header(file)
     where = find_pair_columns(header, mapped_columns(header, columns))
     table = read_table(file)

@@ -90,7 +90,7 @@ def read_questions(path: str | Path | TextFile, answers: str | Path | None = Non
         The file with TOEFL's answers. Without it, a file of the same name ending in .ans, .key or
         .answers is looked for.
     """
-    file = path if isinstance(path, TextFile) else read_text_file(path)
+    file = read_text_file(path)
     form = text_format(file)
     if answers is not None and form != "toefl":
         raise UsageError(

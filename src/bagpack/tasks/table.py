@@ -69,7 +69,7 @@ def read_table(source: str | Path | TextFile) -> Table:
     Empty rows are ignored, and so are columns at the end that are empty or have no name. Every other row must be as
     wide as the header.
     """
-    file = source if isinstance(source, TextFile) else read_text_file(source)
+    file = read_text_file(source)
     table, records = _open(file)
     width = len(table.header)
     separator = SEPARATORS[table.separator]

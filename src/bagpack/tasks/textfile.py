@@ -76,13 +76,15 @@ class TextFile:
             raise InputError(refused[0])
 
 
-def read_text_file(path: str | Path, lenient: bool = False) -> TextFile:
-    r"""Read a text file or a spreadsheet, or standard input for ``-``.
+def read_text_file(path: str | Path | TextFile, lenient: bool = False) -> TextFile:
+    r"""Read a text file or a spreadsheet, or standard input for ``-``; one that was read already is returned.
 
     What gzip, bzip2, xz or zstd compressed is decompressed, whatever the file is called. Text is UTF-8, or UTF-16 or
     UTF-32 as a byte-order mark says. Lines end with ``\n``, ``\r\n`` or ``\r``. Only these end a line: U+2028 or a form
     feed inside a sentence do not.
     """
+    if isinstance(path, TextFile):
+        return path
     name = "<stdin>" if str(path) == STDIN else str(path)
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if str(path) == STDIN else _read_bytes(Path(path))
     if len(data) > MAX_BYTES:
