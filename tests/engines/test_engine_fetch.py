@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 from engine_fakes import FakeEngine
@@ -162,5 +163,12 @@ def test_a_cache_that_is_none(tmp_path):
 
 
 def test_where_answers_are_kept_by_default(monkeypatch, tmp_path):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_cache() == tmp_path / "bagpack" / "engines.sqlite3"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(UsageError, match="no home directory to keep the answers in; set XDG_CACHE_HOME"):
+        default_cache()

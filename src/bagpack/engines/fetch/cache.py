@@ -8,7 +8,6 @@ complete yet are kept until it is. There are no credentials in the file: the eng
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 import threading
 import time
@@ -21,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.engines.base import Count, Snippet
-from bagpack.errors import StoreError
+from bagpack.errors import StoreError, UsageError
+from bagpack.files import cache_directory
 
 I64 = NDArray[np.int64]
 FORMAT_VERSION = 2
@@ -43,8 +43,10 @@ CREATE TABLE IF NOT EXISTS spent (account TEXT PRIMARY KEY, requests INTEGER NOT
 
 def default_cache() -> Path:
     """The default place."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "bagpack" / "engines.sqlite3"
+    place = cache_directory()
+    if place is None:
+        raise UsageError("there is no home directory to keep the answers in; set XDG_CACHE_HOME to a directory")
+    return place / "engines.sqlite3"
 
 
 def answer_key(identity: str, query: str, limit: int) -> bytes:
