@@ -44,8 +44,6 @@ def explain(
     every = label == ["all"] and "all" not in map(str, opened.classes)
     if every:
         label = None
-    for name in [*(label or ()), *([] if against is None else [against])]:
-        opened.label_named(name)
     source = opened.open_source(store, any_store)
     found = explain_pair(
         opened, source, w1, w2, labels=label, against=against, top=top, lines=lines,

@@ -161,7 +161,7 @@ def _contradiction(probability: Floats, given: Index, usable: Bools) -> Floats:
         usual[label] = probability[usable & (given == label), label].mean()
     rows, shown = np.arange(len(given)), np.nan_to_num(probability)
     best = shown.argmax(axis=1)
-    sure = usable & (best != given) & (shown[rows, best] >= usual[best])
+    sure = usable & (shown[rows, best] >= usual[best])
     return np.where(sure, shown[rows, best] - shown[rows, given], 0.0)
 
 

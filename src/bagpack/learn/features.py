@@ -33,9 +33,7 @@ def check_blocks(matrix: Matrix, names: Sequence[str], what: str) -> None:
         raise UsageError(
             f"X was weighted already, and {what} weights counts; pass the counts of a PairVectorizer"
         )
-    needed = dict.fromkeys(
-        block for name in names for block in NEEDED.get(name, (name,)) if block in (*BLOCKS,)
-    )
+    needed = dict.fromkeys(block for name in names for block in NEEDED.get(name, (name,)) if block in BLOCKS)
     missing = [block for block in needed if block not in matrix.block_names]
     if missing:
         raise UsageError(

@@ -50,9 +50,9 @@ class TagTable:
 class ShardBuilder:
     """Collects batches of tokens; `draft` is the shard that they make."""
 
-    def __init__(self, options: TextOptions, lang: str = "") -> None:
+    def __init__(self, options: TextOptions) -> None:
         self.options = options
-        self.lang = lang or options.lang
+        self.lang = options.lang
         self.documents: list[DocumentStart] = []
         self._tagsets: dict[str, TagTable] = {}
         self._clear()
