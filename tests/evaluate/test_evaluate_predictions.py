@@ -157,6 +157,13 @@ def test_thresholds_are_chosen_on_the_other_folds_and_unknown_words_are_never_an
     assert abstentions(probability, right, parts, known, 0.9)[60]
 
 
+def test_rows_that_were_not_tested_choose_no_threshold():
+    probability = np.repeat([0.9, 0.9, np.nan], 30)
+    parts = np.repeat([0, 1, -1], 30)
+    withheld = abstentions(probability, np.ones(90, bool), parts, np.ones(90, bool), 0.9)
+    assert withheld.tolist() == [False] * 60 + [True] * 30
+
+
 def test_every_row_has_its_prediction(data, found):
     _, y = data
     result = prediction_parts(found, encode_targets(y), facts_of(300, unknown={5}), precision=0.6)

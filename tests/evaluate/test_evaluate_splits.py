@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate import fixed_split, group_splits, lexical_splits, make_splits, random_splits
+from bagpack.evaluate import Split, fixed_split, group_splits, lexical_splits, make_splits, random_splits
 from bagpack.evaluate.splits import same_pairs, separate
 from bagpack.learn import encode_targets
 
@@ -191,6 +191,8 @@ def test_training_rows_that_repeat_a_test_pair_are_dropped():
     assert pairs.tolist() == [0, 0, 1, 2]
     (split,) = separate(fixed_split(3, 1), pairs)
     assert (split.train.tolist(), split.dropped) == ([0, 1, 2], 0)
+    (split,) = separate([Split("1", np.array([0, 2]), np.array([1]), dropped=1)], pairs)
+    assert (split.train.tolist(), split.dropped) == ([2], 2)
     splits = make_splits(
         "group:g", encode_targets([1.0, 2, 3, 4], kind="rating"), words=(w1, w2), groups=["x", "y", "x", "y"]
     )
