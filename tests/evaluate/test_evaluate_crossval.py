@@ -247,11 +247,12 @@ def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
         assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)
 
 
-def test_ratings_are_ranked_within_folds_where_folds_split_the_groups(data):
+@pytest.mark.parametrize("folds", [2, 5])
+def test_ratings_are_ranked_within_folds_where_folds_split_the_groups(data, folds):
     counts, y = data
     ratings = y + np.random.default_rng(2).normal(size=len(y))
     groups = [f"g{i % 4}" for i in range(len(y))]
-    splits = random_splits(encode_targets(ratings, kind="rating"), folds=5)
+    splits = random_splits(encode_targets(ratings, kind="rating"), folds=folds)
     found = cross_validate(counts, ratings, splits, ("v12",), kind="rating", groups=groups)
     predicted = found["v12"].predicted
     inside = [spearmanr(predicted[s.test], ratings[s.test]).statistic for s in splits]
