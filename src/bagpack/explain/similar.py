@@ -24,11 +24,11 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.explain.collocates import background_of
-from bagpack.names import BLOCKS
+from bagpack.names import BLOCKS, feature_at
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.matrix import BlockMatrix, Pair
-from bagpack.wording import feature_words, say_elsewhere
+from bagpack.wording import say_elsewhere, say_feature
 
 Floats = NDArray[np.float64]
 
@@ -193,11 +193,10 @@ def _reasons(
     for value, name, column in parts[:most]:
         if value <= 0:
             continue
-        feature = f"{name}:{BLOCKS[name][column // len(terms)]}:{terms[column % len(terms)]}"
-        words = feature_words(feature, w1, w2)
+        feature = feature_at(name, column, terms)
         found.append(
             Reason(
-                feature, words.pattern if words else feature, int(raw[name][0, column]),
+                feature, say_feature(feature, w1, w2).pattern, int(raw[name][0, column]),
                 int(raw[name][row, column]), round(value / total, 4),
             )
         )  # fmt: skip

@@ -16,16 +16,16 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
+from bagpack.explain.similar import WEIGHTS
 from bagpack.learn.fitting import fit_weighting
 from bagpack.learn.model import LinearModel, counted_with, pair_hashes
 from bagpack.learn.presets import get_preset
-from bagpack.names import block_features
+from bagpack.names import feature_at
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.matrix import BlockMatrix, Pair
-from bagpack.wording import feature_words, say_times
+from bagpack.wording import say_feature, say_times
 
-WEIGHTS = {"v1": 0.25, "v2": 0.25, "v12": 0.5}  # as in `similar`: the words as much as the two together
 SHOWN = 5
 LIKE, UNLIKE = "like", "unlike"
 
@@ -88,11 +88,6 @@ def make_prototype(
 
 def _patterns(model: LinearModel, pair: Pair) -> tuple[str, ...]:
     """The v12 features with the largest weights, in words."""
-    names, weights = block_features("v12", model.terms), model.weights[-1][:, 0]
-    best = np.argsort(-weights, kind="stable")[:SHOWN]
-    patterns = []
-    for index in best.tolist():
-        if weights[index] > 0:
-            words = feature_words(names[index], *pair)
-            patterns.append(words.pattern if words else names[index])
-    return tuple(patterns)
+    weights = model.weights[-1][:, 0]
+    best = [column for column in np.argsort(-weights, kind="stable")[:SHOWN].tolist() if weights[column] > 0]
+    return tuple(say_feature(feature_at("v12", column, model.terms), *pair).pattern for column in best)

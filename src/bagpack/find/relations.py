@@ -20,12 +20,12 @@ from bagpack.errors import InputError, UsageError
 from bagpack.explain.keyness import CHANCE, log_likelihood
 from bagpack.find.vocabulary import corpus_of, corpus_vocabulary
 from bagpack.learn.association import Ppmi, unit_length
-from bagpack.names import PAIR_SEGMENTS
+from bagpack.names import feature_at
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
-from bagpack.wording import feature_words
+from bagpack.wording import say_feature
 
 NEIGHBOURS = 200
 GROUPS = 8
@@ -174,13 +174,8 @@ def _group(
     surplus = np.asarray(rows[members].mean(axis=0)).ravel() - mean if len(members) < len(matrix) else mean
     features = [index for index in np.argsort(-surplus, kind="stable").tolist() if surplus[index] > 0]
     w1 = matrix.pairs[0][0]
-    named: dict[str, str] = {}  # pattern in words: feature
-    for index in features[: 10 * NAMES]:
-        name = _feature(matrix, index)
-        wording = feature_words(name, w1, "X")
-        named.setdefault(wording.pattern if wording else name, name)
-        if len(named) == NAMES:
-            break
+    names = [feature_at("v12", column, matrix.terms) for column in features[: 10 * NAMES]]
+    patterns = dict.fromkeys(say_feature(name, w1, "X").pattern for name in names)
     seen = matrix.seen
     order = members[np.argsort(-seen[members], kind="stable")]
     words = []
@@ -191,13 +186,8 @@ def _group(
         one, two = matrix.resolved[w1], matrix.resolved[w2]
         assert one is not None and two is not None
         evidence = PairEvidence(source, one, two, matrix.settings, matrix.basis.tagged)
-        name = _feature(matrix, best) if own[best] > 0 else "pair:together"
+        name = feature_at("v12", best, matrix.terms) if own[best] > 0 else "pair:together"
         lines = evidence.lines(name, 1).lines or evidence.lines("pair:together", 1).lines
         text, document = (lines[0].text, lines[0].document) if lines else ("", "")
         words.append(GroupedWord(w2, int(seen[member]), text, document))
-    return RelationGroup(tuple(named), tuple(words))
-
-
-def _feature(matrix: BlockMatrix, column: int) -> str:
-    terms = matrix.terms
-    return f"v12:{PAIR_SEGMENTS[column // len(terms)]}:{terms[column % len(terms)]}"
+    return RelationGroup(tuple(patterns)[:NAMES], tuple(words))

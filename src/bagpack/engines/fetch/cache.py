@@ -45,7 +45,9 @@ def default_cache() -> Path:
     """The default place."""
     place = cache_directory()
     if place is None:
-        raise UsageError("there is no home directory to keep the answers in; set XDG_CACHE_HOME to a directory")
+        raise UsageError(
+            "there is no home directory to keep the answers in; set XDG_CACHE_HOME to a directory"
+        )
     return place / "engines.sqlite3"
 
 
