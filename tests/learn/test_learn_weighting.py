@@ -9,6 +9,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bagpack.errors import UsageError
 from bagpack.learn import RelationClassifier, TfidfWeighter, TwoSigmaScaler, get_preset
+from bagpack.learn.association import Trust
+from bagpack.learn.block_weighting import BlockWeighting, same_weightings
 from bagpack.learn.fitting import weight_blocks
 from bagpack.learn.synthetic import make_counts
 from bagpack.learn.transformers import LogPpmi, UnitLength
@@ -100,3 +102,18 @@ def test_steps_map_a_block_matrix_to_itself():
         step.transform(counts.copy())
     with pytest.raises(UsageError, match="X was weighted already"):
         RelationClassifier().fit(weighted, np.arange(50) % 2)
+
+
+def test_weightings_are_the_same_if_steps_parameters_and_what_they_learned_are():
+    def of(steps, name="v12", factor=1.0):
+        return [BlockWeighting(name, tuple(steps), factor)]
+
+    fitted, other = TfidfWeighter(), TfidfWeighter()
+    fitted.idf_, other.idf_ = np.array([1.0, 2.0]), np.array([1.0, 3.0])
+    one = of([fitted, Trust(1.0)])
+    assert same_weightings(one, of([fitted, Trust(1.0)]))
+    for two in (
+        of([fitted, Trust(2.0)]), of([other, Trust(1.0)]), of([fitted, UnitLength()]), of([fitted]), [],
+        of([fitted, Trust(1.0)], name="v1"), of([fitted, Trust(1.0)], factor=2.0),
+    ):  # fmt: skip
+        assert not same_weightings(one, two)
