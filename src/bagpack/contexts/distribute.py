@@ -35,7 +35,7 @@ POSTINGS_PER_TASK = 1 << 18  # at least, so that starting a task does not weigh
 
 def no_rows(rows: int, width: int) -> Csr:
     """Rows of zeros."""
-    return sparse.csr_array(([], [], np.zeros(rows + 1, np.int64)), shape=(rows, width), dtype=np.int32)
+    return make_rows(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(rows, np.int64), width)
 
 
 def narrowed(values: NDArray[Any]) -> NDArray[Any]:
@@ -45,7 +45,8 @@ def narrowed(values: NDArray[Any]) -> NDArray[Any]:
 
 def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width: int) -> Csr:
     """Rows of sorted columns, the k-th ending at row_ends[k]."""
-    indptr = np.concatenate([[0], row_ends]).astype(np.int64)
+    # scipy wants one type for both, and would read all columns to make them 64-bit numbers.
+    indptr = np.concatenate([[0], row_ends]).astype(np.int32 if values.size < 1 << 31 else np.int64)
     rows = sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width))
     rows.has_sorted_indices = True
     rows.has_canonical_format = True

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bagpack._version import __version__
 from bagpack.artefacts import (
@@ -24,13 +23,13 @@ from bagpack.artefacts import (
     write_sealed,
 )
 from bagpack.basis import Basis
-from bagpack.contexts.distribute import Csr
+from bagpack.contexts.distribute import Csr, make_rows
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import digest, disk_errors, map_array, read_json, write_array, write_bytes
-from bagpack.vectors.tables import CountTables, PairTable, WordTable, canonical
+from bagpack.vectors.tables import CountTables, PairTable, WordTable
 
 if TYPE_CHECKING:
     from bagpack.contexts.source import ContextSource
@@ -226,12 +225,12 @@ def _read(path: Path) -> BlockMatrix:
         arrays["names.target"],
         WordTable(
             Strings(arrays["targets.blob"], arrays["targets.offsets"]),
-            _csr(arrays, "words", manifest["words"], 2 * len(basis)),
+            _csr(arrays, "words", 2 * len(basis)),
             arrays["words.found"],
         ),
         PairTable(
             arrays["pairs.targets"].reshape(-1, 2),
-            _csr(arrays, "pairs", manifest["distinct_pairs"], 6 * len(basis)),
+            _csr(arrays, "pairs", 6 * len(basis)),
             arrays["pairs.found"].reshape(-1, 2),
             arrays["pairs.taken"].reshape(-1, 2),
         ),
@@ -244,11 +243,9 @@ def _read(path: Path) -> BlockMatrix:
     return BlockMatrix.make(tables, arrays["rows"].reshape(-1, 2))
 
 
-def _csr(arrays: dict[str, NDArray[Any]], name: str, rows: int, width: int) -> Csr:
+def _csr(arrays: dict[str, NDArray[Any]], name: str, width: int) -> Csr:
     data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    if data.size < 1 << 31:  # scipy wants one type for both, and would read and copy all indices
-        indptr = indptr.astype(np.int32)
-    return canonical(sparse.csr_array((data, indices, indptr), shape=(rows, width), copy=False))
+    return make_rows(data, indices, indptr[1:], width)
 
 
 def describe_matrix(path: Path) -> dict[str, Any]:
