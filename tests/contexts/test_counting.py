@@ -9,10 +9,8 @@ import pytest
 from bagpack.basis import Basis
 from bagpack.contexts import basis_tables, cooccurrences
 from bagpack.contexts import count as count_module
-from bagpack.contexts.kernels.lookup import STEP, find_keys
 from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.store.strings import Strings
 from bagpack.vectors import BlockMatrix
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
@@ -39,11 +37,6 @@ def corpora(tmp_path_factory, random_sentences):
         make_store(folder, random_sentences, cuts, f"store{n}.bp")
         for n, cuts in enumerate([(), (40, 41, 150), (299,)])
     ]
-
-
-class Lexicon:
-    def __init__(self, keys):
-        self.keys = keys
 
 
 def count(corpus, pairs, basis, n_jobs=None, **settings):
@@ -191,15 +184,3 @@ def test_couples_of_words_that_start_at_one_token(tmp_path):
     store = make_store(tmp_path, sentences)
     matrix = count(store, [("ice", "ice cream")], Basis(("with",), ()))
     assert (matrix.n_plus[0], matrix.n_minus[0]) == (0, 1)
-
-
-def test_looking_many_words_up_equals_a_plain_search():
-    rng = random.Random(3)
-    pieces = ["", "a", "ab", "abcdefgh", "abcdefghi", "\uffff", "\U0010ffff" * 2]
-    for size in (0, 1, STEP, STEP + 1, 3000):
-        words = {"".join(rng.choices(pieces, k=4)) + str(rng.randrange(900)) for _ in range(size)}
-        lexicon = Lexicon(Strings.of(sorted(word.encode() for word in words)))
-        asked = Strings.of(
-            [*words, *(word + "0" for word in words), *(word[:-1] for word in words), "", "zz"]
-        )
-        np.testing.assert_array_equal(find_keys(lexicon, asked), lexicon.keys.find(asked))

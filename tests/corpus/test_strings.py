@@ -1,5 +1,6 @@
 """Kernels over byte strings and token ids, against plain Python."""
 
+import random
 from bisect import bisect_left
 from collections import Counter
 
@@ -21,7 +22,7 @@ from bagpack.corpus.build.shard_writer import (
 )
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.strings import FEW, Strings
+from bagpack.corpus.store.strings import FEW, SAMPLED, Strings
 from bagpack.corpus.text.casefold import fold
 
 byte_strings = st.lists(st.binary(max_size=20), max_size=60)
@@ -53,6 +54,21 @@ def test_equal_strings_are_found_at_their_place(items, data):
     others = [data.draw(st.sampled_from([item, item[:-1], item[:-1] + b"x", b""])) for item in items]
     assert Strings.of(items).equals(Strings.of(others)).tolist() == [
         a == b for a, b in zip(items, others, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("size", [0, 1, SAMPLED, SAMPLED + 1, 3000])
+def test_searching_for_many_equals_a_plain_binary_search(size):
+    rng = random.Random(3)
+    pieces = ["", "a", "ab", "abcdefgh", "abcdefghi", "\0", "\uffff", "\U0010ffff" * 2]
+    items = ["".join(rng.choices(pieces, k=4)) + str(rng.randrange(900)) for _ in range(size)]
+    items = sorted([item.encode() for item in [*items, *items[::2]]])  # half of them twice
+    asked = [*items, *(item + b"0" for item in items), *(item[:-1] for item in items), *(b"", b"zz") * FEW]
+    strings, bounds = Strings.of(items), [bisect_left(items, item) for item in asked]
+    assert strings.first_not_below(asked).tolist() == bounds
+    known = set(items)
+    assert strings.find(asked).tolist() == [
+        k if item in known else -1 for item, k in zip(asked, bounds, strict=True)
     ]
 
 

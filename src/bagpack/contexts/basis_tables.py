@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis.terms import Basis, split_term
-from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.contexts.kernels.terms import MOST_TERMS, PACK_BITS, VOIDS, fill_slots
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
@@ -100,7 +99,7 @@ def basis_tables(shard: Shard, basis: Basis) -> BasisTables:
     """Look the basis up in a shard's lexicon."""
     words, entries, bigrams = word_tables(basis)
     of_key = np.zeros(len(shard.keys), np.uint16 if len(entries) <= 1 << 16 else np.uint32)
-    found = find_keys(shard, words)
+    found = shard.keys.find(words)
     known = np.flatnonzero(found >= 0)
     of_key[found[known]] = 1 + known
     tags = shard.tags if basis.tagged else NO_TAGS

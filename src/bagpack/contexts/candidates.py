@@ -25,7 +25,6 @@ from bagpack.contexts.distribute import (
     task_runs,
 )
 from bagpack.contexts.kernels.candidates import count_partners, merge_partners
-from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.contexts.targets import Target, find_occurrences
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
@@ -244,7 +243,7 @@ class Vocabulary:
 
     def _find(self, shard: Shard) -> Numbered:
         single, others = self.single, self.others
-        found = find_keys(shard, self._single_keys)
+        found = shard.keys.find(self._single_keys)
         of_key = np.full(len(shard.keys), -1, np.int32)
         of_key[found[found >= 0]] = single[found >= 0]
         positions, ids = np.zeros(0, np.uint32), np.zeros(0, np.int64)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.subcorpus import open_corpus
@@ -92,7 +91,7 @@ class OccurrencesByShard(Sequence[Occurrences]):
 def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
     """How often each target occurs at most: as often as the rarest of its words, by the lexicon."""
     keys = TargetKeys(targets)
-    found = find_keys(corpus.lexicon, keys.flat)
+    found = corpus.lexicon.keys.find(keys.flat)
     counts = np.where(found >= 0, corpus.lexicon.counts[np.maximum(found, 0)], 0)
     return np.minimum.reduceat(counts, keys.ends - keys.lengths).astype(np.int64)
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.forms import usual_keys
-from bagpack.contexts.kernels.lookup import find_keys
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
@@ -221,7 +220,7 @@ class TargetKeys:
 def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Occurrences:
     """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
     keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
-    flat = find_keys(shard, keys.flat)
+    flat = shard.keys.find(keys.flat)
     filtered = keys.filtered
     single = flat[keys.ends - keys.lengths]
     single[filtered] = -1
