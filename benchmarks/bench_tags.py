@@ -39,7 +39,11 @@ def count(name: str, pairs: list[tuple[str, str]], limit: int | None) -> BlockMa
 
 
 def divided(path: Path) -> Path:
-    """The same text in documents of about 1,350 tokens, whose attribute `decile` is drawn from 0 to 9; made once."""
+    """The same text in documents of about 1,350 tokens, made once.
+
+    Two attributes have values from 0 to 9: `tenth` is a stretch of the corpus, as a year is where documents are in
+    order, and `decile` is drawn at random.
+    """
     import numpy as np
 
     from bagpack import Corpus
@@ -50,8 +54,8 @@ def divided(path: Path) -> Path:
     from bagpack.corpus.store.strings import Strings
     from bagpack.files import write_array, write_json
 
-    whole, drawn, entries, total = Corpus.open(path), np.random.default_rng(0), [], 0
-    new = DATA / f"divided-{whole.content_hash[:8]}.bp"
+    whole, drawn, entries, total, before = Corpus.open(path), np.random.default_rng(0), [], 0, 0
+    new = DATA / f"tenths-{whole.content_hash[:8]}.bp"
     if (new / MANIFEST).exists():
         return new
     shutil.rmtree(new, ignore_errors=True)
@@ -63,7 +67,9 @@ def divided(path: Path) -> Path:
         starts = sentences[np.unique(at[at < sentences.size])]
         names = Strings.of(f"d{number}" for number in range(total, total + starts.size))
         deciles = drawn.integers(0, 10, starts.size).tolist()
-        columns = AttributeColumns.of([(("decile", str(decile)),) for decile in deciles])
+        tenths = ((before + starts.astype(np.int64)) * 10 // whole.tokens).tolist()
+        values = zip(deciles, tenths, strict=True)
+        columns = AttributeColumns.of([(("decile", str(one)), ("tenth", str(two))) for one, two in values])
         arrays = {"documents.start": starts, "documents.blob": names.blob, "documents.offsets": names.offsets}
         facts = {**shard.facts, "documents": int(starts.size), "attributes": list(columns.names)}
         for name, array in (arrays | columns.arrays()).items():
@@ -71,6 +77,7 @@ def divided(path: Path) -> Path:
         write_json(place / FACTS, facts)
         entries.append(shard_entry(new / "shards", entry["name"]))
         total += starts.size
+        before += shard.tokens.size
     own = {name: whole.manifest[name] for name in ("sources", "problems")}
     write_json(new / MANIFEST, make_manifest(new, "lexicon-0", entries, whole.options, **own))
     return new
@@ -125,10 +132,11 @@ def tagging() -> None:
 
 
 def main() -> None:
-    """Both; subcorpora of few large documents, and of many small ones."""
+    """Both; subcorpora of few large documents, and of many small ones, next to each other and scattered."""
     path = Path(os.environ.get("BAGPACK_BENCH_STORE") or store())
     subcorpora(path, os.environ.get("BAGPACK_BENCH_WHERE") or WHERE)
     if "BAGPACK_BENCH_WHERE" not in os.environ:
+        subcorpora(divided(path), "tenth == 3")
         subcorpora(divided(path), "decile == 3")
     tagging()
 
