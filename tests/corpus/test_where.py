@@ -350,9 +350,8 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
     condition, punctuation, tmp_path, monkeypatch
 ):
     if punctuation == "drop":
-        monkeypatch.setattr(
-            subcorpus, "FEW_POSITIONS", 0
-        )  # the kernel selects positions, as in a large corpus
+        for few in ("FEW_POSITIONS", "FEW"):  # the kernels select positions, as in a large corpus
+            monkeypatch.setattr(subcorpus, few, 0)
     texts = random_documents(condition)
     options = TextOptions(punctuation=punctuation)
     for part, cut in enumerate([(0, 15), (15, 20), (20, 40)]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,12 +68,11 @@ def _resolve_distinct(corpus: Corpus, words: Sequence[str]) -> list[Target | Non
     whole = corpus.resolve(words)
     targets: list[Target | None] = [None if key is None else Target((key,)) for key in whole]
     pieces_of: dict[int, list[str]] = {}
-    for index, (word, key) in enumerate(zip(words, whole, strict=True)):
+    for index in [index for index, key in enumerate(whole) if key is None]:
+        word = words[index]
         pieces = word.replace("_", " ").split()
-        tagged = key is None and any(_tag_of(piece, corpus) for piece in pieces)
-        if key is None and (
-            len(pieces) > 1 or (pieces and pieces[0] != word) or tagged or is_ideographic(word)
-        ):
+        tagged = any(_tag_of(piece, corpus) for piece in pieces)
+        if len(pieces) > 1 or (pieces and pieces[0] != word) or tagged or is_ideographic(word):
             pieces_of[index] = pieces
     if pieces_of:
         for index, run in zip(pieces_of, _resolve_runs(corpus, list(pieces_of.values())), strict=True):
@@ -197,12 +197,12 @@ class TargetKeys:
     """Targets encoded once, to be looked up in many shards."""
 
     def __init__(self, targets: Sequence[Target]) -> None:
-        self.lengths = np.fromiter((len(target.keys) for target in targets), np.int64, len(targets))
+        runs = [target.keys for target in targets]
+        self.lengths = np.fromiter(map(len, runs), np.int64, len(runs))
         self.ends = np.cumsum(self.lengths)
-        keys = [key for target in targets for key in target.keys]
-        marked = [TAG_MARK in key for key in keys]
+        keys = list(chain.from_iterable(runs))
         self.tags: NDArray[np.int64] | None = None  # of each key; -1 if any will do
-        if any(marked):
+        if TAG_MARK in "".join(keys):
             divided = [key.partition(TAG_MARK) for key in keys]
             keys = [key for key, _, _ in divided]
             self.tags = np.array([CODES[tag] if tag else -1 for _, _, tag in divided], np.int64)

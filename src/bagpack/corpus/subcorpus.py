@@ -1,7 +1,8 @@
 """A subcorpus: the documents of a store that satisfy a condition.
 
 Nothing is copied. Tokens, postings and vocabulary are those of the store; the occurrences of a word are its postings
-inside the selected documents. Every document begins with a sentence, so no window leaves one.
+inside the selected documents, found by binary search where these follow each other, and elsewhere by a bit per token.
+Every document begins with a sentence, so no window leaves one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from bagpack.corpus.store.where import Where
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import UsageError
 from bagpack.files import digest
-from bagpack.jit import kernel, read_only
+from bagpack.jit import kernel, read_only, subroutine
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -50,6 +51,26 @@ def _mark(starts, ends, bits):  # type: ignore[no-untyped-def]
             bits[last] |= below
             for word in range(first + ONE, last):
                 bits[word] = ALL_BITS
+
+
+@subroutine
+def _first_from(positions, low, high, wanted):  # type: ignore[no-untyped-def]
+    """The first of low..high-1 whose position is `wanted` or later; high if there is none."""
+    while low < high:
+        middle = (low + high) // 2
+        if positions[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _narrow(positions, lows, highs, start, end):  # type: ignore[no-untyped-def]
+    """Of ascending positions[lows[t]:highs[t]], leave those from start to end-1."""
+    for t in range(lows.size):
+        lows[t] = _first_from(positions, lows[t], highs[t], start)
+        highs[t] = _first_from(positions, lows[t], highs[t], end)
 
 
 @kernel
@@ -165,6 +186,10 @@ class ShardPart(Shard):
     def positions_of(self, keys: I64) -> tuple[U32, I64, I64]:
         """Positions of the keys in selected documents, and where those of each key begin and end; -1 is no key."""
         postings, lows, highs = super().positions_of(keys)
+        starts, ends = self.runs
+        if starts.size == 1 and keys.size > FEW:
+            _narrow(postings, lows, highs, starts[0], ends[0])
+            return postings, lows, highs
         counts = highs - lows
         total = int(counts.sum())
         bounds = np.zeros(keys.size + 1, np.int64)
@@ -172,7 +197,6 @@ class ShardPart(Shard):
             own = np.concatenate(
                 [postings[low:high] for low, high in zip(lows, highs, strict=True)] or [postings[:0]]
             )
-            starts, ends = self.runs
             run = np.searchsorted(starts, own, side="right") - 1
             inside = (run >= 0) & (own < ends[run])
             np.cumsum(
