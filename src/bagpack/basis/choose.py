@@ -36,7 +36,7 @@ I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
 
 TABLE_UNITS = 4096  # at most
-UNITS_PER_ROOT = 72  # the b most frequent bigrams were of 45 to 68 · √b units, in corpora of 0.7 to 72 million tokens
+UNITS_PER_ROOT = 72  # b bigrams are made of 45 to 68 · √b units (corpora of 0.7 to 72 million tokens)
 MOST_TOKENS = 1 << 31  # in the shards that share a table, about
 MOST_CODES = 1 << 25  # distinct bigrams held at once; more are counted in several passes
 ANY = -1  # instead of a key or a tag
