@@ -237,12 +237,12 @@ def test_a_model_is_described_in_tables(cli, tmp_path, write):
     assert "windows (before 4, after 4" in " ".join(shown.split())
 
 
-def on_terminal(*args, columns=150):
+def on_terminal(*args, columns=150, term="xterm"):
     """What `bagpack ARGS` writes to a terminal, without colours and movements of the cursor."""
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
         bagpack_command(*args), stderr=theirs, stdout=subprocess.PIPE,
-        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm"},
+        env={**os.environ, "COLUMNS": str(columns), "TERM": term},
     )  # fmt: skip
     os.close(theirs)
     seen = b""
@@ -264,11 +264,20 @@ def on_terminal(*args, columns=150):
 def test_progress_on_a_terminal(tmp_path, write):
     source = write("a.vert", "<s>\n" + "Lions\tN\tlion\n" * 30 + "</s>\n")
     source.write_bytes(source.read_bytes() * 60_000)
-    code, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1")
+    code, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1", columns=80)
     assert code == 0
     assert "indexing 1 file" in shown
     assert re.search(r"\d+ % [\d.]+ M tokens, \d+\.\d\d M/s +\d:\d\d elapsed, [-\d]", shown)
     assert "1,800,000 tokens" in shown
+    lines = [line for line in re.split(r"[\r\n]+", shown) if "elapsed" in line]
+    assert max(map(len, lines)) <= 77  # a ^C fits on the line, so that all of it is cleared
+
+
+def test_a_terminal_that_cannot_move_its_cursor_has_no_progress(tmp_path, write):
+    source = write("a.txt", "Lions sleep.\n")
+    code, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1", term="dumb")
+    assert code == 0
+    assert shown.startswith(f"{tmp_path / 's'}: 3 tokens")
 
 
 def test_learning_has_progress_too(cli, tmp_path, write):

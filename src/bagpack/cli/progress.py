@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 SPINNER = 2  # columns
+FREE = 3  # columns, for the ^C of the terminal: on a full line it would begin another one, and the first would stay
 BAR, WIDEST_BAR = 5, 40
 
 
@@ -19,7 +20,7 @@ BAR, WIDEST_BAR = 5, 40
 def progress_bar(quiet: bool) -> Iterator[Progress | None]:
     """A progress display on a terminal; None where there is none or it is unwanted."""
     console = messages()
-    if quiet or not console.is_terminal:
+    if quiet or not console.is_terminal or console.is_dumb_terminal:
         yield None
         return
     from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task
@@ -33,7 +34,7 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
         def render(self, task: Task) -> Text:
             share = None if task.total is None else min(task.percentage / 100, 1.0)
             line = progress_line(
-                console.width - SPINNER, task.description, share, task.fields["note"], task.elapsed or 0.0,
+                console.width - SPINNER - FREE, task.description, share, task.fields["note"], task.elapsed or 0.0,
                 task.time_remaining,
             )  # fmt: skip
             return Text(line, no_wrap=True)
