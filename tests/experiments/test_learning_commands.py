@@ -210,6 +210,17 @@ def test_labels_that_differ_only_in_case_are_noted(cli, store, relations, write)
         )
 
 
+def test_train_names_the_option_that_a_rare_label_needs(cli, store, relations, tmp_path):
+    with open(relations, "a") as file:
+        file.write("kinda00\tkindb01\trare\n")
+    done = cli("train", store, relations, "-b", 50, "-o", tmp_path / "m", "-j", 1)
+    assert done.code == 1
+    assert done.err.endswith(
+        "the label 'rare' has 1 pair, fewer than the 10 folds; remove its rows, or train without scores (--no-scores)\n"
+    )
+    assert cli("train", store, relations, "-b", 50, "-o", tmp_path / "m", "-j", 1, "--no-scores").code == 0
+
+
 def test_label_sets(cli, store, relations):
     with open(relations, "a") as file:
         file.writelines(f"kinda{i:02d}\tkindb{i % 12:02d}\textra\n" for i in range(12))

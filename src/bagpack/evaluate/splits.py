@@ -23,6 +23,10 @@ RANDOM_FOLDS = 10
 LEXICAL_FOLDS = 5  # about one row in five is tested; ten folds would test one in ten
 
 
+class TooFewPairsError(InputError):
+    """A label, or all of a data set, has fewer pairs than there are folds."""
+
+
 @dataclass(frozen=True)
 class Split:
     """One fold. ``dropped`` counts the rows that may be in neither part."""
@@ -111,7 +115,7 @@ def random_splits(
     else:
         n = len(distinct)
         if n < folds:
-            raise InputError(too_few_pairs(n, folds))
+            raise TooFewPairsError(too_few_pairs(n, folds))
         labels = np.zeros(n, dtype=np.intp)
         splitter = KFold(folds, shuffle=True, random_state=random_state)
     assigned = np.empty(len(distinct), dtype=np.intp)
@@ -135,7 +139,7 @@ def _check_classes(targets: Targets, pairs: Index, folds: int) -> None:
         for group in similar_labels([str(targets.classes[code]) for code in targets.codes]):
             if str(label) in group:
                 cure = similar_labels_sentence(group)
-        raise InputError(
+        raise TooFewPairsError(
             f"the label {label!r} has {size} pair{'s' if size > 1 else ''}, fewer than the {folds} folds; {cure}"
         )
 

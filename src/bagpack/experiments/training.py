@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.errors import StoreError, UsageError
+from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.evaluate.schema import EvaluationResult
+from bagpack.evaluate.splits import TooFewPairsError
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, versions
 from bagpack.experiments.evaluation import (
     EvaluateOptions,
@@ -69,7 +70,10 @@ def train_file(
     # Scores first: a data set that cannot be evaluated is found out before a model is written.
     result: EvaluationResult | None = None
     if evaluate:
-        result = evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs, progress)
+        try:
+            result = evaluate_rows(rows, path, replace(options, features=False), counting.n_jobs, progress)
+        except TooFewPairsError as error:
+            raise InputError(f"{error}, or train without scores (--no-scores)") from error
     if progress:
         progress("model", 0, 0)
     matrix, targets = rows.matrix, rows.targets
