@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import subprocess
 import zipfile
 
 import pytest
 from tests.cli.test_outputs import PAIRS, refuses
+from tests.conftest import bagpack_command
 from tests.contexts.stores import make_store
 from tests.tasks.sheets import xlsx
 from tests.vectors.conftest import SENTENCES
@@ -145,12 +147,30 @@ def test_a_concordance_in_csv_has_no_formula(cli, tmp_path):
 def test_check_of_a_workbook_with_a_label_a_rating_and_another_sheet(cli, shop, tmp_path):
     rows = [["w1", "w2", "label", "rating"], ["cat", "lion", "part", 3], ["lion", "cat", "Part", 4]]
     (tmp_path / "d.xlsx").write_bytes(xlsx(rows, [["old"]], names=("Pairs", "Notes")))
-    done = cli("check", shop, tmp_path / "d.xlsx")
-    assert "only the sheet Pairs is read, not Notes" in done.out
+    with pytest.warns(UserWarning, match="d.xlsx: only the sheet 'Pairs' is read, not 'Notes'"):
+        done = cli("check", shop, tmp_path / "d.xlsx")
     assert "say which is meant with --task relations" in " ".join(done.out.split())
     assert (
         "'part' (1 row), 'Part' (1 row)" in cli("check", shop, tmp_path / "d.xlsx", "--task", "relations").out
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("check", "STORE", "DATA", "--task", "relations"),
+     ("train", "STORE", "DATA", "-b", 4, "--no-scores", "-o", "OUT"), ("export", "DATA", "-o", "OUT.ttl")],
+)  # fmt: skip
+def test_sheets_that_are_not_read_are_reported_once_by_every_command(shop, tmp_path, command):
+    rows = [["w1", "w2", "label"], ["cat", "lion", "part"], ["lion", "cat", "whole"]]
+    for name, sheets in (("two.xlsx", [rows, [["old"]]]), ("one.xlsx", [rows, []])):
+        (tmp_path / name).write_bytes(xlsx(*sheets, names=("Pairs", "Notes")))
+        places = {"STORE": str(shop), "DATA": name, "OUT": f"{name}.out", "OUT.ttl": f"{name}.ttl"}
+        args = [places.get(word, word) for word in command]
+        done = subprocess.run(
+            bagpack_command(*args), cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        said = done.stderr.count("bagpack: two.xlsx: only the sheet 'Pairs' is read, not 'Notes'\n")
+        assert (said, done.stderr.count("sheet")) == ((1, 1) if name == "two.xlsx" else (0, 0))
 
 
 def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):

@@ -22,8 +22,6 @@ def show_coverage(facts: dict[str, Any]) -> None:
     out = screen()
     counts = f"{many(facts['rows'], 'row')}, {many(facts['words'], 'word')}"
     print_message(Text.assemble((facts["path"], "bold"), f": {counts}"), None, out)
-    if others := facts.get("other_sheets"):
-        print_message(f"only the sheet {facts['sheet']} is read, not {some_of(others)}", "yellow", out)
     seen = [
         (f"{name} times", f"{count:,}", f"{100 * count / facts['rows']:.1f} %")
         for name, count in facts["rows_by_frequency"].items()
