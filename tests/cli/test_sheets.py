@@ -116,6 +116,21 @@ def test_labels_that_differ_in_a_tab_have_columns_of_their_own(cli, shop, write,
     assert "a\tb" in json.loads(cli("predict", model, data, "--json").out)[0]
 
 
+def test_a_label_called_like_another_column_has_a_column_of_its_own(cli, shop, write, tmp_path):
+    pairs = [line.split("\t")[:2] for line in PAIRS.splitlines()[1:]]
+    labels = ("together", "Probability", "score of together")
+    rows = [[*pair, labels[at % 3]] for at, pair in enumerate(pairs)]
+    data = write("relations.tsv", table_text([["w1", "w2", "label"], *rows]))
+    model = tmp_path / "m.model"
+    assert cli("train", shop, data, "--out", model, "-b", 4, "-j", 1, "--no-scores").code == 0
+    header, *predicted = [line.split("\t") for line in cli("predict", model, data).out.splitlines()]
+    assert header[4:-2] == ["score of Probability", "score of together", "score of score of together"]
+    assert {row[2] for row in predicted} <= set(labels)
+    first = json.loads(cli("predict", model, data, "--json").out)[0]
+    assert list(first) == header
+    assert isinstance(first["together"], int) and isinstance(first["score of together"], float)
+
+
 def test_picks_as_a_table_next_to_the_answers(cli, shop, tmp_path, write):
     asked = [
         {"stem": ["cat", "lion"], "choice": [["hammer", "nail"], ["lion", "cat"]], "answer": 1},

@@ -36,7 +36,7 @@ from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
 from bagpack.vectors.matrix import BlockMatrix, Pair
 from bagpack.vectors.storage import is_matrix
 
-TOGETHER, TRAINED = "together", "trained"  # the last columns of answers
+FIRST, LAST = ("w1", "w2", "label", "probability"), ("together", "trained")  # columns of answers
 
 
 def train_file(
@@ -174,6 +174,22 @@ def predict_pairs(
     return model, matrix, model.decode(decisions), decisions
 
 
+def label_columns(labels: Sequence[str]) -> list[str]:
+    """The names of the labels' columns: a label that is the name of another column gets `score of` before it.
+
+    >>> label_columns(["kind", "together"])
+    ['kind', 'score of together']
+    """
+    taken = {*FIRST, *LAST}
+    names = []
+    for label in labels:
+        name = label
+        while name.lower() in taken or (name != label and name in labels):
+            name = f"score of {name}"
+        names.append(name)
+    return names
+
+
 def answer_rows(
     model: LinearModel, matrix: BlockMatrix, pairs: Sequence[Pair], answers: Any, decisions: np.ndarray
 ) -> Iterator[list[str | float | int | None]]:
@@ -185,12 +201,12 @@ def answer_rows(
     together = seen_together(matrix)
     trained = ["yes" if one else "no" for one in model.trained_on(pairs)]
     if model.kind == "rating":
-        yield ["w1", "w2", "score", TOGETHER, TRAINED]
+        yield ["w1", "w2", "score", *LAST]
         ratings = np.asarray(answers, float).tolist()
         for (w1, w2), score, seen, known in zip(pairs, ratings, together, trained, strict=True):
             yield [w1, w2, score, seen, known]
         return
-    yield ["w1", "w2", "label", "probability", *map(str, model.classes), TOGETHER, TRAINED]
+    yield [*FIRST, *label_columns(list(map(str, model.classes))), *LAST]
     given = model.answered(matrix, decisions)
     probability: list[float | None] = [None] * len(pairs)
     if model.calibration is not None:
