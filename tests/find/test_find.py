@@ -304,7 +304,8 @@ def test_rows_make_a_data_frame(source, trained):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"top": 0}, "--top 0"), ({"per_word": 0}, "--per-word 0"), ({"min_together": 0}, "--min-together must"),
+        ({"top": 0}, "--top must be at least 1, not 0"), ({"per_word": 0}, "--per-word must be at least 1, or none"),
+        ({"min_together": 0}, "--min-together must"),
         ({"scored": 0}, "--scored must"), ({"label": "whole"}, "no label 'whole'"),
     ],
 )  # fmt: skip

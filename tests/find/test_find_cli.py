@@ -147,7 +147,7 @@ def no_examples(write):
         ("w1\tw2\tlabel\nparta00\tpartb00\tno\n", (), "no positive example"),
         ("w1\tw2\n", (), "no rows"),
         ("w1\tw2\nparta00\tpartb00\n", ("--w1", "unicorn"), "does not contain 'unicorn'"),
-        ("w1\tw2\nparta00\tpartb00\n", ("--top", "0"), "--top 0"),
+        ("w1\tw2\nparta00\tpartb00\n", ("--top", "0"), "--top must be at least 1, not 0"),
         ("w1\tw2\nparta00\tpartb00\n", ("--per-word", "x"), "--per-word x is not understood"),
         ("w1\tw2\nparta00\tpartb00\n", ("--min-together", "0"), "--min-together must be at least 1"),
         ("w1\tw2\nparta00\tpartb00\n", ("--negatives", "-1"), "--negatives must be at least 0, not -1"),

@@ -360,9 +360,9 @@ def rank_pool(
 def check_limits(top: int, per_word: int | None) -> None:
     """Raise for a list that could hold nothing."""
     if top < 1:
-        raise UsageError(f"--top {top} shows nothing; give at least 1")
+        raise UsageError(f"--top must be at least 1, not {top}")
     if per_word is not None and per_word < 1:
-        raise UsageError(f"--per-word {per_word} shows nothing; give at least 1")
+        raise UsageError(f"--per-word must be at least 1, or none, not {per_word}")
 
 
 def _searched(pool: Pool) -> str:
