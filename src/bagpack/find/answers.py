@@ -87,6 +87,7 @@ class AnswerFile:
         if os.path.samestat(current, os.fstat(self._handle.fileno())) and current.st_size == self._size:
             return False
         self._answers.clear()  # they are examples of the file now, if it still has them
+        self.close()
         self._load()
         return True
 
@@ -98,6 +99,7 @@ class AnswerFile:
             raise InputError(f"{pair[0]} – {pair[1]} is in {self.path.name} already, as {known}")
         if self._missing:
             self._widen()
+            self.close()
             self._load()  # the file that was locked is no longer the one of this name
         self._end_last_line()
         time = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -232,8 +234,6 @@ class AnswerFile:
 
     def _open(self) -> None:
         """Open and lock the file."""
-        if hasattr(self, "_handle"):
-            self.close()
         try:
             self._handle = handle = open(self.path, "r+b", buffering=0)  # noqa: SIM115
         except OSError as error:
