@@ -81,17 +81,28 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
         raise InputError(
             f"--metadata {path} cannot be read ({error}); give a TSV or CSV file in UTF-8"
         ) from error
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise InputError(
+            f"{path}:{line} has a zero byte, so it is not plain text; give a TSV or CSV file in UTF-8"
+        )
     header = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in header else ",")
+    # Strict: a quotation mark that is not closed would otherwise take the rows below it into its cell.
+    reader = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in header else ",", strict=True)
     rows, line = [], 1
     try:
         for row in reader:
             rows.append((line, row))
             line = reader.line_num + 1
-    except csv.Error:
-        raise InputError(
-            f"{path}:{line} has a cell whose quotation mark is not closed; close or remove it"
-        ) from None
+    except csv.Error as error:
+        if "end of data" in str(error):
+            problem = "a cell whose quotation mark is not closed; close or remove it"
+        elif "field limit" in str(error):
+            most = csv.field_size_limit()
+            problem = f"a cell of more than {most:,} characters; shorten it, or close its quotation mark"
+        else:
+            problem = "text after the closing quotation mark of a cell; quote all of it, and double the marks inside"
+        raise InputError(f"{path}:{line} has {problem}") from None
     if len(rows) < 2 or len(rows[0][1]) < 2:
         raise InputError(
             f"--metadata {path} has no table; its first line must name the columns, one of them file, separated by "
