@@ -59,7 +59,7 @@ def grown_tables(
     )
     new_targets = np.array([number[target.keys] if target else -1 for target in resolved], np.int64)
     name_targets = np.concatenate([tables.name_targets, new_targets])
-    new_rows = np.fromiter((names[word] for word in added), np.int64, len(added)).reshape(-1, 2)
+    new_rows = np.fromiter(map(names.__getitem__, added), np.int64, len(added)).reshape(-1, 2)
 
     distinct_pairs = _new_distinct_pairs(tables.distinct_pairs, all_targets, name_targets[new_rows])
     asked = [(all_targets[one], all_targets[two]) for one, two in distinct_pairs.tolist()]
