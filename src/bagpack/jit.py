@@ -180,3 +180,15 @@ def _make_intrinsic(function: Callable[..., Any]) -> Any:
     from numba.extending import intrinsic as make
 
     return make(function)
+
+
+@subroutine
+def lower_bound(numbers, low, high, wanted):  # type: ignore[no-untyped-def]
+    """The first of low..high-1 whose number, in ascending order, is at least `wanted`; high if there is none."""
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low

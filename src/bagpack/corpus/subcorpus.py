@@ -26,7 +26,7 @@ from bagpack.corpus.store.where import Where
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import UsageError
 from bagpack.files import digest
-from bagpack.jit import kernel, read_only, subroutine
+from bagpack.jit import kernel, lower_bound, read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -53,24 +53,12 @@ def _mark(starts, ends, bits):  # type: ignore[no-untyped-def]
                 bits[word] = ALL_BITS
 
 
-@subroutine
-def _first_from(positions, low, high, wanted):  # type: ignore[no-untyped-def]
-    """The first of low..high-1 whose position is `wanted` or later; high if there is none."""
-    while low < high:
-        middle = (low + high) // 2
-        if positions[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @kernel
 def _narrow(positions, lows, highs, start, end):  # type: ignore[no-untyped-def]
     """Of ascending positions[lows[t]:highs[t]], leave those from start to end-1."""
     for t in range(lows.size):
-        lows[t] = _first_from(positions, lows[t], highs[t], start)
-        highs[t] = _first_from(positions, lows[t], highs[t], end)
+        lows[t] = lower_bound(positions, lows[t], highs[t], start)
+        highs[t] = lower_bound(positions, lows[t], highs[t], end)
 
 
 @kernel

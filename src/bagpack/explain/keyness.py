@@ -18,7 +18,6 @@ from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import compare
 from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
@@ -87,27 +86,6 @@ def take_keys(tokens, key_of_type, starts, ends, codes, keys, out_codes):  # typ
 
 
 @kernel
-def find_picked(blob, offsets, picks, other_blob, other_offsets, out):  # type: ignore[no-untyped-def]
-    """Number of each picked string among other, sorted strings, or -1."""
-    count = other_offsets.size - 1
-    for i in range(picks.size):
-        start, end = np.int64(offsets[picks[i]]), np.int64(offsets[picks[i] + 1])
-        low, high = 0, count
-        while low < high:
-            middle = (low + high) // 2
-            first, last = np.int64(other_offsets[middle]), np.int64(other_offsets[middle + 1])
-            if compare(other_blob, first, last, blob, start, end) < 0:
-                low = middle + 1
-            else:
-                high = middle
-        out[i] = -1
-        if low < count:
-            first, last = np.int64(other_offsets[low]), np.int64(other_offsets[low + 1])
-            if compare(other_blob, first, last, blob, start, end) == 0:
-                out[i] = low
-
-
-@kernel
 def windows_around(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
     """Up to `reach` tokens before (backwards) or from each position on, inside its sentence."""
     for i in range(positions.size):
@@ -129,10 +107,7 @@ def numbers_of(shard: Shard, keys: I64, background: Corpus) -> I64:
     """For each key of a shard, its number in a background lexicon; −1 for those that are not among ``keys``."""
     number = np.full(len(shard.keys) + 1, -1, np.int64)  # the last is for -1, which is no key
     used = np.unique(keys[keys >= 0])
-    found = np.empty(used.size, np.int64)
-    lexicon = background.lexicon.keys
-    find_picked(shard.keys.blob, shard.keys.offsets, used, lexicon.blob, lexicon.offsets, found)
-    number[used] = found
+    number[used] = background.lexicon.keys.find(shard.keys.take(used))
     return number
 
 

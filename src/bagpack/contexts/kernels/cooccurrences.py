@@ -7,7 +7,7 @@ import numpy as np
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.contexts.kernels.windows import same_sentence
-from bagpack.jit import kernel, subroutine, typed_kernel
+from bagpack.jit import kernel, lower_bound, subroutine, typed_kernel
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
 PENDING = 1024  # co-occurrences that wait for their tokens to come into the cache
@@ -116,18 +116,6 @@ def settle(  # type: ignore[no-untyped-def]
             counts[k] += 1
             at += 1
     return at
-
-
-@subroutine
-def lower_bound(positions, low, high, wanted):  # type: ignore[no-untyped-def]
-    """First index in low..high whose position is at least `wanted`."""
-    while low < high:
-        middle = (low + high) // 2
-        if positions[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @subroutine
