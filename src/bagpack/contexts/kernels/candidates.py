@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bagpack.contexts.kernels.cooccurrences import lower_bound
 from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.jit import allocating_kernel, kernel, subroutine
+from bagpack.jit import allocating_kernel, kernel, lower_bound, subroutine
 
 AHEAD = 8  # occurrences whose tokens are prefetched
 SOON = 3  # occurrences the vocabulary numbers of whose tokens are prefetched
