@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from bagpack.app.state import Library
 from bagpack.contexts.by_attribute import count_by
 from bagpack.contexts.concordance import FIELDS
 from bagpack.contexts.source import CorpusSource
-from bagpack.corpus.store.corpus import WHERE
 from bagpack.corpus.store.suggest import complete as complete_word
 from bagpack.corpus.store.suggest import nearby
 from bagpack.errors import StoreError, UsageError
@@ -42,11 +40,10 @@ TRIED = 25  # pairs of a label among which the home page chooses
 def home(library: Library) -> Json:
     """What is loaded, and pairs to begin with."""
     corpus = library.background
-    path, where, condition = library.source.name.partition(WHERE)
     if library.examples is None:
         library.examples = _example_pairs(library)
     return {
-        "store": f"{Path(path).name}{where}{condition}", "tokens": corpus.tokens, "sentences": corpus.sentences,
+        "store": library.store_name, "tokens": corpus.tokens, "sentences": corpus.sentences,
         "documents": corpus.documents, "types": corpus.types, "options": corpus.manifest["options"],
         "model": model_facts(library), "data": [asdict(item.entry) for item in library.data.values()],
         "examples": library.examples, "version": __version__,

@@ -16,7 +16,7 @@ from bagpack.app.limits import Limits
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.corpus import WHERE, Corpus
 from bagpack.corpus.text.numbers import number_of
 from bagpack.errors import InputError, StoreError
 from bagpack.explain.browse import Browser
@@ -156,6 +156,12 @@ class Library:
             named_limits = replace(self.limits, rows=10 * self.limits.rows)
             loaded = load_data(read_text_file(path), Path(path).name, named_limits)
             self.data[loaded.entry.id] = loaded
+
+    @property
+    def store_name(self) -> str:
+        """The name of the store without its directory; of a subcorpus, with the condition."""
+        path, where, condition = self.source.name.partition(WHERE)
+        return f"{Path(path).name}{where}{condition}"
 
     @cached_property
     def background(self) -> Corpus:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
@@ -37,7 +36,6 @@ def serve(
     from bagpack.app.server import bind
     from bagpack.app.server import serve as answer
     from bagpack.app.state import open_library
-    from bagpack.corpus.store.corpus import WHERE
 
     if seconds <= 0:
         raise UsageError(f"--seconds {seconds:g} is too short; give more than 0")
@@ -50,8 +48,7 @@ def serve(
     )
     bind(host, port).close()  # an error comes before the work
     warm_up(library)
-    path, where, condition = library.source.name.partition(WHERE)
-    shown = f"shows {Path(path).name}{where}{condition}"
+    shown = f"shows {library.store_name}"
     answer(library, host, port, tuple(allow_host or ()), ready=lambda: show_address(host, port, shown))
 
 

@@ -65,10 +65,6 @@ class Bucket:
     n: int
     scores: dict[str, float]
 
-    def to_dict(self) -> dict[str, Json]:
-        """As JSON: None for NaN."""
-        return cast("dict[str, Json]", without_nan(asdict(self)))
-
 
 @dataclass(frozen=True)
 class Breakdown:
@@ -80,8 +76,8 @@ class Breakdown:
 
     def to_dict(self) -> dict[str, Json]:
         """As JSON."""
-        out: dict[str, Json] = {"metric": self.metric, "rows": [row.to_dict() for row in self.rows]}
-        return {**out, "column": self.column} if self.column else out
+        out = cast("dict[str, Json]", without_nan(asdict(self)))
+        return out if self.column else {name: out[name] for name in ("metric", "rows")}
 
 
 @dataclass(frozen=True)
