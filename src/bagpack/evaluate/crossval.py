@@ -19,7 +19,7 @@ from bagpack.evaluate.comparison import Comparison, Score, compare, correlation_
 from bagpack.evaluate.metrics import confusion_matrix, pooled_correlation, rank_correlation
 from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
 from bagpack.evaluate.splits import Split, group_codes
-from bagpack.learn.fitting import SvmSettings, fit_conditions, folds_at_once, shared_grams, solve_gram
+from bagpack.learn.fitting import SvmSettings, fit_conditions, folds_at_once, held_out_by_gram, shared_grams
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
 from bagpack.parallel import Progress, Shared, delayed, share, with_progress
@@ -66,7 +66,10 @@ def _run_fold(
         train_counts, train_targets = counts[split.train], targets[split.train]
         test_counts = counts[split.test]
         if grams is not None:
-            decisions = {name: _decisions(grams[name], split, train_targets, svm) for name in conditions}
+            decisions = {
+                name: held_out_by_gram(grams[name], split.train, split.test, train_targets, svm)
+                for name in conditions
+            }
         else:
             models = fit_conditions(
                 train_counts, train_targets, conditions, preset, svm, counts if transductive else None
@@ -79,12 +82,6 @@ def _run_fold(
             decisions["words-only"] = words.decisions(test_counts)
     late = next((str(one.message) for one in caught if one.category is ConvergenceWarning), "")
     return _FoldAnswers(decisions, time.perf_counter() - begin, late)
-
-
-def _decisions(gram: Floats, split: Split, targets: Targets, svm: SvmSettings) -> Floats:
-    """Decision values of the test rows by a model trained on a part of the Gram matrix of all rows."""
-    dual = solve_gram(gram[np.ix_(split.train, split.train)], targets, svm)
-    return np.asarray(gram[np.ix_(split.test, split.train)] @ dual.coef + dual.intercept)
 
 
 def cross_validate(

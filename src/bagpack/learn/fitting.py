@@ -24,7 +24,7 @@ from bagpack.vectors.blocks import Block
 from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Floats, Matrix
+    from bagpack.learn.types import Floats, Index, Matrix
     from bagpack.learn.weighting import Step
 
 # A Gram matrix of 4,000 rows takes 128 MB, and one more is held with it.
@@ -191,6 +191,18 @@ def solve_gram(
     if targets.kind == "rating":
         return solve_ratings(gram, targets.ratings, svm.C, svm.epsilon, svm.tol, weight)
     return solve_classes(gram, targets.columns, svm.C, svm.tol, weight, n_jobs=n_jobs)
+
+
+def held_out_by_gram(
+    gram: Floats, train: Index, test: Index, targets: Targets, svm: SvmSettings, weight: Floats | None = None,
+    n_jobs: int | None = 1,
+) -> Floats:  # fmt: skip
+    """Decision values of the test rows by an SVM of the training rows, from the Gram matrix of all rows.
+
+    ``targets`` and ``weight`` are those of the training rows.
+    """
+    dual = solve_gram(gram[np.ix_(train, train)], targets, svm, weight, n_jobs)
+    return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)
 
 
 def _solve_conditions(

@@ -19,7 +19,7 @@ from bagpack.learn.calibration import (
     held_out_threshold,
     pair_groups,
 )
-from bagpack.learn.fitting import SvmSettings, fit_counts, shared_grams, solve_gram
+from bagpack.learn.fitting import SvmSettings, fit_counts, held_out_by_gram, shared_grams
 from bagpack.learn.model import LinearModel
 from bagpack.learn.presets import Preset, get_preset
 from bagpack.learn.targets import Targets, chosen_labels
@@ -61,10 +61,8 @@ def hold_out(
         if targets.kind != "multilabel" and len(np.unique(part.codes)) < 2:
             return np.tile(np.where(part.columns.all(axis=0), 1.0, -1.0), (len(test), 1))
         if grams is not None:
-            gram = grams[condition]
             cost = None if weight is None else weight[train]
-            dual = solve_gram(gram[np.ix_(train, train)], part, svm, cost, n_jobs)
-            return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)
+            return held_out_by_gram(grams[condition], train, test, part, svm, cost, n_jobs)
         trained = fit_counts(
             matrix[train], part, condition, preset, svm,
             weight=None if weight is None else weight[train],

@@ -139,7 +139,7 @@ class PairRows:
     def _both_orders(self, plus: I64, minus: I64) -> I64:
         """Observations: one of a word with itself is of both orders."""
         first, second = self._word_rows
-        return np.where((first == second) & (first >= 0), plus, plus + minus)
+        return np.where(first == second, plus, plus + minus)
 
     def _distinct_column(self, table: I64, order: int) -> I64:
         row, swapped = self._distinct_rows
