@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from bagpack.basis.terms import split_term
 from bagpack.contexts.concordance import REST, Context
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
-from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.format import GLUED, TYPE_MASK
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.text.tagsets import UNIVERSAL
+from bagpack.explain.keyness import reach
 
 W1, W2, TERM = "w1", "w2", "term"
 
@@ -45,8 +48,8 @@ def mark_line(
     first_end = context.position + (lengths[-1] if minus else lengths[0])
     last = first_end if single else context.second + (lengths[0] if minus else lengths[-1])
     before, after = (windows.before, windows.after) if single else (windows.left, windows.right)
-    start = _sentence_start(shard, context.position, before + REST)
-    end = _sentence_end(shard, last, after + REST)
+    start = int(reach(shard, np.array([context.position]), before + REST, backwards=True)[0][0])
+    end = int(reach(shard, np.array([last]), after + REST, backwards=False)[1][0])
     tokens = shard.tokens[start:end]
     types = (tokens & TYPE_MASK).tolist()
     keys = [shard.keys[int(shard.key_of_type[number])] for number in types]
@@ -100,17 +103,3 @@ def _joined(spans: Iterable[Span]) -> Iterable[Span]:
         kept = span
     if kept is not None:
         yield kept
-
-
-def _sentence_start(shard: Shard, position: int, most: int) -> int:
-    start = position
-    while start > 0 and position - start < most and not shard.tokens[start] & SENTENCE_START:
-        start -= 1
-    return start
-
-
-def _sentence_end(shard: Shard, position: int, most: int) -> int:
-    end = position
-    while end < shard.tokens.size and end - position < most and not shard.tokens[end] & SENTENCE_START:
-        end += 1
-    return end
