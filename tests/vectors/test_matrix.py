@@ -328,6 +328,18 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
         file.write_bytes(whole)
 
 
+@pytest.mark.parametrize("lacking", ["seal", "checksums", "words", "source"])
+def test_a_manifest_that_lacks_an_entry_is_refused(matrix, tmp_path, lacking):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    manifest = json.loads((path / "manifest.json").read_text())
+    del manifest[lacking]
+    sealed = {**manifest, "seal": seal_of(manifest)} if lacking != "seal" else manifest
+    (path / "manifest.json").write_text(json.dumps(sealed))
+    with pytest.raises(StoreError, match="manifest.json lacks entries"):
+        BlockMatrix.open(path)
+
+
 def test_a_matrix_of_an_earlier_version_opens(matrix, tmp_path):
     path = tmp_path / "m.bpm"
     matrix.save(path)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.distribute import Csr
@@ -24,6 +23,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.explain.collocates import background_of
+from bagpack.learn.association import unit_length
 from bagpack.names import BLOCKS, feature_at
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
@@ -117,9 +117,7 @@ def weighted(counts: Csr, term_weights: Floats | None) -> Csr:
     rows.data = np.log1p(rows.data)
     if term_weights is not None:
         rows.data *= term_weights[rows.indices % term_weights.size]
-    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return sparse.diags_array(inverse, format="csr") @ rows
+    return unit_length(rows)
 
 
 def rank_similar(matrix: BlockMatrix, tokens: int, top: int, reasons: int) -> Similar:

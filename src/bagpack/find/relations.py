@@ -150,7 +150,7 @@ def _weighted(matrix: BlockMatrix) -> sparse.csr_array[Any]:
     block: Block = matrix.blocks["v12"]
     step = Ppmi()
     step.fit_block(block)
-    return sparse.csr_array(unit_length(sparse.csr_array(step.on(block).expanded())))
+    return unit_length(step.on(block).expanded())
 
 
 def _clusters(rows: sparse.csr_array[Any], groups: int) -> NDArray[np.int64]:

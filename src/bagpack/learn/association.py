@@ -9,7 +9,7 @@ the basis).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -52,7 +52,7 @@ def _expected(
             out[p] = totals[segment[indices[p]]] * share[indices[p]]
 
 
-def unit_length(rows: Csr) -> Csr:
+def unit_length(rows: Csr) -> sparse.csr_array[Any]:
     """Each row divided by its Euclidean length; all-zero rows are unchanged."""
     out = np.empty(len(rows.data))
     _unit_rows(read_only(rows.indptr), read_only(rows.data.astype(np.float64, copy=False)), out)
