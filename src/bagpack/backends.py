@@ -12,14 +12,13 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import joblib
 
 from bagpack._version import __version__
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra
 from bagpack.parallel import WorkerError, core_count
 
 BACKENDS = ("loky", "dask", "ray", "spark")
@@ -67,13 +66,6 @@ def open_backend(
         yield
 
 
-def _needed(module: str, package: str, extra: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise missing_extra(package, extra, f"--backend {extra}") from error
-
-
 def _knock(address: str, engine: str, example: str, timeout: float) -> None:
     """Make sure that something listens there: the engines themselves try for minutes, or end in a stack trace."""
     found = re.fullmatch(r"(?:[a-z]+://)?(\[[^\]]+\]|[^:/\[\]]+):(\d+)/?", address)
@@ -96,7 +88,7 @@ def _silent(engine: str, address: str, timeout: float, reason: str) -> WorkerErr
 
 @contextmanager
 def _dask(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
-    distributed = _needed("distributed", "distributed", "dask")
+    distributed = import_extra("distributed", "distributed", "dask", "--backend dask")
     for name in ("distributed", "distributed.client"):  # reported here as a sentence, there as a stack trace
         logging.getLogger(name).setLevel(logging.CRITICAL)
     cluster = None
@@ -197,8 +189,8 @@ def _print_notice(text: str) -> None:
 @contextmanager
 def _ray(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    ray = _needed("ray", "ray", "ray")
-    register = _needed("ray.util.joblib", "ray", "ray").register_ray
+    ray = import_extra("ray", "ray", "ray", "--backend ray")
+    register = import_extra("ray.util.joblib", "ray", "ray", "--backend ray").register_ray
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     if address is None:
         ray.init(num_cpus=workers, include_dashboard=False, **quiet)
@@ -224,8 +216,8 @@ def _ray(address: str | None, workers: int, timeout: float) -> Iterator[dict[str
 
 @contextmanager
 def _spark(address: str | None, workers: int, timeout: float) -> Iterator[dict[str, Any]]:
-    sql = _needed("pyspark.sql", "pyspark", "spark")
-    register = _needed("joblibspark", "joblibspark", "spark").register_spark
+    sql = import_extra("pyspark.sql", "pyspark", "spark", "--backend spark")
+    register = import_extra("joblibspark", "joblibspark", "spark", "--backend spark").register_spark
     if not has_java():
         raise WorkerError(
             "--backend spark needs Java, 17 or newer; install it, or set JAVA_HOME to where it is"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 
 class BagpackError(Exception):
@@ -28,6 +30,14 @@ class StoreError(BagpackError):
 def missing_extra(package: str, extra: str, purpose: str) -> BagpackError:
     """The error for an optional dependency that is not installed."""
     return UsageError(f"{purpose} needs the package {package!r}: pip install 'bagpack[{extra}]'")
+
+
+def import_extra(module: str, package: str, extra: str, purpose: str) -> Any:
+    """A module of an optional dependency; see `missing_extra`."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise missing_extra(package, extra, purpose) from error
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:

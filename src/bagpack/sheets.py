@@ -12,10 +12,10 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra
 from bagpack.files import check_file, replacing
 
 Cell = str | float | int | bool | None
@@ -26,6 +26,7 @@ UNWRITABLE = (
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a sheet of .xlsx
 _FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # one of them alone is harmless
 _MARK = "Written by BagPack"  # in the properties of our workbooks
+_xlsxwriter = partial(import_extra, "xlsxwriter", "XlsxWriter", "spreadsheet", "writing .xlsx")
 
 
 def check_table(path: Path, what: str, header: Sequence[str] = (), overwrite: bool | None = None) -> None:
@@ -128,14 +129,6 @@ def _workbook(path: Path, rows: Iterable[Sequence[Cell]]) -> bytes:
     sheet.freeze_panes(1, 0)
     book.close()
     return out.getvalue()
-
-
-def _xlsxwriter() -> Any:
-    try:
-        import xlsxwriter
-    except ImportError as error:
-        raise missing_extra("XlsxWriter", "spreadsheet", "writing .xlsx") from error
-    return xlsxwriter
 
 
 def _is_our_workbook(path: Path) -> bool:

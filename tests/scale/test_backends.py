@@ -56,7 +56,7 @@ def test_scheduler_without_workers(tmp_path):
 
 
 def test_spark_without_java(monkeypatch):
-    monkeypatch.setattr(backends, "_needed", lambda *names: pytest)
+    monkeypatch.setattr(backends, "import_extra", lambda *names: pytest)
     monkeypatch.setattr(pytest, "register_spark", None, raising=False)
     monkeypatch.setattr(backends, "has_java", lambda: False)
     with pytest.raises(parallel.WorkerError, match="needs Java, 17 or newer"), open_backend("spark"):

@@ -8,7 +8,7 @@ from bagpack import console
 from bagpack.cli.declaration import advanced, common
 from bagpack.cli.option_groups import SubcorpusOptions
 from bagpack.cli.options import AnyStore, ModelOption, Port, Store
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra
 
 
 def serve(
@@ -54,13 +54,8 @@ def serve(
 
 def import_server() -> None:
     """Report what is not installed."""
-    try:
-        import fastapi
-        import python_multipart
-        import uvicorn
-    except ImportError as error:
-        raise missing_extra(error.name or "fastapi", "serve", "the explorer") from error
-    del fastapi, python_multipart, uvicorn
+    for name in ("fastapi", "python_multipart", "uvicorn"):
+        import_extra(name, name, "serve", "the explorer")
 
 
 def show_address(host: str, port: int, what: str, path: str = "") -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra
 from bagpack.files import check_file, replacing
 from bagpack.find.examples import NO_LABELS
 from bagpack.sheets import UNWRITABLE, Cell, check_table, write_table
@@ -29,6 +30,9 @@ RELATED = frozenset({"synonym", "antonym", "coordinate", "co-hyponym", "cohypony
 ATTRIBUTES = ("probability", "score", "together", "sentence")
 
 Row = Mapping[str, Any]
+
+_rdflib = partial(import_extra, "rdflib", "rdflib", "thesaurus", "writing SKOS Turtle")
+_networkx = partial(import_extra, "networkx", "networkx", "thesaurus", "writing GraphML")
 
 
 def is_graph(path: Path) -> bool:
@@ -143,19 +147,3 @@ def _graphml(rows: Sequence[Row]) -> bytes:
 def _xml(text: object) -> str:
     """Text without the control characters that XML cannot hold."""
     return "".join(c for c in str(text) if c in "\t\n\r" or ord(c) >= 32)
-
-
-def _rdflib() -> Any:
-    try:
-        import rdflib
-    except ImportError as error:
-        raise missing_extra("rdflib", "thesaurus", "writing SKOS Turtle") from error
-    return rdflib
-
-
-def _networkx() -> Any:
-    try:
-        import networkx
-    except ImportError as error:
-        raise missing_extra("networkx", "thesaurus", "writing GraphML") from error
-    return networkx

@@ -13,7 +13,7 @@ import zipfile
 from dataclasses import dataclass
 from typing import Any
 
-from bagpack.errors import InputError, missing_extra
+from bagpack.errors import InputError, import_extra
 
 MAX_BYTES = 256 << 20  # of a data set, decompressed: some ten million pairs
 MAX_CELLS = 20_000_000  # of one sheet, the empty ones between others included
@@ -53,12 +53,9 @@ def read_workbook(name: str, data: bytes) -> Sheet:
     """The first sheet that has rows."""
     if data.startswith(b"PK"):
         _check_archive(name, data)
-    try:
-        import python_calamine
-    except ImportError as error:
-        raise missing_extra(
-            "python-calamine", "spreadsheet", f"{name} is a spreadsheet; reading it"
-        ) from error
+    python_calamine = import_extra(
+        "python_calamine", "python-calamine", "spreadsheet", f"{name} is a spreadsheet; reading it"
+    )
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         names = list(book.sheet_names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -11,11 +12,13 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra
 from bagpack.files import disk_errors, is_stream, replacing
 
 if TYPE_CHECKING:
     from bagpack.vectors.matrix import BlockMatrix
+
+_parquet = partial(import_extra, "pyarrow.parquet", "pyarrow", "parquet", "writing Parquet")
 
 ROWS_AT_ONCE = 1000
 COLUMNS = ("w1", "w2", "feature", "count")
@@ -69,10 +72,12 @@ def write_svmlight(matrix: BlockMatrix, out: IO[str]) -> None:
 
 def write_parquet(matrix: BlockMatrix, out: Path | BinaryIO) -> None:
     """The long table as Parquet."""
-    pa = _pyarrow()
+    parquet = _parquet()
+    import pyarrow as pa
+
     kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with pa.parquet.ParquetWriter(out, schema) as writer:
+    with parquet.ParquetWriter(out, schema) as writer:
         for batch in long_rows(matrix):
             writer.write_table(pa.table(batch, schema=schema))
 
@@ -81,20 +86,14 @@ def to_frame(matrix: BlockMatrix, library: str = "pandas") -> Any:
     """The long table as a pandas or polars data frame."""
     if library not in ("pandas", "polars"):
         raise UsageError(f"the data-frame library {library!r} is unknown; choose pandas or polars")
+    frames = import_extra(library, library, library, f"a {library} data frame")
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for batch in long_rows(matrix):
         for name, values in batch.items():
             columns[name].extend(values)
-    try:
-        if library == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(columns)
-        import polars as pl
-
-        return pl.DataFrame(columns, schema_overrides={"count": pl.Int32})
-    except ImportError as error:
-        raise missing_extra(library, library, f"a {library} data frame") from error
+    if library == "pandas":
+        return frames.DataFrame(columns)
+    return frames.DataFrame(columns, schema_overrides={"count": frames.Int32})
 
 
 def is_export(path: Path) -> bool:
@@ -118,16 +117,7 @@ def check_export(path: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             TemporaryFile(dir=target.parent).close()
     if path.suffix.lower() == ".parquet":
-        _pyarrow()
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError as error:
-        raise missing_extra("pyarrow", "parquet", "writing Parquet") from error
-    return pa
+        _parquet()
 
 
 def export(matrix: BlockMatrix, path: Path) -> None:

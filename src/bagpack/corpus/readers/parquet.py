@@ -15,7 +15,7 @@ from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Slice, Source, TextBatch
 from bagpack.corpus.readers.parquet_pages import page_sizes
 from bagpack.corpus.readers.text import add_lines, decode_or_repair
-from bagpack.errors import InputError, missing_extra
+from bagpack.errors import InputError, import_extra
 
 ROWS = 256
 MAX_PAGE = 512 << 20
@@ -76,11 +76,9 @@ class ParquetReader:
 @contextmanager
 def _open(source: Source, options: TextOptions) -> Iterator[Any]:
     """The file; errors in its bytes, also those found later in the context, become an `InputError`."""
-    try:
-        import pyarrow
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise missing_extra("pyarrow", "parquet", "reading Parquet") from error
+    pq = import_extra("pyarrow.parquet", "pyarrow", "parquet", "reading Parquet")
+    import pyarrow
+
     if source.compression:
         raise InputError(
             f"{source.name} is a compressed Parquet file; uncompress it (Parquet compresses its own columns)"

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from bagpack.corpus.text.casefold import has_dotted_i, small_i
 from bagpack.corpus.text.languages import language
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra, missing_extra
 
 Search = Callable[[str, str], "str | None"]
 
@@ -264,10 +264,7 @@ class SpacyAnnotator:
     in_context: Literal[True] = True
 
     def __init__(self, model: str) -> None:
-        try:
-            import spacy
-        except ImportError:
-            raise missing_extra("spacy", "spacy", f"--annotator spacy:{model}") from None
+        spacy = import_extra("spacy", "spacy", "spacy", f"--annotator spacy:{model}")
         try:
             self._pipeline: Any = spacy.load(model, exclude=["ner"])
         except OSError:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from bagpack.corpus.text.lemmas import AnnotatedToken
 from bagpack.corpus.text.sentences import split_sentences
-from bagpack.errors import missing_extra
+from bagpack.errors import import_extra
 from bagpack.files import cache_directory
 
 Word = tuple[str, str]  # form and lemma
@@ -42,10 +42,7 @@ class SegmentingAnnotator:
 
 def chinese() -> SegmentingAnnotator:
     """Words by jieba; a form is its own lemma."""
-    try:
-        import jieba  # type: ignore[import-untyped]
-    except ImportError:
-        raise missing_extra("jieba", "chinese", "cutting Chinese into words") from None
+    jieba = import_extra("jieba", "jieba", "chinese", "cutting Chinese into words")
     jieba.setLogLevel(logging.WARNING)
     segmenter = jieba.Tokenizer()
     segmenter.tmp_dir = str(cache_directory())  # not the shared one, where anyone could have left a file
@@ -56,12 +53,11 @@ def chinese() -> SegmentingAnnotator:
 
 def japanese() -> SegmentingAnnotator:
     """Words by MeCab with UniDic; the lemma is the dictionary form as it is written."""
-    try:
-        import fugashi  # type: ignore[import-untyped]
-        import unidic_lite  # type: ignore[import-untyped]  # noqa: F401 (the dictionary)
-    except ImportError:
-        raise missing_extra("fugashi", "japanese", "cutting Japanese into words") from None
-    tagger: Any = fugashi.Tagger()
+    fugashi, _ = (
+        import_extra(name, "fugashi", "japanese", "cutting Japanese into words")
+        for name in ("fugashi", "unidic_lite")  # and its dictionary
+    )
+    tagger = fugashi.Tagger()
     return SegmentingAnnotator(
         "ja", lambda text: ((word.surface, word.feature.orthBase or word.surface) for word in tagger(text))
     )

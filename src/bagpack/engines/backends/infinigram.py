@@ -17,8 +17,9 @@ import math
 import os
 import subprocess
 from array import array
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from bagpack.engines.backends.directory import DirectoryBuild, directory_of, rea
 from bagpack.engines.backends.sentences import SentenceFiles, SentenceWriter
 from bagpack.engines.base import DIRECT, Address, Count, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
-from bagpack.errors import StoreError, missing_extra
+from bagpack.errors import StoreError, import_extra
 from bagpack.files import disk_errors, map_array, write_array, write_bytes
 
 if TYPE_CHECKING:
@@ -41,14 +42,7 @@ WIDTH = 2 * TOKEN  # bytes of a word
 HALF = 32_767  # words = HALF * HALF at most
 SEPARATOR = b"\xff" * TOKEN  # opens every document
 MEMORY = 4 << 30  # bytes of text that the indexer sorts at a time, times 8
-
-
-def _library() -> Any:
-    try:
-        import infini_gram.engine
-    except ImportError:
-        raise missing_extra("infini-gram", "infinigram", "an infinigram: engine") from None
-    return infini_gram
+_library = partial(import_extra, "infini_gram.engine", "infini-gram", "infinigram", "an infinigram: engine")
 
 
 def _tokens(words: list[int]) -> NDArray[np.uint16]:
@@ -76,7 +70,7 @@ class InfiniGramEngine:
         words = (directory / "vocabulary").read_bytes().decode().split("\n")
         self._ids = {word: number for number, word in enumerate(words)}
         try:
-            self._engine = library.engine.InfiniGramEngine(
+            self._engine = library.InfiniGramEngine(
                 index_dir=str(directory), eos_token_id=2**16 - 2, vocab_size=2**16 - 1, token_dtype="u16"
             )
         except (RuntimeError, AssertionError, TypeError) as error:

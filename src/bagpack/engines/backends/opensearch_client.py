@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlencode
 
 from bagpack.engines.backends.transport import Response, Transport, parse_json
 from bagpack.engines.base import Address, BusyError, EngineError
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra
 
 BULK = 2_000  # documents in one request
 BULK_RETRIES = 8  # of documents that the server had no time for
@@ -37,12 +37,11 @@ class _NodeAnswer(NamedTuple):
 
 class _OpenSearch:
     def __init__(self, server: Server) -> None:
-        try:
-            import opensearchpy
-        except ImportError:
-            raise missing_extra("opensearch-py", "opensearch", "an opensearch+http: engine") from None
+        opensearchpy = import_extra(
+            "opensearchpy", "opensearch-py", "opensearch", "an opensearch+http: engine"
+        )
 
-        class Connection(opensearchpy.Connection):  # type: ignore[misc, unused-ignore]
+        class Connection(opensearchpy.Connection):  # type: ignore[name-defined]
             def perform_request(
                 self, method: str, url: str, params: Any = None, body: Any = None, timeout: Any = None,
                 ignore: Any = (), headers: Any = None,
@@ -78,14 +77,12 @@ class _OpenSearch:
 
 class _Elasticsearch(_OpenSearch):
     def __init__(self, server: Server) -> None:
-        try:
-            import elastic_transport
-            import elasticsearch
-            import elasticsearch.helpers
-        except ImportError:
-            raise missing_extra("elasticsearch", "elasticsearch", "an elasticsearch+http: engine") from None
+        elasticsearch, elastic_transport, _ = (
+            import_extra(name, "elasticsearch", "elasticsearch", "an elasticsearch+http: engine")
+            for name in ("elasticsearch", "elastic_transport", "elasticsearch.helpers")
+        )
 
-        class Node(elastic_transport.BaseNode):
+        class Node(elastic_transport.BaseNode):  # type: ignore[name-defined]
             _CLIENT_META_HTTP_CLIENT = ("bp", "0")
 
             def perform_request(

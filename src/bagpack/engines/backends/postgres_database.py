@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlunsplit
 
 from bagpack.engines.backends.deadline import deadline
 from bagpack.engines.base import Address, BusyError, EngineError
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, import_extra
 
 OUR_OPTIONS = ("table", "column", "id", "vector", "config")
 MAX_CONNECTIONS = 64
@@ -19,11 +19,10 @@ GRACE = 0.5  # seconds after which a server that did not cancel a query itself i
 
 
 def _driver() -> tuple[Any, Any]:
-    try:
-        import psycopg
-        import psycopg_pool
-    except ImportError:
-        raise missing_extra("psycopg[binary,pool]", "postgresql", "a postgresql: engine") from None
+    psycopg, psycopg_pool = (
+        import_extra(name, "psycopg[binary,pool]", "postgresql", "a postgresql: engine")
+        for name in ("psycopg", "psycopg_pool")
+    )
     logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # its errors are raised here
     return psycopg, psycopg_pool
 

@@ -7,27 +7,21 @@ segments: an answer has a thousand of them, and tantivy's own document store tak
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bagpack.engines.backends.directory import DirectoryBuild, directory_of, read_facts
 from bagpack.engines.backends.sentences import SentenceFiles, SentenceWriter
 from bagpack.engines.base import DIRECT, Address, EngineError, EngineKind, Sender, Snippet
 from bagpack.engines.words import index_word, index_words
-from bagpack.errors import StoreError, missing_extra
+from bagpack.errors import StoreError, import_extra
 
 if TYPE_CHECKING:
     from bagpack.engines.queries import Form, Query
 
 FORMAT_VERSION = 1
 WRITER_MEMORY = 256 << 20
-
-
-def _library() -> Any:
-    try:
-        import tantivy
-    except ImportError:
-        raise missing_extra("tantivy", "tantivy", "a tantivy: engine") from None
-    return tantivy
+_library = partial(import_extra, "tantivy", "tantivy", "tantivy", "a tantivy: engine")
 
 
 def _schema(tantivy: Any) -> Any:
