@@ -6,10 +6,12 @@ import re
 
 import pytest
 
+from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
+from bagpack.sources import open_source
 from tests.experiments.conftest import made_up_pairs, made_up_text
 
 
@@ -158,3 +160,16 @@ def test_long_lines_hang_below_their_beginning(cli, world, trained, monkeypatch)
     assert re.fullmatch(r" {11}[+-]\d\.\d{3} kindb01 alone", lines[2])
     below = lines[4:]
     assert all(re.match(r"  [+-]\d| {10}\S", line) for line in below), below
+
+
+def test_the_lines_of_a_long_sentence_are_marked_as_they_are_shown(tmp_path):
+    around = [f"w{number:03}" for number in range(200)]
+    (tmp_path / "t.txt").write_text(" ".join([*around, "cat", "of", "lion", *around]) + ".\n")
+    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+    source = open_source(tmp_path / "t.bp")
+    first, second = source.resolve(["cat", "lion"])
+    found = PairEvidence(source, first, second, CountSettings()).lines("v12:+betw:of")
+    (line,), (spans,) = found.lines, found.spans
+    assert "".join(span.text for span in spans) == "".join(line.pieces)
+    assert "w100" not in line.text
+    assert [span for span in spans if span.mark] == [("cat", "w1"), ("of", "term"), ("lion", "w2")]

@@ -72,6 +72,11 @@ def test_an_explanation_is_the_models_own_sum(trained):
         listed = {feature.name: feature.value for feature in mine.features}
         expected = {f: v for f, v in zip(own.features, own.values.tolist(), strict=True) if v}
         assert {name: value for name, value in listed.items() if value} == pytest.approx(expected)
+        if name == "sets":  # each label is decided by itself
+            assert all(r.decides == ((mine.value - r.value > 0) != (mine.value > 0)) for r in mine.reasons)
+        if name == "rating":
+            half = sum(abs(reason.value) for reason in mine.reasons) / 2
+            assert all(reason.decides == (abs(reason.value) > half) for reason in mine.reasons)
     assert sketch_pair(source, *pair, model=model).explanation["answer"] == found.answer
 
 
@@ -134,7 +139,13 @@ def test_precision_and_recall_of_wrong_labels(trained, folder):
     data = read_dataset(folder / f"{name}.tsv")
     labels = [data.labels[0] if i % 3 == 0 else label for i, label in enumerate(data.labels)]
     changed = replace(data, labels=labels)
-    found = judge(model, model.count(data.pairs, source), changed)
+    matrix = model.count(data.pairs, source)
+    found = judge(model, matrix, changed)
+    scores = model.label_scores(matrix)
+    for row in found.rows:
+        if row.right is False:  # how much the best label is above the worst of those that the pair has
+            own = [list(map(str, model.classes)).index(label) for label in row.given.split(", ")]
+            assert row.gap == pytest.approx(scores[row.row].max() - scores[row.row, own].min(), abs=1e-5)
     given: dict = {}
     for pair, label in zip(changed.pairs, labels, strict=True):
         given.setdefault(pair, set()).add(label)

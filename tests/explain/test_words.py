@@ -16,8 +16,10 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import UsageError
 from bagpack.explain import collocates as collocates_module
 from bagpack.explain import compare_words, sketch_pair, sketch_word
-from bagpack.explain.keyness import log_dice, log_likelihood
+from bagpack.explain.collocates import Collocate
+from bagpack.explain.keyness import LEAST, log_dice, log_likelihood
 from bagpack.explain.patterns import TAGGED_ENGLISH, UNTAGGED_ENGLISH
+from bagpack.explain.words import _compare
 from bagpack.sources import as_source
 
 SENTENCES = [
@@ -235,3 +237,12 @@ def test_sketch_command(cli, corpora, tmp_path):
     assert any(line.startswith("and, or\tnurse\t8\t") for line in lines)
     assert cli("sketch", store, "doctor", "--out", tmp_path / "t.tsv").code == 2
     assert cli("sketch", store, "doctor", "fox", "--out", tmp_path / "t.tsv", "--overwrite").code == 0
+
+
+def test_a_collocate_that_occurs_once_is_no_difference():
+    def found(count):
+        one = {"rare": Collocate("rare", count, 0.0, 50.0, 12.0)}
+        return [item.term for item in _compare("before", (10, 10_000), one, {}, 5).first]
+
+    assert found(LEAST - 1) == []
+    assert found(LEAST) == ["rare"]
