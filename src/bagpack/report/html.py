@@ -174,7 +174,7 @@ def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
         text = f"{numbers.show_count(tested)} of {numbers.show_count(rows)}"
         tiles.append({"value": show_share(tested, rows), "name": "Rows tested", "note": text})
     data = result.get("data", {})
-    pairs, unseen = data.get("pairs") or data.get("rows"), data.get("unseen_pairs")
+    pairs, unseen = data.get("pairs"), data.get("unseen_pairs")
     if pairs and unseen is not None:
         seen = pairs - unseen
         share = show_share(seen, pairs)

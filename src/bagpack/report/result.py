@@ -97,7 +97,7 @@ def comparison_rows(result: EvaluationResult) -> list[dict[str, str]]:
 def coverage_rows(result: EvaluationResult) -> list[tuple[str, int, int | None, list[str]]]:
     """What the corpus has not, or not all, of the data set: what, how many, of how many, and the first of them."""
     data = result.get("data", {})
-    words, pairs, rows = data.get("words"), data.get("pairs") or data.get("rows"), data.get("rows")
+    words, pairs, rows = data.get("words"), data.get("pairs"), data.get("rows")
     limit = result.get("settings", {}).get("limit")
     cap = f"the cap of {limit:,}" if isinstance(limit, int) else "the cap"
     found: list[tuple[str, int | None, int | None, list[str]]] = [
