@@ -27,6 +27,10 @@ def allocate(library, size):
     return len(bytearray(size))
 
 
+def text(library, size):
+    return "x" * size
+
+
 def fail(library):
     return 1 / 0
 
@@ -110,11 +114,14 @@ def test_answers_are_kept_up_to_a_size():
         for seconds in (0.01, 0.02, 0.01):
             await workers.run(sleep, seconds, keep=True)
         kept, size = len(workers._kept), workers._kept_bytes
+        for length in (2**20 - 100, 2**20 + 100):  # a sixteenth of 16 MiB
+            await workers.run(text, length, keep=True)
+        assert len(workers._kept) == kept + 1
         workers.limits = Limits(kept_bytes=10)
         await workers.run(sleep, 0.03, keep=True)
         return kept, size, workers._kept_bytes
 
-    kept, size, after = in_pool(scene)
+    kept, size, after = in_pool(scene, kept_bytes=2**24)
     assert kept == 2 and size > 0 and after <= 10
 
 
