@@ -157,7 +157,7 @@ class Strings:
         """From Python strings."""
         encoded = [item.encode() if isinstance(item, str) else item for item in items]
         offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(item) for item in encoded], out=offsets[1:])
+        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
     def __len__(self) -> int:
