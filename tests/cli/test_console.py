@@ -411,6 +411,12 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path, process, write):
     assert "Exception" not in done.stderr
 
 
+def test_help_shows_the_defaults_of_values_and_not_of_switches(cli):
+    shown = cli("index", "--help-all").out
+    assert "[lemma]" in shown and "[100000]" in shown
+    assert not re.search(r"\[(False|True|None|)\]", shown)
+
+
 @pytest.mark.parametrize(
     ("text", "size"), [("2G", 2 << 30), ("512M", 512 << 20), ("1.5k", 1536), ("10 MiB", 10 << 20)]
 )
