@@ -16,6 +16,7 @@ from bagpack.learn.presets import Preset
 from bagpack.names import STATISTICS
 from bagpack.parallel import Progress
 from bagpack.sources import find_store, open_source
+from bagpack.tasks.words import distinct_words
 from bagpack.vectors.matrix import BlockMatrix, Pair
 from bagpack.vectors.storage import is_matrix
 from bagpack.vectors.tables import OutsideCounts
@@ -134,7 +135,7 @@ def data_facts(matrix: BlockMatrix, path: str) -> DataFacts:
         "path": path,
         "rows": len(matrix),
         "pairs": len(set(matrix.pairs)),
-        "words": len({word for pair in matrix.pairs for word in pair}),
+        "words": len(distinct_words(matrix.pairs)),
         "duplicates": len(matrix) - len(set(matrix.pairs)),
         "equal_words": sum(w1 == w2 for w1, w2 in matrix.pairs),
         "unknown_words": len(unknown),

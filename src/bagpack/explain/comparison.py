@@ -22,6 +22,7 @@ from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.explain.keyness import log_likelihood
 from bagpack.names import PAIR_SEGMENTS, WORD_SEGMENTS
+from bagpack.tasks.words import distinct_words
 from bagpack.vectors.coverage import count_totals
 
 VOCABULARY = 3000  # words whose pairs are compared
@@ -81,8 +82,7 @@ def compare_pairs(
     )
     counts = [np.array([side.get(name, 0) for name in names], np.int64) for side in counted]
     found = _compared("pairs", [" – ".join(name) for name in names], counts, (one.tokens, two.tokens), 1e6)
-    words = list(dict.fromkeys(word for pair in pairs or () for word in pair))
-    return replace(found, unknown=_unknown(one, two, words))
+    return replace(found, unknown=_unknown(one, two, distinct_words(pairs or ())))
 
 
 def _unknown(one: Corpus, two: Corpus, words: Sequence[str]) -> tuple[str, ...]:

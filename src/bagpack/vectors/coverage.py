@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
+from bagpack.tasks.words import distinct_words
 from bagpack.vectors.matrix import BlockMatrix, Pair
 
 BANDS = {"0": (0, 0), "1–9": (1, 9), "10–99": (10, 99), "100+": (100, np.inf)}
@@ -44,14 +44,14 @@ def coverage(
     matrix = count_totals(source, pairs, windows, n_jobs)
     seen = matrix.seen
     known = ~matrix.unknown
-    words = {word for pair in pairs for word in pair}
+    words = distinct_words(pairs)
     facts: dict[str, Any] = {
         "rows": len(pairs),
         "distinct_pairs": len(set(pairs)),
         "duplicate_rows": len(pairs) - len(set(pairs)),
         "words": len(words),
         "unknown_words": matrix.unknown_words,
-        "elsewhere": [asdict(item) for item in elsewhere(source, list(dict.fromkeys(chain(*pairs))))],
+        "elsewhere": [asdict(item) for item in elsewhere(source, words)],
         "rows_with_unknown_words": int((~known).sum()),
         "rows_never_together": int((seen == 0).sum()),
         "rows_together": int((seen > 0).sum()),
