@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from bagpack.experiments.evaluation import join
+from bagpack.tasks import read_dataset
 from tests.evaluate.test_evaluate_schema import check
 
 CONDITIONS = ["v1v2", "v12", "v1v2v12"]
@@ -114,6 +116,21 @@ def test_a_test_file_replaces_the_folds(cli, store, relations, write, tmp_path):
     ]
     assert [row["predicted"] for row in tested] == [answer[2] for answer in answers]
     assert [row["probability"] for row in tested] == pytest.approx([float(a[3]) for a in answers], abs=1e-4)
+
+
+def test_equal_ratings_to_learn_from_are_refused_whatever_the_test_file_has(cli, store, write):
+    train = write("train.tsv", "w1\tw2\tscore\nkinda00\tkindb00\t3\nkinda01\tkindb01\t3\n")
+    test = write("test.tsv", "w1\tw2\tscore\nkinda02\tkindb02\t1\nkinda03\tkindb03\t5\n")
+    done = cli("evaluate", store, train, "--test", test, "-b", 20, "-j", 1)
+    assert done.code == 1
+    assert "every pair has the rating 3; at least two different ratings are needed" in done.err
+
+
+def test_files_that_are_joined_have_a_group_if_both_have_it(write):
+    verbs = read_dataset(write("verbs.tsv", "verb\tnoun\trating\neat\tapple\t5\ndrink\ttea\t6\n"))
+    pairs = read_dataset(write("pairs.tsv", "w1\tw2\trating\ncat\tdog\t3\n"))
+    assert verbs.group_column == join(verbs, verbs).group_column == "verb"
+    assert join(verbs, pairs).group_column is None
 
 
 def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, store, relations, write):
