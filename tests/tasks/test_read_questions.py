@@ -133,6 +133,14 @@ BAD = {
     "out of range": (line(stem="a", choice=["b", "c"], answer=2), "the answer 2 is none of the 2 choices"),
     "negative": (line(stem="a", choice=["b", "c"], answer=-1), "the answer -1 is none of the 2 choices"),
     "one choice": (line(stem="a", choice=["b"], answer=0), r"q\.txt:1: the question has one choice"),
+    "right choice twice": (
+        line(stem="a", choice=["b", "c", "b"], answer=2),
+        r"q\.txt:1: the right choice b is among the choices twice",
+    ),
+    "right pair twice": (
+        line(stem=["a", "b"], choice=[["c", "d"], ["c", "d"]], answer=0),
+        "the right choice c:d is among the choices twice",
+    ),
     "no choices": (line(stem="a", choice=[], answer=0), "the question has no choices"),
     "choices missing": (line(stem="a", answer=0), 'no "choice"'),
     "choices not a list": (line(stem="a", choice="b", answer=0), "is not a list"),
@@ -211,7 +219,9 @@ PAIR = st.tuples(WORD, WORD)
 
 @given(
     st.lists(
-        st.tuples(PAIR, st.lists(PAIR, min_size=2, max_size=6), st.integers(0, 5)), min_size=1, max_size=5
+        st.tuples(PAIR, st.lists(PAIR, min_size=2, max_size=6, unique=True), st.integers(0, 5)),
+        min_size=1,
+        max_size=5,
     )
 )
 def test_json_lines_round_trip(questions):

@@ -151,6 +151,11 @@ def _checked(file: TextFile, raw: RawQuestion, choices: list[Any], answer: int |
                 f"the stem is a {'pair' if of_pairs else 'word'} but the choice {_shown(choice)} is a "
                 f"{'word' if of_pairs else 'pair'}; make both pairs (analogies) or both words (synonyms)",
             )
+    if answer is not None and choices.count(choices[answer]) > 1:
+        raise file.error(
+            raw.line,
+            f"the right choice {_shown(choices[answer])} is among the choices twice; remove one of them",
+        )
     return Question(raw.stem, tuple(choices), answer, raw.line, raw.id, raw.group)
 
 
