@@ -129,6 +129,10 @@ BAD = {
         r"data\.tsv:3: 'NaN' in column 'rating' is not a finite number",
     ),
     "infinite": ("w1\tw2\trating\na\tb\t-inf\n", r"data\.tsv:2: '-inf'"),
+    "too large": (
+        "w1\tw2\trating\na\tb\t1e12\na\tc\t-1e300\n",
+        r"data\.tsv:3: '-1e300' in column 'rating' is beyond ±1,000,000,000,000; divide all ratings",
+    ),
     "underscore": ("w1\tw2\trating\na\tb\t1_0\n", r"data\.tsv:2: '1_0'"),
     "decimal comma": ("w1\tw2\trating\na\tb\t3,5\n", r"data\.tsv:2: '3,5' .* decimal point"),
     "no number": ("w1\tw2\trating\na\tb\t\n", r"data\.tsv:2: column 'rating' is empty"),

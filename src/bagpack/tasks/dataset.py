@@ -21,6 +21,7 @@ from bagpack.tasks.textfile import TextFile, read_text_file
 from bagpack.tasks.words import Pair
 
 Kind = Literal["relations", "ratings"]
+LARGEST_RATING = 1e12  # squares and sums of larger ones would overflow, or fill a screen
 _DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 
 
@@ -259,4 +260,9 @@ def _number(table: Table, line: int, cell: str, target: str) -> float:
             f"{cell!r} in column {target!r} is not a finite number" if cell else f"column {target!r} is empty"
         )
         table.file.refuse(table.file.error(line, f"{shown}; {cure}"), line)
+    elif abs(value) > LARGEST_RATING:
+        problem = (
+            f"{cell!r} in column {target!r} is beyond ±{LARGEST_RATING:,.0f}; divide all ratings by a number"
+        )
+        table.file.refuse(table.file.error(line, problem), line)
     return value
