@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from bagpack.contexts import cooccurrences, observations
+from bagpack.contexts import concordance, cooccurrences, observations
 from bagpack.contexts.concordance import find_contexts, find_contexts_of
 from bagpack.contexts.windows import Windows
 
@@ -58,10 +58,10 @@ def lines_of(concordance):
 def test_lines_of_one_pair_and_of_many_equal_the_oracle(corpus, monkeypatch, limit, windows, at_once):
     monkeypatch.setattr(observations, "TOKENS_AT_ONCE", at_once)
     monkeypatch.setattr(cooccurrences, "AT_ONCE", at_once)
-    together = find_contexts_of(corpus, PAIRS, limit=limit, windows=windows, rest=4)
+    together = find_contexts_of(corpus, PAIRS, limit=limit, windows=windows)
     for pair, many in zip(PAIRS, together, strict=True):
         every = expected_lines(pair, windows)
-        one = find_contexts(corpus, *pair, limit=limit, windows=windows, rest=4)
+        one = find_contexts(corpus, *pair, limit=limit, windows=windows)
         assert one == many
         assert (one.total, lines_of(one)) == (len(every), every[:limit])
     assert sum(lines.total for lines in together) > 300
@@ -93,8 +93,9 @@ def test_pieces_are_the_sentence_as_written(tmp_path):
     assert line.text == " ".join(sentence).upper()
 
 
-def test_the_rest_of_a_long_sentence_is_cut(tmp_path):
+def test_the_rest_of_a_long_sentence_is_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(concordance, "REST", 3)
     sentence = [f"w{i}" for i in range(200)]
-    line = find_contexts(make_store(tmp_path, [["x"], sentence, ["y"]]), "w100", "w103", rest=3)[0]
+    line = find_contexts(make_store(tmp_path, [["x"], sentence, ["y"]]), "w100", "w103")[0]
     assert line.text == " ".join(sentence[95:109]).upper()
     assert line.document == "t0"

@@ -94,20 +94,17 @@ class Concordance(Sequence[Context]):
         }
 
 
-def show(
-    corpus: Corpus, observation: Observation, lengths: Sequence[int], windows: Windows, rest: int = REST
-) -> Context:
+def show(corpus: Corpus, observation: Observation, lengths: Sequence[int], windows: Windows) -> Context:
     """The text of one observation; `lengths` are the targets' in tokens, first word and second."""
     one = ShardObservations(
         observation.shard,
         *(np.array([number]) for number in (observation.first, observation.second, observation.order)),
     )
-    return show_all(corpus, one, lengths, windows, rest)[0]
+    return show_all(corpus, one, lengths, windows)[0]
 
 
 def show_all(
     corpus: Corpus, found: ShardObservations, lengths: Sequence[int] | Sequence[I64], windows: Windows,
-    rest: int = REST,
 ) -> list[Context]:  # fmt: skip
     """The text of observations; `lengths` are the targets' in tokens, first word and second, or arrays of them."""
     shard = corpus.shards[found.shard]
@@ -116,11 +113,11 @@ def show_all(
     first_ends, second_ends = found.ends(lengths)
     if pair:
         pieces = write_lines(
-            shard, firsts, first_ends, seconds, second_ends, windows.left, windows.right, rest
+            shard, firsts, first_ends, seconds, second_ends, windows.left, windows.right, REST
         )
     else:
         pieces = write_lines(
-            shard, firsts, first_ends, first_ends, first_ends, windows.before, windows.after, rest
+            shard, firsts, first_ends, first_ends, first_ends, windows.before, windows.after, REST
         )
     documents, used = np.unique(
         np.searchsorted(shard.document_starts, firsts.astype(np.uint32), side="right") - 1,
@@ -138,7 +135,7 @@ def show_all(
 
 def find_contexts(
     corpus: Corpus, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT,
-    windows: Windows | None = None, rest: int = REST,
+    windows: Windows | None = None,
 ) -> Concordance:  # fmt: skip
     """Contexts of a word, or of a pair, in corpus order."""
     windows = windows or Windows()
@@ -150,7 +147,7 @@ def find_contexts(
         return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
     found = observe(corpus, targets, windows.between, limit)
     lengths = [len(target.keys) for target in targets]
-    lines = [show_all(corpus, own, lengths, windows, rest) for own in found.shards]
+    lines = [show_all(corpus, own, lengths, windows) for own in found.shards]
     return Concordance(words, tuple(chain.from_iterable(lines)), found.total)
 
 
@@ -160,7 +157,7 @@ Corpus.where = select_documents
 
 def find_contexts_of(
     corpus: Corpus, pairs: Iterable[tuple[str, str]], *, limit: int | None = DEFAULT_LIMIT,
-    windows: Windows | None = None, rest: int = REST,
+    windows: Windows | None = None,
 ) -> list[Concordance]:  # fmt: skip
     """What `find_contexts` finds for each of many pairs; many are found much faster together."""
     from bagpack.contexts.cooccurrences import PairSearch, divide_pairs
@@ -186,7 +183,7 @@ def find_contexts_of(
             for shard, own in batch:
                 lengths = [np.repeat(side, own.counts) for side in task.lengths]
                 places = (array.astype(np.int64) for array in (own.starts, own.seconds, own.orders))
-                texts = show_all(corpus, ShardObservations(shard, *places), lengths, windows, rest)
+                texts = show_all(corpus, ShardObservations(shard, *places), lengths, windows)
                 ends = np.cumsum(own.counts)
                 for k in np.flatnonzero(own.counts).tolist():
                     lines[numbers[k]] += texts[ends[k] - own.counts[k] : ends[k]]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bagpack.artefacts import damaged_files
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts import count as counting
-from bagpack.contexts.concordance import REST, Concordance, show_all
+from bagpack.contexts.concordance import Concordance, show_all
 from bagpack.contexts.count import PairCountsOf
 from bagpack.contexts.distribute import Csr
 from bagpack.contexts.observations import observe
@@ -158,7 +158,6 @@ class SnippetCorpus:
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = DEFAULT_LIMIT, windows: Windows | None = None,
-        rest: int = REST,
     ) -> Concordance:  # fmt: skip
         """The very places that are counted, as they are written."""
         words = (w1,) if w2 is None else (w1, w2)
@@ -171,7 +170,7 @@ class SnippetCorpus:
             self._check_fetched([(targets[0], targets[1])])
         store = self.for_words if w2 is None else self.for_pairs
         found = observe(store, [target for target in targets if target], windows.between, limit)
-        lines = [line for own in found.shards for line in show_all(store, own, [1, 1], windows, rest)]
+        lines = [line for own in found.shards for line in show_all(store, own, [1, 1], windows)]
         return Concordance(words, tuple(lines), found.total)
 
     def verify(self) -> list[str]:
