@@ -122,6 +122,20 @@ def test_a_chunked_upload_has_the_same_size_limit(server):
             assert b" 413 " in status or (not status and sent < 2_500_000), (length, status)
 
 
+def test_a_large_upload_is_refused_with_a_sentence_not_a_reset(server):
+    port = httpx.URL(server).port
+    head = f"POST /dataset HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {{}}\r\n\r\n"
+    size = 30_000_000  # more than sockets buffer
+    with socket.create_connection(address(server), 60) as connection:
+        connection.sendall(head.format(size).encode() + b"x" * size)
+        answer = connection.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 413") and b"more than the 1,000,000 bytes" in answer
+    with socket.create_connection(address(server), 60) as connection, pytest.raises(OSError):
+        connection.sendall(head.format(1 << 40).encode())
+        for _ in range(2_000):  # 2 GB, of which a part is received
+            connection.sendall(b"x" * 1_000_000)
+
+
 def test_uploads_come_from_the_same_origin_port_included(web, server):
     port = httpx.URL(server).port
 

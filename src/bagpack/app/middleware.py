@@ -29,6 +29,7 @@ HEADERS = {
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 ANYWHERE = frozenset({"0.0.0.0", "::", ""})
 PORTS = {"http": 80, "https": 443}
+DROPPED = 64 << 20  # bytes of an upload beyond what is allowed
 
 
 def own_names(host: str, more: tuple[str, ...] = ()) -> frozenset[str]:
@@ -200,10 +201,9 @@ class BodyLimitMiddleware:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
-        length = Headers(scope=scope).get("content-length", "")
         try:
             async with asyncio.timeout(self.seconds):
-                body = None if length.isdigit() and int(length) > self.most else await self._read(receive)
+                body = await self._read(receive)
         except TimeoutError:
             slow = (
                 f"The upload took longer than {self.seconds:g} s; use a faster connection or a smaller file."
@@ -225,15 +225,23 @@ class BodyLimitMiddleware:
         await self.app(scope, replay, send)
 
     async def _read(self, receive: Receive) -> bytes | None:
-        """The whole body; None if it is too large."""
-        body = b""
+        """The whole body; None if it is too large.
+
+        What is too much is received, and dropped: a client that still sends when the connection is closed gets a
+        reset instead of the answer. Only after `DROPPED` bytes it is closed.
+        """
+        body, size = b"", 0
         while True:
             message = await receive()
-            body += bytes(message.get("body", b""))
-            if len(body) > self.most:
-                return None
-            if message["type"] == "http.disconnect" or not message.get("more_body"):
-                return body
+            part = bytes(message.get("body", b""))
+            size += len(part)
+            body = body + part if size <= self.most else b""
+            if (
+                message["type"] == "http.disconnect"
+                or not message.get("more_body")
+                or size > self.most + DROPPED
+            ):
+                return body if size <= self.most else None
 
 
 def refuse(status: int, sentence: str) -> Response:
