@@ -9,7 +9,8 @@ import pytest
 from tests.conftest import bagpack_command
 from tests.contexts.stores import make_store
 
-from bagpack.cli.progress import progress_line
+from bagpack.cli.demo import _show_command
+from bagpack.cli.progress import FREE, SPINNER, progress_line
 from bagpack.console import clean, screen
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
@@ -99,7 +100,7 @@ def test_the_console_keeps_its_own_styles(capsys):
 @pytest.mark.parametrize(
     ("what", "note"),
     [
-        ("indexing 123,456 files", "12,345.6 M tokens, 12.34 M/s"),
+        ("indexing 123,456 files", "12,345.6 M tokens, 12.3 M/s"),
         ("training v1v2v12, fold 10 of 10", ""),
         ("compiling the counting kernels, on the first run here", ""),
         ("querying", "1,234,567 left, 1,234,567 sent"),
@@ -116,6 +117,18 @@ def test_the_bar_shows_the_share():
     line = progress_line(78, "counting pairs", 0.5, "of 200", 5, 5)
     assert line.count("━") == line.count("─") - 1 == 12
     assert line.endswith(" 50 % of 200  0:05 elapsed, 0:05 left")
+
+
+def test_indexing_has_a_bar_on_80_columns():
+    line = progress_line(80 - SPINNER - FREE, "indexing 1 file", 0.5, "112.3 M tokens, 1.2 M/s", 222, 200)
+    assert "━" in line
+
+
+def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setenv("COLUMNS", "40")
+    _show_command(("find", "a" * 30, "--w2", "b" * 30), "  ")
+    assert capsys.readouterr().out == f"  bagpack find {'a' * 30} --w2 {'b' * 30}\n"
 
 
 # Words that never meet ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +45,7 @@ def demo(
         ("serve", store, "--model", model),
         ("index", "YOUR-TEXTS", "--out", "my.bp"),
     ):
-        _say(f"  {command_line(*line)}")
+        _show_command(line, "  ")
 
 
 def command_line(*args: object) -> str:
@@ -56,7 +57,7 @@ def run(*args: object) -> None:
     """Print a command, and run it as if it had been typed."""
     from bagpack.cli import app
 
-    _say(f"\n{command_line(*args)}", "bold")
+    _show_command(args, "\n", "bold")
     typed = sys.argv
     sys.argv = ["bagpack", *map(str, args)]  # commands write down how they were called
     try:
@@ -68,6 +69,11 @@ def run(*args: object) -> None:
 
 def _say(text: str, style: str | None = None) -> None:
     console.print_message(text, style, console.screen())
+
+
+def _show_command(args: Sequence[object], before: str, style: str | None = None) -> None:
+    """Print a command on one line, however long, so that it can be copied."""
+    console.screen().print(before + command_line(*args), style=style, markup=False, soft_wrap=True)
 
 
 def _relations() -> Path:
@@ -115,6 +121,6 @@ def _train(matrix: Path, model: Path, report: Path) -> None:
     if not report.exists() or not model.exists() or model.stat().st_mtime < matrix.stat().st_mtime:
         run(*command, *(["--overwrite"] if model.exists() else []))
         return
-    _say(f"\n{command_line(*command)}", "bold")
+    _show_command(command, "\n", "bold")
     _say(f"has run before; from {report}:")
     print_tables(read_result(report))
