@@ -129,7 +129,7 @@ class _Progress:
 
     def update(self, tokens: int, size: int) -> None:
         rate = tokens / max(time.monotonic() - self.begun, 1e-3)
-        note = f"{tokens / 1e6:,.1f} M tokens, {rate / 1e6:.2f} M/s" if tokens else ""
+        note = f"{tokens / 1e6:,.1f} M tokens, {rate / 1e6:.1f} M/s" if tokens else ""
         self.bar.update(self.task, completed=size, note=note)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 SPINNER = 2  # columns
-FREE = 3  # columns, for the ^C of the terminal: on a full line it would begin another one, and the first would stay
+FREE = 2  # columns, for the ^C of the terminal: on a full line it would begin another one, and the first would stay
 BAR, WIDEST_BAR = 5, 40
 
 
