@@ -27,6 +27,7 @@ from bagpack.learn import load_model
 from bagpack.sources import open_source
 from tests.app.conftest import free_port, in_process
 from tests.conftest import bagpack_command, run_apart
+from tests.tasks.sheets import xlsx
 
 
 def test_the_twin_says_what_python_says(web, world):
@@ -253,6 +254,19 @@ def test_uploads_are_bounded_and_from_here(web):
     assert fine.status_code == 303 and fine.headers["location"].startswith("/dataset/")
     assert web.get(fine.headers["location"]).status_code == 200
     assert send("ok.csv", b"w1,w2\nkinda01,kindb01\n").headers["location"] == fine.headers["location"]
+
+
+def test_the_page_of_a_workbook_names_the_sheets_that_are_not_read(web):
+    for sheets, notes in (
+        (
+            [[["w1", "w2"], ["kinda01", "kindb01"]], [["old"]]],
+            ["only the sheet 'Sheet1' is read, not 'Sheet2'"],
+        ),
+        ([[["w1", "w2"], ["kinda01", "kindb02"]]], []),
+    ):
+        place = web.post("/dataset", files={"file": ("book.xlsx", xlsx(*sheets))}).headers["location"]
+        shown = web.get(f"{place}.json").json()["notes"]
+        assert [note for note in shown if "sheet" in note] == notes
 
 
 def test_a_label_and_a_score_make_an_upload_a_list_of_pairs(web):

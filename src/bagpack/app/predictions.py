@@ -118,7 +118,7 @@ def _judged(found: Predicted) -> Judged:
 
 
 def _notes(library: Library, found: Predicted) -> list[str]:
-    notes = list(found.judged.notes) if found.judged else []
+    notes = [*found.loaded.notes, *(found.judged.notes if found.judged else ())]
     trained = int(found.trained.sum()) if found.trained is not None else 0
     named = dict(library.model.manifest.get("data", {})) if library.model else {}
     entry = found.loaded.entry

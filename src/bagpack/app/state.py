@@ -90,6 +90,7 @@ class LoadedData:
 
     entry: DataEntry
     data: Dataset | PairList
+    notes: tuple[str, ...] = ()
 
     @property
     def labels(self) -> list[str] | None:
@@ -128,7 +129,8 @@ def load_data(file: TextFile, name: str, limits: Limits, uploaded: bool = False)
     content = "\n".join(file.lines)
     key = hashlib.sha256(f"{name}\n{content}".encode()).hexdigest()[:16]
     kind = data.kind if isinstance(data, Dataset) else "pairs"
-    return LoadedData(DataEntry(key, name, kind, len(data), uploaded), data)
+    notes = (file.sheet.not_read,) if file.sheet is not None and file.sheet.not_read else ()
+    return LoadedData(DataEntry(key, name, kind, len(data), uploaded), data, notes)
 
 
 class Library:

@@ -96,10 +96,9 @@ def read_text_file(path: str | Path | TextFile, lenient: bool = False) -> TextFi
         data,
         "save it as UTF-8 (in Excel: Save As, CSV UTF-8), or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW",
     )
-    if file.sheet is not None and file.sheet.others:
-        others = ", ".join(map(repr, file.sheet.others))
+    if file.sheet is not None and file.sheet.not_read:
         # Of this line, not of the caller's: it is then shown once, even if the file is read again.
-        warnings.warn(f"{name}: only the sheet {file.sheet.name!r} is read, not {others}", stacklevel=1)
+        warnings.warn(f"{name}: {file.sheet.not_read}", stacklevel=1)
     return replace(file, lenient=lenient)
 
 

@@ -43,6 +43,12 @@ class Sheet:
     rows: list[list[str]]
     others: tuple[str, ...] = ()
 
+    @property
+    def not_read(self) -> str:
+        """A message about the other sheets, if there are any."""
+        others = ", ".join(map(repr, self.others))
+        return others and f"only the sheet {self.name!r} is read, not {others}"
+
 
 def is_workbook(data: bytes) -> bool:
     """Whether bytes are those of a spreadsheet: a zip archive or an OLE file."""
