@@ -14,7 +14,7 @@ resource = pytest.importorskip("resource", reason="simulates other systems on a 
 
 # What Windows lacks is hidden from BagPack, whose dependencies have ways of their own around it.
 WITHOUT_POSIX = """
-import builtins, importlib, os, pkgutil, signal, sys
+import builtins, importlib, os, pkgutil, shutil, signal, sys
 from pathlib import Path
 
 imported = builtins.__import__
@@ -25,6 +25,7 @@ def restricted(name, names=None, *rest, **more):
     return imported(name, names, *rest, **more)
 builtins.__import__ = restricted
 del signal.SIGHUP, os.O_NOFOLLOW, os.O_NONBLOCK
+shutil._use_fd_functions = False  # they need O_NONBLOCK from Python 3.13 on; Windows has none of them
 
 import bagpack
 for module in pkgutil.walk_packages(bagpack.__path__, "bagpack."):
