@@ -2,6 +2,7 @@
 
 from urllib.parse import quote
 
+import engine_lucene
 import pytest
 from engine_servers import PASSWORD, USER, BruteForce, Node, postgres_binaries, postgres_server, search_node
 
@@ -22,7 +23,10 @@ def postgres():
 @pytest.fixture
 def node():
     """A node that executes intervals in plain Python; set node.misbehave to make it fail."""
-    return Node(BruteForce)
+    made = Node(BruteForce)
+    yield made
+    made.ready.clear()
+    engine_lucene.detach_thread()
 
 
 @pytest.fixture
@@ -43,8 +47,6 @@ def make_url(request, tmp_path):
             table = f"t{abs(hash(request.node.nodeid)):x}"
             return f"{request.getfixturevalue('postgres')}?table={table}"
         if kind == "lucene":
-            import engine_lucene
-
             if reason := engine_lucene.why_not():
                 pytest.skip(reason)
             pytest.importorskip("opensearchpy")

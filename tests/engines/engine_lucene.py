@@ -1,6 +1,8 @@
 """Lucene's own interval queries behind the test node, through JPype: what OpenSearch itself runs."""
 
+import gc
 import os
+import sys
 from pathlib import Path
 
 from engine_servers import gap_filter
@@ -26,6 +28,14 @@ def why_not():
     except jpype.JVMNotFoundException:
         return "there is no Java (apt install default-jre-headless)"
     return ""
+
+
+def detach_thread():
+    """Java guards the end of the stack of threads that used it: there, Python 3.13 would crash on deep recursion."""
+    jpype = sys.modules.get("jpype")
+    if jpype is not None and jpype.isJVMStarted():
+        gc.collect()  # releasing one of Java's objects later would attach the thread again
+        jpype.java.lang.Thread.detach()
 
 
 class Lucene:
