@@ -12,9 +12,11 @@ from bagpack.engines.fetch.ask import ask_all
 from bagpack.engines.fetch.budget import RequestPolicy, StoppedError
 from bagpack.engines.fetch.cache import AnswerCache, answer_key
 from bagpack.engines.fetch.client import Client
+from bagpack.engines.inflect import Inflector
 from bagpack.engines.queries import plan_queries
 
-QUERIES = plan_queries([("cat", "lion"), ("dog", "cat")]).queries
+# Without inflected forms: their tables take a second to load, and this module is imported by each worker.
+QUERIES = plan_queries([("cat", "lion"), ("dog", "cat")], Inflector("none")).queries
 OLD_SCHEMA = """
 CREATE TABLE sentence (
   number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, document TEXT NOT NULL, text TEXT NOT NULL);
