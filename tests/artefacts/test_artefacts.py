@@ -148,10 +148,12 @@ def test_files_that_someone_put_into_an_artefact(tmp_path):
     assert (path / "inner" / "notes.txt").read_text() == "mine"
     assert content_of(path) == "old"
     (path / "inner" / "notes.txt").unlink()
-    (path / "link").symlink_to(tmp_path)
-    with pytest.raises(StoreError, match="link is not a file of the test artefact"):
-        save(path, "new")
-    (path / "link").unlink()
+    (tmp_path / "empty").touch()
+    for target in (tmp_path, tmp_path / "empty", tmp_path / "nothing"):
+        (path / "link").symlink_to(target)
+        with pytest.raises(StoreError, match="link is not a file of the test artefact"):
+            save(path, "new")
+        (path / "link").unlink()
     save(path, "new")
     assert content_of(path) == "new"
 
