@@ -20,6 +20,7 @@ from bagpack.artefacts import (
 )
 from bagpack.errors import StoreError
 from bagpack.files import map_array, read_json
+from bagpack.locks import take_lock
 
 KIND = "pair-matrix"
 
@@ -156,6 +157,18 @@ def test_files_that_someone_put_into_an_artefact(tmp_path):
         (path / "link").unlink()
     save(path, "new")
     assert content_of(path) == "new"
+
+
+def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path):
+    path = tmp_path / "a.partial" / "lock"
+    path.parent.mkdir()
+    with open(path, "ab") as handle:
+        path.unlink()
+        with pytest.raises(StoreError, match=r"another bagpack command is working in .*a\.partial"):
+            take_lock(handle, path)
+        path.touch()  # another process has begun
+        with pytest.raises(StoreError, match="another bagpack command is working in"):
+            take_lock(handle, path)
 
 
 def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):
