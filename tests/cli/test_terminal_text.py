@@ -82,7 +82,7 @@ def test_into_a_file_text_goes_as_it_is(cli, store):
 def test_clean_keeps_what_is_text():
     text = "naïve café\tдом\n猫 👩‍🚀 שלום\u200f"
     assert clean(text) == text
-    assert clean("a\rb\x00\x7f\u202e") == "a␍b␀␡\ufffd"
+    assert clean("a\rb\x00\x7f\u202a\u202e\u2066\u2069") == "a␍b␀␡" + "\ufffd" * 4
 
 
 def test_the_console_keeps_its_own_styles(capsys):

@@ -261,6 +261,16 @@ def test_ratings_are_ranked_within_folds_where_folds_split_the_groups(data, fold
     assert "within each fold" in found.notes[-1]
 
 
+def test_progress_is_reported_from_the_beginning_on(data):
+    counts, y = data
+    reports = []
+    splits = random_splits(encode_targets(y), folds=2)
+    cross_validate(
+        counts, y, splits, ("v12",), baselines=False, progress=lambda *report: reports.append(report)
+    )
+    assert reports == [("features", 0, 0), ("folds", 0, 2), ("folds", 1, 2), ("folds", 1, 2)]
+
+
 def test_comparisons_are_corrected_for_shared_training_rows(found):
     row = found.comparisons[0]
     differences = np.subtract(*(found[name].metrics["f1_macro"].folds for name in (row.a, row.b)))
