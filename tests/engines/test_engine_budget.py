@@ -188,3 +188,24 @@ def test_pages_are_paid_once(cache):
     assert engine.calls == [0, 1, 2, 2]
     assert [s.text for s in cache.sentences(answers.numbers[0])] == ["page 0", "page 1", "page 2"]
     assert cache._database.execute("SELECT count(*) FROM page").fetchone() == (0,), "no longer needed"
+
+
+def test_no_request_is_counted_beyond_the_limit(tmp_path):
+    with AnswerCache(tmp_path / "c") as cache:
+        assert not cache.spend("none", 0)
+        assert cache.spent("none") == 0
+        assert [cache.spend("two", 2) for _ in range(4)] == [True, True, False, False]
+        assert cache.spent("two") == 2
+
+
+def test_a_request_is_repeated_as_often_as_allowed(tmp_path):
+    asked = []
+
+    def busy():
+        asked.append(1)
+        raise BusyError("not now")
+
+    with AnswerCache(tmp_path / "c") as cache:
+        with pytest.raises(BusyError, match="not now"):
+            Client(cache, "engine", RequestPolicy(retries=2, first_wait=0.001)).send(busy)
+        assert len(asked) == cache.spent("engine") == 3

@@ -53,6 +53,10 @@ GOOD = {
         "d.csv",
         'w1,w2,label,note\ncat,animal,isa,"two\nlines, ""quoted"""\nwheel,car,part,\n',
     ),
+    "commas in a quoted name between semicolons": (
+        "d.csv",
+        'w1;w2;label;"notes, sources, pages, dates, and more"\ncat;animal;isa;\nwheel;car;part;x\n',
+    ),
     "blanks around cells": ("d.csv", "w1 , w2 , label\n cat , animal, isa\nwheel\u00a0,car ,part\n"),
     "Word 1": ("d.csv", lines(",", headed("Word 1", "Word 2", "Label"))),
     "word_1": ("d.csv", lines(",", headed("word_1", "word_2"))),
@@ -370,6 +374,7 @@ def test_many_columns_in_linear_time(tmp_path, separator):
 def test_labels_that_differ_only_in_case_or_spaces():
     labels = ["Part of", "part of", "part-of", "part of", "is a", "isn't a"]
     assert similar_labels(labels) == [{"part of": 2, "Part of": 1, "part-of": 1}]
+    assert similar_labels(["part_of", "part of", "is_a"]) == [{"part_of": 1, "part of": 1}]
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
