@@ -19,6 +19,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import conllu, vertical
 from bagpack.corpus.readers.attributes import add_metadata, scalar_attributes
 from bagpack.corpus.readers.sources import inspect
+from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.corpus import Corpus, divide_name
 from bagpack.corpus.store.function_words import tag_counts
 from bagpack.corpus.store.suggest import complete
@@ -194,6 +195,20 @@ def test_attributes_of_a_record():
     }
     found = {"a_b": "1.5", "half?": "? x", "n": "100000000000000000000"}
     assert dict(scalar_attributes(record)) == found
+
+
+def test_columns_of_attributes():
+    columns = AttributeColumns.of(
+        [
+            (("year", "1900"), ("genre", "")),
+            (),
+            (("genre", "ü"), ("genre", "z")),
+            (("genre", "1900"), ("year", "ü")),
+        ]
+    )
+    assert columns.names == ("genre", "year")  # an empty value is none, and of a repeated one the last counts
+    assert list(columns.values) == [b"1900", b"z", "ü".encode()]  # sorted by their bytes, each once
+    assert columns.cells.tolist() == [[0, 0, 2, 1], [1, 0, 0, 3]]
 
 
 def test_attributes_in_comments():
