@@ -21,6 +21,7 @@ from bagpack.corpus.build.shard_writer import (
     split_pairs,
 )
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store import strings as strings_module
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.strings import FEW, SAMPLED, Strings
 from bagpack.corpus.text.casefold import fold
@@ -58,7 +59,8 @@ def test_equal_strings_are_found_at_their_place(items, data):
 
 
 @pytest.mark.parametrize("size", [0, 1, SAMPLED, SAMPLED + 1, 3000])
-def test_searching_for_many_equals_a_plain_binary_search(size):
+def test_searching_for_many_equals_a_plain_binary_search(size, monkeypatch):
+    monkeypatch.setattr(strings_module, "AT_ONCE", 1000)
     rng = random.Random(3)
     pieces = ["", "a", "ab", "abcdefgh", "abcdefghi", "\0", "\uffff", "\U0010ffff" * 2]
     items = ["".join(rng.choices(pieces, k=4)) + str(rng.randrange(900)) for _ in range(size)]

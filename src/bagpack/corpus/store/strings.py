@@ -21,6 +21,7 @@ Offsets = NDArray[np.int64]
 
 PREFIX = 7  # bytes that are compared at once when strings are sorted
 SAMPLED = 16  # every 16th string is looked at first when strings are searched
+AT_ONCE = 1 << 15  # queries
 FEW = 32  # strings that are searched or taken without a kernel, which would take longer to load
 
 
@@ -224,16 +225,19 @@ class Strings:
         return self._search_all(wanted, exact=True)
 
     def _search_all(self, wanted: Strings, *, exact: bool) -> NDArray[np.int64]:
-        """Among every 16th string first, by their first bytes."""
-        numbers = wanted._first_bytes()
-        order = np.argsort(numbers)  # what is read for one query is in the cache for the next
-        numbers = numbers[order]
-        lows = np.maximum(np.searchsorted(self._sample, numbers) - 1, 0) * SAMPLED
-        highs = np.minimum(np.searchsorted(self._sample, numbers, side="right") * SAMPLED, len(self))
-        found, out = np.empty(len(wanted), np.int64), np.empty(len(wanted), np.int64)
-        ordered = wanted.take(order)
-        _search(self.blob, self.offsets, ordered.blob, ordered.offsets, lows, highs, exact, found)
-        out[order] = found
+        """Among every 16th string first, by their first bytes; some queries at a time, which bounds the memory."""
+        out = np.empty(len(wanted), np.int64)
+        for start in range(0, len(wanted), AT_ONCE):
+            some = Strings(wanted.blob, wanted.offsets[start : start + AT_ONCE + 1])
+            numbers = some._first_bytes()
+            order = np.argsort(numbers)  # what is read for one query is in the cache for the next
+            numbers = numbers[order]
+            lows = np.maximum(np.searchsorted(self._sample, numbers) - 1, 0) * SAMPLED
+            highs = np.minimum(np.searchsorted(self._sample, numbers, side="right") * SAMPLED, len(self))
+            found = np.empty(len(some), np.int64)
+            ordered = some.take(order)
+            _search(self.blob, self.offsets, ordered.blob, ordered.offsets, lows, highs, exact, found)
+            out[start + order] = found
         return out
 
     @cached_property
