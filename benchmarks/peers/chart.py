@@ -52,7 +52,7 @@ def draw_bars(bars: list[Bar]) -> str:
         at = x(10.0**power)
         kind = "one" if power == 0 else "tick"
         axis.append(f'<line x1="{at:g}" x2="{at:g}" y1="30" y2="{height - 8:g}" class="{kind}"/>')
-        axis.append(f'<text x="{at:g}" y="24" class="axis">{10.0**power:,g}</text>')
+        axis.append(f'<text x="{at:g}" y="24" class="axis">{10.0**power:,.{max(-power, 0)}f}</text>')
     style = (
         "text{font:12px system-ui,sans-serif;fill:#555}.group{font-weight:600;fill:#333}.name{text-anchor:end}"
         ".axis{text-anchor:middle}.tick{stroke:#8884}.one{stroke:#888}.own{fill:#2a9d6f}.peer{fill:#7a93b8}"
