@@ -11,7 +11,6 @@ counted by sorting.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,8 +34,7 @@ from bagpack.parallel import Arrays, Shared, Work, gather, share, worker_count
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
 
-TABLE_UNITS = 4096  # at most
-UNITS_PER_ROOT = 72  # b bigrams are made of 45 to 68 · √b units (corpora of 0.7 to 72 million tokens)
+TABLE_UNITS = 4096
 MOST_TOKENS = 1 << 31  # in the shards that share a table, about
 MOST_CODES = 1 << 25  # distinct bigrams held at once; more are counted in several passes
 ANY = -1  # instead of a key or a tag
@@ -364,7 +362,7 @@ def top_bigrams(
             codes, counts = codes[kept], counts[kept]
         return _best(codes, counts, choice.b)
 
-    which = np.sort(by_count[: min(TABLE_UNITS, UNITS_PER_ROOT * math.isqrt(choice.b))])
+    which = np.sort(by_count[:TABLE_UNITS])
     best = count(count_in_table, partial(add_tables, size=which.size), which)
     least = int(best[1].min()) if best[0].size >= choice.b else 1
     needed = int((units.counts >= least).sum())
