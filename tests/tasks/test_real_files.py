@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 import time
+from functools import cache
 
 import pytest
 from tests.tasks.sheets import far_apart, ods, raw_ods, xls, xlsx, zipped
@@ -81,7 +82,7 @@ GOOD = {
 def test_what_people_have_is_read(tmp_path, case):
     name, content = GOOD[case]
     path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    path.write_bytes(as_bytes(content))
     data = read_dataset(path)
     assert data.pairs == PAIRS
     assert data.labels == LABELS
@@ -91,9 +92,7 @@ def test_what_people_have_is_read(tmp_path, case):
     "case", ["semicolons, as Excel in most of Europe", "xlsx", "ods", "UTF-16, as Excel's Unicode Text"]
 )
 def test_through_a_pipe(monkeypatch, case):
-    content = GOOD[case][1]
-    data = content if isinstance(content, bytes) else content.encode()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(as_bytes(GOOD[case][1]))))
     assert read_dataset("-").pairs == PAIRS
 
 
@@ -151,6 +150,24 @@ UTF8 = (
     "save it as UTF-8 (in Excel: Save As, CSV UTF-8), or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
 )
 HEADER = "or add a header line if the first line is a pair"
+
+
+@cache
+def large_workbook():
+    return zipped({"xl/workbook.xml": "<workbook/>", "xl/media/a.bin": b"\0" * (300 << 20)})
+
+
+@cache
+def large_text():
+    return gzip.compress(b"w1,w2\n" + b"a,b\n" * 1000) + gzip.compress(b"\n" * (1 << 20)) * 300
+
+
+def as_bytes(content):
+    """A file's content; what takes long to make is made by the first test that needs it."""
+    content = content() if callable(content) else content
+    return content if isinstance(content, bytes) else content.encode()
+
+
 BAD = {
     "empty": ("d.csv", "", "d.csv is empty; its first line must name the columns, such as w1 and w2"),
     "only blank lines": ("d.csv", "\n \n", "d.csv is empty; its first line must name the columns, such as w1 and w2"),
@@ -276,7 +293,7 @@ BAD = {
         "the table, or save it as TSV",
     ),
     "a spreadsheet that unpacks to gigabytes": (
-        "d.xlsx", zipped({"xl/workbook.xml": "<workbook/>", "xl/media/a.bin": b"\0" * (300 << 20)}),
+        "d.xlsx", large_workbook,
         "d.xlsx unpacks to more than 256 MB, too large for a data set; split it, or save it as TSV",
     ),
     "a binary workbook": (
@@ -316,7 +333,7 @@ BAD = {
         "d.csv.gz is not a whole gz file; fetch it again, or drop the ending if it is plain text",
     ),
     "a gzip file that unpacks to gigabytes": (
-        "d.csv.gz", gzip.compress(b"w1,w2\n" + b"a,b\n" * 1000) + gzip.compress(b"\n" * (1 << 20)) * 300,
+        "d.csv.gz", large_text,
         "d.csv.gz unpacks to more than 256 MB, too large for a data set; split it",
     ),
 }  # fmt: skip
@@ -327,7 +344,7 @@ def test_forty_bad_files(tmp_path, monkeypatch, case):
     assert len(BAD) >= 40
     name, content, message = BAD[case]
     monkeypatch.chdir(tmp_path)
-    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    (tmp_path / name).write_bytes(as_bytes(content))
     with pytest.raises(BagpackError) as caught:
         read_dataset(name)
     assert str(caught.value) == message
@@ -348,7 +365,7 @@ def test_a_bomb_never_fills_the_memory(tmp_path):
     cases = ["cells in opposite corners", "a million filled rows by repetition",
              "a spreadsheet that unpacks to gigabytes", "a gzip file that unpacks to gigabytes"]  # fmt: skip
     for name, case in zip(names, cases, strict=True):
-        (tmp_path / name).write_bytes(BAD[case][1])
+        (tmp_path / name).write_bytes(as_bytes(BAD[case][1]))
     done = subprocess.run(
         [sys.executable, "-c", script, *names],
         cwd=tmp_path,
