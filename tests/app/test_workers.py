@@ -18,6 +18,12 @@ def sleep(library, seconds):
     return seconds
 
 
+def wait_for_file(library, path):
+    while not path.exists():
+        time.sleep(0.01)
+    return True
+
+
 def busy(library):
     while True:
         pass
@@ -74,13 +80,24 @@ def test_late_work_is_killed_and_others_go_on():
     assert all(isinstance(error, TooLongError) and "1 s" in str(error) for error in ended)
 
 
-def test_queues_are_bounded():
-    async def scene(workers):
-        return await asyncio.gather(*(workers.run(sleep, 0.2) for _ in range(8)), return_exceptions=True)
+def test_queues_are_bounded(tmp_path):
+    """Two requests are computed, as long as the test wants; of eight more, three may wait."""
+    end = tmp_path / "end"
 
-    found = in_pool(scene, seconds=20, waiting=3)
-    refused = [error for error in found if isinstance(error, TooBusyError)]
-    assert found.count(0.2) == 3 and len(refused) == 5 and all(error.retry_after >= 1 for error in refused)
+    async def scene(workers):
+        workers.start()
+        lane = workers.lanes["pages"]
+        computed = [asyncio.create_task(workers.run(wait_for_file, end)) for _ in range(lane.size)]
+        while lane.waiting or not lane.idle.empty():
+            await asyncio.sleep(0.01)
+        more = [asyncio.create_task(workers.run(wait_for_file, end)) for _ in range(8)]
+        await asyncio.sleep(0.01)  # each of them is refused or waits
+        end.touch()
+        return await asyncio.gather(*computed, *more, return_exceptions=True)
+
+    found = in_pool(scene, seconds=60, waiting=3)
+    assert found[:5] == [True] * 5
+    assert all(isinstance(error, TooBusyError) and error.retry_after >= 1 for error in found[5:])
 
 
 def test_waiting_has_a_limit_too():
