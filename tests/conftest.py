@@ -46,6 +46,20 @@ def pytest_xdist_auto_num_workers(config):
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """``--dist loadfile``, but all files of the explorer in one process: they share a model, a server and a browser."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "tests/app" if nodeid.startswith("tests/app/") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A test that is skipped because a module is missing says how to install it."""
@@ -96,22 +110,31 @@ def own_cache(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels(tmp_path_factory):
-    """In a fresh clone the first command says that it compiles; tests that read its words want that to be over."""
-    from bagpack.corpus.build.index import index_corpus
+    """In a fresh clone the first command says that it compiles; tests that read its words want that to be over.
 
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
+    Of several processes one compiles, also what counts and learns, while the others wait: each would compile it all.
+    """
+    from bagpack import PairVectorizer, RelationClassifier, index_corpus
+
+    several = "PYTEST_XDIST_WORKER" in os.environ
+    shared = tmp_path_factory.getbasetemp().parent if several else tmp_path_factory.getbasetemp()
     place = tmp_path_factory.mktemp("kernels")
     texts = {
-        "a.txt": "The lions, it's said, don't sleep. Do they?\n",
+        "a.txt": "The lions, it's said, don't sleep. Do they?\n" * 3,
         "a.vert": "<s>\nLions\tNNS\tlion\n<g/>\n!\tSENT\t!\n</s>\n",
         "a.conllu": "1\tx\tx" + "\t_" * 7 + "\n\n",
     }
     for name, text in texts.items():
         (place / name).write_text(text)
-    with FileLock(shared / "kernels.lock"):  # one process compiles them, the others load what it cached
-        index_corpus([str(place)], place / "store", {"level": "form", "annotator": "none"}, jobs=1)
+    options = {"level": "form", "annotator": "none"}
+    with FileLock(shared / "kernels.lock"):
+        if (shared / "kernels.done").exists():
+            return
+        corpus = index_corpus([str(place)], place / "store", options, jobs=1).corpus
+        if several:
+            pairs = [("lions", "sleep"), ("sleep", "they"), ("lions", "said"), ("the", "lions")]
+            RelationClassifier(PairVectorizer(corpus, b=5)).fit(pairs, list("aabb")).predict(pairs)
+        (shared / "kernels.done").touch()
 
 
 @pytest.fixture
