@@ -1,5 +1,6 @@
 """A real server over a small corpus, and a real browser that visits it."""
 
+import http.client
 import os
 import socket
 import subprocess
@@ -73,6 +74,18 @@ async def in_process(library):
         app.state.workers.close()
 
 
+def is_answered(port):
+    """Whether a server answers at a port; without a client of httpx, each of which reads all certificates."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", "/static/app.css")
+        return connection.getresponse().read() != b""
+    except ConnectionError:
+        return False
+    finally:
+        connection.close()
+
+
 WITH_LIMITS = """
 import sys
 from bagpack.app.limits import Limits
@@ -99,15 +112,12 @@ def served(*arguments, files=None, limits=None):
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
         base = f"http://127.0.0.1:{port}"
         try:
-            for _ in range(900):
-                if process.poll() is not None:
+            deadline = time.monotonic() + 90
+            while not is_answered(port):
+                if process.poll() is not None or time.monotonic() > deadline:
                     log.seek(0)
                     raise AssertionError(log.read().decode())
-                try:
-                    httpx.get(base + "/static/app.css", timeout=1)
-                    break
-                except httpx.TransportError:
-                    time.sleep(0.1)
+                time.sleep(0.02)
             yield base, process
         finally:
             process.terminate()
