@@ -354,11 +354,11 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, job
     assert int(read.replace(",", "")) <= int(whole.replace(",", ""))
 
 
-def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, process):
+def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, cli):
     source = write("a.txt", "The lion sleeps near the tree of the old mason.\n")
     pairs = write("p.tsv", "w1\tw2\nlion\ttree\nmason\ttree\n")
     engine, cache = f"tantivy:{tmp_path / 'index'}", tmp_path / "cache"
-    assert process("engine", "build", engine, source).code == 0
+    assert cli("engine", "build", engine, source).code == 0
     args = ("fetch", pairs, "--engine", engine, "--out", tmp_path / "s.bps", "--cache", cache, "--rate", "2")
     code, said = interrupt(args, cache.exists)
     assert code == 130
@@ -376,8 +376,8 @@ def test_ctrl_c_where_nothing_is_kept(cli, monkeypatch, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="writes to /dev/full, which only Linux has")
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_output_on_a_full_disk(tmp_path, write, process, options):
-    process("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
+def test_output_on_a_full_disk(tmp_path, write, cli, options):
+    cli("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             bagpack_command("contexts", tmp_path / "s", "lion", *options),
@@ -401,8 +401,8 @@ def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch
     assert "Traceback" not in done.err
 
 
-def test_a_reader_that_goes_away_is_no_error(tmp_path, process, write):
-    process("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
+def test_a_reader_that_goes_away_is_no_error(tmp_path, cli, write):
+    cli("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
     script = f"{sys.executable} -c 'from bagpack.cli import main; main()' info {tmp_path / 's'} --json | true"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, check=False

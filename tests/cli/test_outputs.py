@@ -113,7 +113,7 @@ def test_a_link_stays_a_link(cli, report, tmp_path):
     assert "circle.html cannot be written" in done.err
 
 
-def test_a_pipe_is_written_to(process, report, model, tmp_path):
+def test_a_pipe_is_written_to(cli, report, model, tmp_path):
     for arguments, expected in (
         (report, b"bagpack-result"),
         (lambda path: ("explain", model, "cat", "lion", "--html", path), b"bp-explain"),
@@ -122,7 +122,7 @@ def test_a_pipe_is_written_to(process, report, model, tmp_path):
         os.mkfifo(pipe)
         with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
             try:
-                done = process(*arguments(pipe))
+                done = cli(*arguments(pipe))
                 assert done.code == 0, done.err
                 read, _ = reader.communicate(timeout=60)
             finally:
@@ -177,7 +177,7 @@ def test_an_output_that_is_read_is_refused(cli, shop, data, model, tmp_path):
     assert (model / "pairs.tsv").read_text() == PAIRS
 
 
-def test_exports_through_a_link_and_a_pipe(cli, process, shop, data, tmp_path):
+def test_exports_through_a_link_and_a_pipe(cli, shop, data, tmp_path):
     plain, link, pipe = tmp_path / "plain.TSV", tmp_path / "link.tsv", tmp_path / "pipe.tsv"
     arguments = ("vectors", shop, data, "-b", 4, "-j", 1, "--out")
     assert cli(*arguments, plain).code == 0
@@ -187,7 +187,7 @@ def test_exports_through_a_link_and_a_pipe(cli, process, shop, data, tmp_path):
     assert (tmp_path / "target.tsv").read_bytes() == plain.read_bytes()
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
-        done = process(*arguments, pipe)
+        done = cli(*arguments, pipe)
         read, _ = reader.communicate(timeout=60)
     assert done.code == 0, done.err
     assert read == plain.read_bytes()

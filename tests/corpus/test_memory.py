@@ -26,7 +26,7 @@ def peak(command):
         with suppress(psutil.NoSuchProcess):
             sizes = [process.memory_info().rss for process in [top, *top.children(recursive=True)]]
             total, single = max(total, sum(sizes)), max(single, *sizes)
-        time.sleep(0.02)
+        time.sleep(0.05)
     assert run.wait() == 0
     return total, single
 
