@@ -20,6 +20,7 @@ def test_counts_are_those_of_the_corpus(web, world, words, by):
     data = web.get("/distribution.json", params=query).json()
     corpus = Corpus.open(world / "c.bp")
     assert data["total"] == corpus.contexts(*words, limit=None).total > 0
+    assert sum(row["count"] for row in data["rows"]) == data["total"]
     for row in data["rows"]:
         condition = (
             f"genre == {row['value']}"

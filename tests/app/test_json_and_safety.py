@@ -36,7 +36,7 @@ def test_the_twin_says_what_python_says(web, world):
     sketch = sketch_pair(source, "kinda01", "kindb01").to_dict()
     assert found["sketch"]["terms"] == sketch["terms"] and found["sketch"]["together"] == sketch["together"]
     why = explain_pair(model, source, "kinda01", "kindb01", lines=0).to_dict()
-    assert found["explanation"]["answer"] == why["answer"]
+    assert found["explanation"]["answer"] == why["answer"] and len(why["decisions"]) == 3
     for mine, theirs in zip(found["explanation"]["decisions"], why["decisions"], strict=True):
         assert mine["value"] == pytest.approx(theirs["value"], abs=1e-9)
         assert mine["bias"] + sum(mine["blocks"].values()) == pytest.approx(mine["value"], abs=1e-9)

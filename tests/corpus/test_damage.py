@@ -196,7 +196,7 @@ def test_wrong_types_in_a_shard(entry, store, cli):
     original = path.read_text()
     for value in (None, "x", -1, [1], 2**70):
         path.write_text(json.dumps({**json.loads(original), entry: value}))
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError, match=r"shard\.json|lexicon|damaged"):
             use_everything(store)
         done = cli("verify", store)
         assert done.code == 1

@@ -39,16 +39,16 @@ def test_a_file_size_limit(tmp_path, write):
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-@pytest.mark.parametrize("descriptors", [20, 40])
-def test_few_file_descriptors(descriptors, tmp_path, write):
+@pytest.mark.parametrize(("descriptors", "code"), [(9, 1), (40, 0)])
+def test_few_file_descriptors(descriptors, code, tmp_path, write):
     source = write("a.txt", "Lions sleep.\n")
     done = limited(resource.RLIMIT_NOFILE, descriptors, "index", source, "--out", tmp_path / "s", "-j", 1)
     assert "Traceback" not in done.stderr
     assert "unexpected error" not in done.stderr
     assert "ermission" not in done.stderr
-    if done.returncode:
-        assert "too many open files" in done.stderr
-        assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert done.returncode == code
+    assert ("too many open files" in done.stderr) == bool(code)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"] + ["s"] * (code == 0)
 
 
 def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypatch):

@@ -274,7 +274,7 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
 def test_resuming_with_other_options_or_sources_is_refused(tmp_path, write):
     names = parts(tmp_path)
     options = {"jobs": 1, "part_bytes": 20}
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"3\.vert"):
         index_corpus(names, tmp_path / "s", OPTIONS, **options)
     before = files_of(tmp_path / "s.partial")
     with pytest.raises(StoreError, match="was begun with other --level"):

@@ -263,6 +263,8 @@ def test_each_kernel_is_compiled_once():
     split_word("The lion's share, e.g. 1,000. Then J. Smith, www.a.org; a@b.org", "en")
     split_word("Aujourd'hui, c'est-à-dire demain, vas-tu l'eau?", "fr")
     for module in (tokenizer, word_ends):
-        for name, kernel in vars(module).items():
-            if hasattr(kernel, "py_func"):
-                assert len(kernel.signatures) <= 1, name
+        kernels = {name: kernel for name, kernel in vars(module).items() if hasattr(kernel, "py_func")}
+        assert len(kernels) >= 6
+        for name, kernel in kernels.items():
+            cached = {key[0] for key in kernel._cache._cache_file._load_index()}
+            assert len(cached) == 1, (name, cached)

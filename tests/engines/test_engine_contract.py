@@ -30,13 +30,14 @@ def test_finds_what_it_should_in_corpus_order(engine_url, tmp_path):
     engine = connect(engine_url)
     assert engine.exact
     plan = plan_queries([("cat", "lion"), ("ice cream", "cat"), ("lion", "lion")])
-    found_any = 0
+    found_any, documents = 0, set()
     for query in plan.queries:
         found = engine.search(query, 1000)
         texts = [plain(snippet.text) for snippet in found]
         numbers = [int(text.split()[0][1:]) for text in texts]
         assert numbers == sorted(numbers)
         found_any += len(numbers)
+        documents |= {snippet.document for snippet in found}
         for at, sentence in enumerate(sentences):
             words = index_words(sentence)
             if query.kind == "word":
@@ -49,7 +50,7 @@ def test_finds_what_it_should_in_corpus_order(engine_url, tmp_path):
                 assert holds_gap(words, query.forms1, query.forms2, query.gap), (str(query), sentence)
         assert [s.text for s in engine.search(query, 2)] == [s.text for s in found[:2]]
     assert found_any > 200
-    assert "text.txt" in found[0].document if found else True
+    assert documents and all("text.txt" in name for name in documents)
     engine.close()
 
 
@@ -62,22 +63,23 @@ NASTY = [
 
 
 def test_no_target_breaks_out_of_the_query_language(engine_url, tmp_path):
-    sentences = [f"Here is {' '.join(text.split())} for you" for text in NASTY]
+    sentences = [f"Here is {' '.join(text.split())} for a cat" for text in NASTY]
     sentences += ["a plain cat here", "a plain lion here", "nothing at all"]
     fill(engine_url, sentences, tmp_path)
     engine = connect(engine_url)
     corpus = [index_words(snippet_text) for snippet_text in all_texts(engine)]
-    standing = 0
+    standing = next_to_cat = 0
     for target in NASTY:
         plan = plan_queries([(target, "cat")])
         word = plan.queries[plan.words[target]]
         texts = [index_words(snippet.text) for snippet in engine.search(word, 1000)]
         assert texts == [words for words in corpus if places(words, word.forms1)], target
         standing += bool(texts)
-        for query in plan.queries[2:]:
-            for snippet in engine.search(query, 1000):
-                assert holds_gap(index_words(snippet.text), query.forms1, query.forms2, query.gap)
-    assert standing >= len(NASTY) - 3, "a few lose their context to a sentence end"
+        pairs = [(query, snippet) for query in plan.queries[2:] for snippet in engine.search(query, 1000)]
+        for query, snippet in pairs:
+            assert holds_gap(index_words(snippet.text), query.forms1, query.forms2, query.gap)
+        next_to_cat += bool(pairs)
+    assert min(standing, next_to_cat) >= len(NASTY) - 3, "a few lose their context to a sentence end"
     assert len(all_texts(engine)) == len(corpus), "nothing was dropped or changed"
     engine.close()
 

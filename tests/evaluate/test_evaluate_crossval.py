@@ -141,6 +141,7 @@ def test_ratings_by_group(data):
     for metric in ("spearman", "spearman_pooled"):
         assert np.isnan(found["mean"].metrics[metric].mean)  # a constant predictor has no correlation
     assert np.isnan(found.groups.rows[0].scores["mean"])
+    assert found.comparisons
     for row in found.comparisons:
         assert row.metric == "spearman"
         assert row.difference == pytest.approx(

@@ -99,8 +99,10 @@ def test_marked_lines_are_the_text_with_the_term_and_both_words(trained):
     matrix = model.count([pair], source)
     names = [matrix.feature_names()[column] for column in matrix.block().indices]
     evidence = PairEvidence(source, matrix.resolved[pair[0]], matrix.resolved[pair[1]], matrix.settings)
+    assert {name.split(":")[0] for name in names} == {"v1", "v2", "v12"}
     for name in names:
         found = evidence.lines(name, 3)
+        assert found.lines
         block, _, term = name.split(":", 2)
         for line, spans in zip(found.lines, found.spans, strict=True):
             assert "".join(text for text, _ in spans) == "".join(line.pieces)

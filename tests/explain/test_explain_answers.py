@@ -135,27 +135,27 @@ def test_half_of_the_contributions_are_listed_and_the_first_have_lines(model):
 
 def test_punctuation_and_frequency_come_last_unless_they_decide(model):
     last, first = 0, 0
-    for w1, w2, _ in made_up_pairs():
-        for pair in ((w1, w2), (w2, w1), (w1, w1)):
-            counts = model.count([pair], model.source)
-            scores = model.label_scores(counts)[0]
-            decision = explain_pair(model, model.source, *pair, top=10_000, lines=0).decisions[0]
-            every = [model.contributions(counts, 0, label) for label in model.classes]
-            parts = [dict(zip(own.features, own.values.tolist(), strict=True)) for own in every]
-            late = False
-            for reason in decision.reasons:
-                without = scores - [sum(own[f.name] for f in reason.features) for own in parts]
-                assert reason.decides == (without.argmax() != scores.argmax())
-                if reason.kind == "context":
-                    assert not late
-                elif reason.decides:
-                    assert not late
-                    first += 1
-                else:
-                    late = True
-                    last += 1
-            kept = [abs(r.value) for r in decision.reasons if r.kind == "context" or r.decides]
-            assert kept == sorted(kept, reverse=True)
-            if last > 50 and first:
-                return
-    assert last and first, (last, first)
+    pairs = [pair for w1, w2, _ in made_up_pairs() for pair in ((w1, w2), (w2, w1), (w1, w1))]
+    for pair in pairs:
+        counts = model.count([pair], model.source)
+        scores = model.label_scores(counts)[0]
+        decision = explain_pair(model, model.source, *pair, top=10_000, lines=0).decisions[0]
+        every = [model.contributions(counts, 0, label) for label in model.classes]
+        parts = [dict(zip(own.features, own.values.tolist(), strict=True)) for own in every]
+        late = False
+        for reason in decision.reasons:
+            without = scores - [sum(own[f.name] for f in reason.features) for own in parts]
+            assert reason.decides == (without.argmax() != scores.argmax())
+            if reason.kind == "context":
+                assert not late
+            elif reason.decides:
+                assert not late
+                first += 1
+            else:
+                late = True
+                last += 1
+        kept = [abs(r.value) for r in decision.reasons if r.kind == "context" or r.decides]
+        assert kept == sorted(kept, reverse=True)
+        if last > 50 and first:
+            break
+    assert last > 50 and first, (last, first)

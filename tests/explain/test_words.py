@@ -105,6 +105,7 @@ def test_patterns_without_tags_leave_out_function_words_and_punctuation(corpora)
 def test_numbers_are_those_of_the_published_formulas(corpora):
     corpus = corpora[0]
     for found in (sketch_word(corpora[0], "doctor", top=100), sketch_word(corpora[1], "doctor", top=100)):
+        assert sum(len(pattern.words) for pattern in found.patterns) > 10
         for pattern in found.patterns:
             for item in pattern.words:
                 f_y, whole = corpus.count(item.term), corpus.tokens
@@ -164,6 +165,7 @@ def test_a_random_text_by_plain_counting(tmp_path):
 
 def test_sorting_and_sampling(corpora, monkeypatch):
     found = sketch_word(corpora[0], "doctor", by="logdice")
+    assert max(len(pattern.words) for pattern in found.patterns) > 2
     for pattern in found.patterns:
         scores = [item.logdice for item in pattern.words]
         assert scores == sorted(scores, reverse=True)
@@ -172,6 +174,7 @@ def test_sorting_and_sampling(corpora, monkeypatch):
     monkeypatch.setattr(collocates_module, "MOST", 12)
     some = sketch_word(corpora[0], "doctor")
     assert some.sampled == 12 < some.count == 28
+    assert some["and, or"]
     for item in some["and, or"]:  # scaled to all occurrences
         assert item.logdice == pytest.approx(14 + math.log2(2 * 28 / 12 * item.count / (28 + 8)), abs=0.005)
 
@@ -192,6 +195,7 @@ def test_two_words_compared(corpora):
     red = adjectives.second[0]
     assert red.counts == (0, 30) and red.logdice[0] is None and red.llr < 0
     same = compare_words(corpora[0], "doctor", "doctor")
+    assert {pattern.pattern for pattern in same.patterns if pattern.both} >= {"adjective before"}
     assert all(not pattern.first and not pattern.second for pattern in same.patterns)
     turned = compare_words(corpora[0], "fox", "doctor")
     assert {p.pattern: {i.term for i in p.first} for p in turned.patterns} == {

@@ -63,6 +63,7 @@ def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
 
 def test_found_pairs_have_their_sentences(source, trained):
     found = find_pairs(source, trained.model, "part", top=12)
+    assert len(found) == 12
     for row, line in zip(found, found.lines, strict=True):
         words = row.sentence.replace(".", " .").split()
         assert {row.w1, row.w2} <= set(words) and line.text == row.sentence

@@ -73,7 +73,9 @@ def test_a_rejected_pair_falls_furthest(teaching):
     """A no lowers the score of its pair more than that of any other, and takes the pair from the first ten."""
     before = teaching.rank(EXAMPLES)
     number = {frozenset(pair): k for k, pair in enumerate(before.pairs)}
-    for index in before.questions("rank", 5, limited=(False, False)):
+    questions = before.questions("rank", 5, limited=(False, False))
+    assert len(questions) == 5
+    for index in questions:
         wrong = before.pairs[index]
         assert wrong not in teaching.first.drawn  # it would be a negative already
         after = teaching.rank(Examples("part", EXAMPLES.positives, (wrong,)))
@@ -133,6 +135,7 @@ def test_random_questions_depend_on_the_turn():
 def test_lines_have_both_words(teaching):
     ranking = teaching.rank(EXAMPLES)
     pairs = [ranking.pairs[index] for index in ranking.questions("rank", 3)]
+    assert len(pairs) == 3
     for (w1, w2), lines in zip(pairs, teaching.lines(EXAMPLES, pairs), strict=True):
         assert 1 <= len(lines) <= 3
         assert all(w1 in line.text and w2 in line.text for line in lines)

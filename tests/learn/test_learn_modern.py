@@ -192,12 +192,15 @@ def test_what_is_in_both_files_is_shown_as_evidence(counts_and_labels):
     one, two = words[counts.w1[4]], words[counts.w2[4]]
     names = counts.feature_names()[: len(one)]
     column = {name.replace("v1:", ""): i for i, name in enumerate(names)}
+    blocks = set()
     for feature, count in zip(part.features, part.counts, strict=True):
         block, _, rest = feature.partition(":")
+        blocks.add(block)
         if block == PRODUCT:
             assert count == min(one[column[rest]], two[column[rest]]) > 0
         if block == DIFFERENCE:
             assert count == one[column[rest]] - two[column[rest]]
+    assert {PRODUCT, DIFFERENCE} <= blocks
 
 
 def test_it_runs_in_cross_validation_without_basis_or_totals():

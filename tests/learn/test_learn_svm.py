@@ -280,20 +280,20 @@ def test_targets_that_cannot_be_learned(y, kind, words):
 def test_settings_that_make_no_sense(data):
     counts, y = data
     targets = encode_targets(y)
-    for wrong in (
-        lambda: SvmSettings(C=0),
-        lambda: SvmSettings(C=float("inf")),
-        lambda: SvmSettings(C=1e300),
-        lambda: SvmSettings(C=float("nan")),
-        lambda: SvmSettings(epsilon=-1),
-        lambda: SvmSettings(epsilon=float("nan")),
-        lambda: SvmSettings(tol=0),
-        lambda: SvmSettings(solver="magic"),
-        lambda: fit_counts(counts, targets, "v3"),
-        lambda: fit_counts(counts, targets, preset="dream"),
-        lambda: fit_counts(counts[:10], targets),
+    for wrong, message in (
+        (lambda: SvmSettings(C=0), "C must be above 0"),
+        (lambda: SvmSettings(C=float("inf")), "C must be above 0"),
+        (lambda: SvmSettings(C=1e300), "C must be above 0"),
+        (lambda: SvmSettings(C=float("nan")), "C must be above 0"),
+        (lambda: SvmSettings(epsilon=-1), "epsilon must be a number from 0 on"),
+        (lambda: SvmSettings(epsilon=float("nan")), "epsilon must be a number from 0 on"),
+        (lambda: SvmSettings(tol=0), "tol must be between 0 and 1"),
+        (lambda: SvmSettings(solver="magic"), "unknown solver 'magic'"),
+        (lambda: fit_counts(counts, targets, "v3"), "unknown condition 'v3'"),
+        (lambda: fit_counts(counts, targets, preset="dream"), "unknown preset 'dream'"),
+        (lambda: fit_counts(counts[:10], targets), "10"),
     ):
-        with pytest.raises(UsageError):
+        with pytest.raises(UsageError, match=message):
             wrong()
     with pytest.raises(BagpackError, match="have the label"):
         fit_counts(counts[y == 0], targets[y == 0])

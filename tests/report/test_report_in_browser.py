@@ -68,7 +68,9 @@ def test_a_region_that_scrolls_can_be_reached_and_has_a_name(show, result, width
         ).map(part => part.outerHTML.slice(0, 80))"""
     )
     assert nameless == []
-    for region in page.get_by_role("region").all():
+    regions = page.get_by_role("region").all()
+    assert regions
+    for region in regions:
         assert region.evaluate(
             """part => part.getAttribute("aria-label")
             || document.getElementById(part.getAttribute("aria-labelledby")).innerText"""

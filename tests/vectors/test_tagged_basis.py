@@ -78,6 +78,7 @@ def test_every_count_has_its_lines(corpus, count):
     source, settings = CorpusSource(corpus), CountSettings(count=count)
     matrix = BlockMatrix.count(source, PAIRS, Basis.of(corpus, CHOICE), settings)
     names = matrix.feature_names()
+    assert matrix.copy().nnz > 20
     for row, pair in enumerate(PAIRS):
         one, two = resolve_targets(corpus, pair)
         evidence = PairEvidence(source, one, two, settings, tagged=True)
