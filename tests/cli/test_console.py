@@ -338,6 +338,7 @@ def interrupt(args, ready):
     return run.returncode, said
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, jobs):
     source = write("a.txt", "The lion sleeps near the tree of the old mason.\n" * 200_000)
@@ -354,6 +355,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, job
     assert int(read.replace(",", "")) <= int(whole.replace(",", ""))
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, cli):
     source = write("a.txt", "The lion sleeps near the tree of the old mason.\n")
     pairs = write("p.tsv", "w1\tw2\nlion\ttree\nmason\ttree\n")
