@@ -138,7 +138,7 @@ def server(world):
 
 @pytest.fixture
 def web(server):
-    with httpx.Client(base_url=server, timeout=20) as client:
+    with httpx.Client(base_url=server, timeout=60) as client:
         yield client
 
 
