@@ -84,8 +84,8 @@ def limited_by_memory(memory: int, jobs: int, parts: int) -> str:
     '--memory allows 3 of 16 workers; --memory 10G allows all of them'
     """
     wanted = min(core_count() if jobs < 0 else jobs, parts)
-    allowed = max(1, memory // WORKER)
-    if wanted <= allowed:
+    allowed = workers_within(memory, wanted)
+    if allowed == wanted:
         return ""
     needed = -(-wanted * WORKER >> 30)  # rounded up
     return f"--memory allows {allowed} of {wanted} workers; --memory {needed}G allows all of them"
