@@ -421,7 +421,20 @@ def test_a_damaged_model_gets_a_sentence(cli, store, relations, write, tmp_path)
     assert cli("predict", tmp_path / "nothing.model", pairs).code == 1
     assert cli("evaluate", store, relations, "--preset", "nonsense", "-j", 1).code == 2
     assert cli("evaluate", store, relations, "--condition", "v3").code == 2
-    assert cli("train", store, relations, "--out", model, "-j", 1).code in (1, 2)  # exists already
+
+
+def test_what_is_at_the_place_of_a_model_is_not_replaced(cli, store, relations, write, tmp_path):
+    """--overwrite is suggested only where it would help."""
+    model, notes = tmp_path / "m.model", write("notes.txt", "mine")
+    train = ("train", store, relations, "-b", 50, "--no-scores", "-j", 1, "--out")
+    assert cli(*train, model).code == 0
+    again = cli(*train, model)
+    assert again.code == 1
+    assert "m.model exists already; choose another --out, or replace it with --overwrite" in again.err
+    other = cli(*train, notes)
+    assert other.code == 1
+    assert "notes.txt exists and is not a BagPack model, so it is not replaced" in other.err
+    assert notes.read_text() == "mine"
 
 
 @pytest.mark.parametrize("command", [("evaluate", "relations"), ("vectors", "relations"), ("basis",)])

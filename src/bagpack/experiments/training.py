@@ -57,8 +57,6 @@ def train_file(
             f"--background draws pairs from a corpus, and {source} is a matrix; name the store instead"
         )
     check_not_read(Path(out), source, path, counting.basis)
-    if Path(out).exists() and not overwrite:
-        raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
     check_model_place(Path(out), overwrite)
     rows = load_rows(source, path, None, counting, options, progress)
     if rows.data.kind == "relations" and rows.data.group_column:
