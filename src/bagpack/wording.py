@@ -167,13 +167,16 @@ def say_nearest(w1: str, w2: str, counts: Sequence[int], window: int, between: i
 
     >>> say_nearest("cat", "tiger", (7, 3), 5, 9)
     'cat occurs 7 times, tiger 3 times; the closest have 9 tokens between them (at most 5 are counted):'
+    >>> say_nearest("cat", "tiger", (7, 1), 0, 1)
+    'cat occurs 7 times, tiger once; the closest have 1 token between them (at most 0 are counted):'
     >>> say_nearest("cat", "tiger", (7, 1), 5, None)
     'cat occurs 7 times, tiger once; no sentence has both'
     """
     often = f"{w1} occurs {say_times(counts[0])}, {w2} {say_times(counts[1])}"
     if between is None:
         return f"{often}; no sentence has both"
-    return f"{often}; the closest have {between:,} tokens between them (at most {window:,} are counted):"
+    tokens = "1 token" if between == 1 else f"{between:,} tokens"
+    return f"{often}; the closest have {tokens} between them (at most {window:,} are counted):"
 
 
 def say_elsewhere(word: str, count: int, key: str, form_count: int) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -126,6 +127,18 @@ def test_training_pairs_are_marked(web):
     assert page.count('<span class="soft">training pair</span>') == len(known) > 3
     error = web.get(f"/dataset/{entry['id']}/error?at=0").text
     assert "The model was trained on this pair" in error
+
+
+def test_one_row_is_not_called_rows(web):
+    rows = b"w1\tw2\tlabel\nkinda01\tkindb01\tnosuchlabel\n"
+    place = web.post("/dataset", files={"file": ("one.tsv", rows)}).headers["location"]
+    assert web.get(f"{place}.json").json()["notes"] == [
+        "1 row has a label that the model does not have, so it cannot be right: nosuchlabel",
+        "1 of the pairs is training data of the model: the scores below are optimistic",
+    ]
+    shown = re.sub("<[^>]*>", "", web.get(place).text)
+    assert "1 row of relations" in shown and "1 of 1 row " in shown
+    assert not re.search(r"\b1 (rows|pairs|words)\b", shown)
 
 
 def test_rows_are_filtered_sorted_and_downloaded(web):

@@ -58,6 +58,8 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
     assert "1 row repeats a pair; each pair was counted once" in reported
     assert "1 unknown word, a zero vector: unicorn" in reported
     assert "2 pairs occur more than 2 times; only 2 of each were counted: cat lion (9)" in reported
+    capped = cli("vectors", store, pairs, "--out", tmp_path / "once.bpm", "-b", 4, "--limit", 1)
+    assert "pairs occur more than once; only 1 of each was counted: " in " ".join(capped.err.split())
     matrix = BlockMatrix.open(out)
     assert len(matrix) == 4
     assert len(matrix.distinct_pairs.members) == 2

@@ -291,7 +291,7 @@ def test_a_table_describes_files(tmp_path):
     assert corpus.where("genre == news").documents == 2
     for text, problem in {
         "file\tyear\nz\t1\n": "describes none of the 4 files",
-        "file\tyear\na.txt\n": r"about.tsv:2 has 1 cells where the header has 2",
+        "file\tyear\na.txt\n": r"about.tsv:2 has 1 cell where the header has 2",
         "file\tyear\na.txt\t1\n\na.txt\t2\n": "about.tsv:4 describes 'a.txt' a second time",
         "file\n": "has no table",
         'file\tyear\na.txt\t"1\nb.txt\t2\n': "about.tsv:2 has a cell whose quotation mark is not closed",

@@ -67,7 +67,7 @@ def test_groups_are_folds():
     assert [split.name for split in splits] == ["eat", "drink", "see"]
     assert splits[1].test.tolist() == [1, 4]
     assert covers_once(splits, 5)
-    with pytest.raises(InputError, match="all 3 pairs are of the group eat; split by another column"):
+    with pytest.raises(InputError, match="every pair is of the group eat; split by another column"):
         group_splits(["eat"] * 3)
 
 

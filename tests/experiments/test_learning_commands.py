@@ -145,9 +145,14 @@ def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, st
     kept = json.loads(cli(*args, "--keep-overlap").out)
     assert kept["folds"][0]["train"] == 72
     assert any("were kept (--keep-overlap), so the scores are optimistic" in note for note in kept["notes"])
+    one = write("one.tsv", f"{header}\n{rows[0]}\nnosuchword\tkindb01\tkind\n")
+    result = json.loads(cli("evaluate", store, relations, "--test", one, "-b", 50, "--json", "-j", 1).out)
+    assert any(
+        "1 of 72 training rows repeats a pair" in note and "was excluded" in note for note in result["notes"]
+    )
     same = cli("evaluate", store, relations, "--test", relations, "-b", 50, "-j", 1)
     assert same.code == 1
-    assert "all 72 training rows repeat a pair of the test file" in same.err
+    assert "every training row repeats a pair of the test file" in same.err
 
 
 def test_words_with_the_same_lemma_make_the_same_pair(cli, tmp_path, write):

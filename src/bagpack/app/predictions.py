@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bagpack.app.queries import loaded_model, model_facts, strongest
 from bagpack.app.state import Library, LoadedData, Upload, read_upload
+from bagpack.console import many
 from bagpack.errors import StoreError, UsageError
 from bagpack.explain.judge import Judged, judge
 from bagpack.sheets import table_text
@@ -123,9 +124,8 @@ def _notes(library: Library, found: Predicted) -> list[str]:
     named = dict(library.model.manifest.get("data", {})) if library.model else {}
     entry = found.loaded.entry
     if trained:
-        notes.append(
-            f"{trained:,} of the pairs are training data of the model: the scores below are optimistic"
-        )
+        of_model = many(trained, "of the pairs is", "of the pairs are")
+        notes.append(f"{of_model} training data of the model: the scores below are optimistic")
     elif Path(str(named.get("path", ""))).name == entry.name and named.get("rows") == entry.rows:
         notes.append("the model was trained on a file of this name and size: the scores below are optimistic")
     return notes

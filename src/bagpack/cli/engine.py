@@ -36,7 +36,7 @@ def build(
 
         def show(done: int, total: int) -> None:
             if bar and task is not None:
-                note = f"{done:,} sentences"
+                note = console.many(done, "sentence")
                 bar.update(task, description="filling the index", completed=done, total=total, note=note)
 
         summary = build_engine(index, sources, options, overwrite=overwrite, jobs=jobs, progress=show)

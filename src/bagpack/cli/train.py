@@ -102,7 +102,7 @@ def train(
             if model.threshold is not None:
                 shown.pop("abstention", None)  # of the cross-validation; the model's own is shown below
             print_tables(shown)
-        what = f"{len(model.classes)} labels" if model.classes else "ratings"
+        what = console.many(len(model.classes), "label") if model.classes else "ratings"
         console.print_about(out, f"{what}, {model.condition}; its card is {out}/README.md")
         if model.threshold is not None:
             console.print_message(model.threshold.sentence())

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from bagpack.console import many
 from bagpack.evaluate.comparison import compare, interval
 from bagpack.evaluate.learning_curve import next_gain
 from bagpack.evaluate.predictions import PRECISION, merge
@@ -33,7 +34,7 @@ def merge_tasks(
             for name in ("rows", "tested", "dropped")
         },
         "notes": [
-            f"Each {by} is a task of its own; scores are means over the {len(parts)} tasks, and so are intervals.",
+            f"Each {by} is a task of its own; scores and intervals are means over the {many(len(parts), 'task')}.",
             *first["notes"][:1],
         ],
     }

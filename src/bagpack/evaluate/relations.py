@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from bagpack.console import many
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.comparison import Score, interval
 from bagpack.evaluate.crossval import CONDITIONS, check_found
@@ -157,7 +158,7 @@ def relation_rounds(
         if smaller < folds:
             side = "has" if positive.sum() == smaller else "is missing from"
             raise InputError(
-                f"the relation {relation!r} {side} {smaller} pairs, fewer than the {folds} folds; "
+                f"the relation {relation!r} {side} {many(smaller, 'pair')}, fewer than the {folds} folds; "
                 "take fewer folds (--folds), or name other relations (--relation)"
             )
         sampled[relation] = int(positive.sum()), 2 * smaller

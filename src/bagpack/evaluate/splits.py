@@ -150,9 +150,7 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
 
     names, codes = group_codes(groups)
     if len(names) < 2:
-        raise InputError(
-            f"all {len(groups)} pairs are of the group {', '.join(map(str, names))}; split by another column"
-        )
+        raise InputError(f"every pair is of the group {', '.join(map(str, names))}; split by another column")
     if folds is None:
         return folds_of(codes, [str(name) for name in names])
     check_folds(folds)

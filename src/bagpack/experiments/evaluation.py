@@ -210,7 +210,7 @@ def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
         apart = separate(splits, same_pairs(*words))
         if not len(apart[0].train):
             raise InputError(
-                f"all {rows.n_train:,} training rows repeat a pair of the test file, so nothing is left to train on; "
+                "every training row repeats a pair of the test file, so nothing is left to train on; "
                 "test on other pairs, omit --test to cross-validate, or add --keep-overlap"
             )
         return apart
@@ -318,11 +318,12 @@ def _overlap_note(rows: Rows, options: EvaluateOptions) -> list[str]:
     (split,) = splits_of(rows, replace(options, keep_overlap=False))
     if not split.dropped:
         return []
-    repeat = f"{split.dropped:,} of {rows.n_train:,} training rows repeat a pair of the test file"
+    repeat, were = ("repeats", "was") if split.dropped == 1 else ("repeat", "were")
+    rows_that = f"{split.dropped:,} of {rows.n_train:,} training rows {repeat} a pair of the test file"
     if options.keep_overlap:
-        return [f"{repeat} and were kept (--keep-overlap), so the scores are optimistic."]
+        return [f"{rows_that} and {were} kept (--keep-overlap), so the scores are optimistic."]
     return [
-        f"{repeat} (in either order, or with the same lemmas) and were excluded; --keep-overlap keeps them."
+        f"{rows_that} (in either order, or with the same lemmas) and {were} excluded; --keep-overlap keeps such rows."
     ]
 
 

@@ -360,6 +360,4 @@ class _Explainer:
 def _caps(matrix: BlockMatrix) -> tuple[str, ...]:
     limit = matrix.settings.limit
     capped = {**matrix.capped_words, **matrix.capped_pairs}
-    return tuple(
-        f"{name}: {limit:,} of {total:,} observations were counted" for name, total in capped.items()
-    )
+    return tuple(f"{name}: {limit:,} of {total:,} observations counted" for name, total in capped.items())

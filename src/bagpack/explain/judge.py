@@ -85,8 +85,9 @@ def judge(model: LinearModel, matrix: BlockMatrix, data: Dataset | PairList) -> 
     notes = []
     if foreign:
         rows_of = sum(not wanted <= place.keys() for wanted in given)
+        have, they = ("row has", "it") if rows_of == 1 else ("rows have", "they")
         notes.append(
-            f"{rows_of:,} rows have a label that the model does not have, so they cannot be right: {', '.join(foreign)}"
+            f"{rows_of:,} {have} a label that the model does not have, so {they} cannot be right: {', '.join(foreign)}"
         )
     return Judged(
         "labels", rows, [row.row for row in wrong], {"accuracy": round(1 - len(wrong) / len(judged), 6)},

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bagpack.console import many
 from bagpack.contexts.concordance import show
 from bagpack.contexts.forms import Elsewhere
 from bagpack.contexts.source import ContextSource, elsewhere
@@ -80,7 +81,7 @@ class WordSketch:
 
     def _repr_html_(self) -> str:
         header, *rows = self.rows()
-        return html_table(f"{self.known_as or self.word}: {self.count:,} occurrences", header, rows)
+        return html_table(f"{self.known_as or self.word}: {many(self.count, 'occurrence')}", header, rows)
 
 
 @dataclass(frozen=True)

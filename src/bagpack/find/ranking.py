@@ -369,7 +369,7 @@ def _searched(pool: Pool) -> str:
     if not len(pool):
         return "there are no candidate pairs: no two words co-occur often enough; lower --min-count and --min-together"
     if pool.candidates <= len(pool):
-        return f"{pool.candidates:,} candidate pairs, all scored in full"
+        return f"{many(pool.candidates, 'candidate pair')}, all scored in full"
     return f"{pool.candidates:,} candidate pairs, the best {len(pool):,} scored in full"
 
 

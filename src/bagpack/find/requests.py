@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bagpack.basis import Basis, BasisSize
+from bagpack.console import many
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.background import MANIFEST
@@ -132,7 +133,7 @@ def _about_background(model: LinearModel) -> list[str]:
         return []
     if drawn := model.manifest.get(MANIFEST):
         return [
-            f"probabilities refer to its training pairs and {drawn['pairs']:,} pairs drawn from the corpus"
+            f"probabilities refer to its training pairs and {many(drawn['pairs'], 'pair')} drawn from the corpus"
         ]
     return [
         "probabilities refer to its training pairs alone, and pairs in none of its relations may have a high one; they "

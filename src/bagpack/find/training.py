@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis, BasisSize
+from bagpack.console import many
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
@@ -81,7 +82,9 @@ class Trained:
             notes.append(f"{have} the label {self.label} and another one; {count} as {self.label}")
         if self.drawn:
             mix = "" if self.model.calibration is None else "; probabilities refer to this mix"
-            notes.append(f"negatives: {len(self.drawn):,} co-occurring pairs drawn (seed {self.seed}){mix}")
+            notes.append(
+                f"negatives: {many(len(self.drawn), 'co-occurring pair')} drawn (seed {self.seed}){mix}"
+            )
         if self.model.calibration is None:
             notes.append("one example is too few for probabilities, so pairs are ranked by the model's score")
         if self.unknown:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bagpack.console import many
 from bagpack.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,9 +86,10 @@ def check_ratings(y: Answers) -> Floats:
         raise InputError(f"ratings must be one number per pair, and these have the shape {ratings.shape}")
     bad = np.flatnonzero(~np.isfinite(ratings))
     if len(bad):
+        others = f", and {many(len(bad) - 1, 'more row')}" if len(bad) > 1 else ""
         raise InputError(
-            f"{len(bad)} of {len(ratings)} ratings are not finite numbers (NaN or infinity), the first in row "
-            f"{bad[0] + 1}: fill them in or drop those rows"
+            f"the rating of row {bad[0] + 1} is not a finite number (NaN or infinity){others}: fill it in, or drop the "
+            f"row"
         )
     if not len(ratings):
         raise InputError("there is no rated pair to learn from")
@@ -134,7 +136,7 @@ def _check_labels(labels: Sequence[Any], rows: Sequence[int] | None = None) -> N
         if label is None or label != label  # noqa: PLR0124
     )
     if missing:
-        others = f", and {len(missing) - 1:,} more rows" if len(missing) > 1 else ""
+        others = f", and {many(len(missing) - 1, 'more row')}" if len(missing) > 1 else ""
         raise InputError(
             f"row {next(iter(missing)) + 1} has no label, or an empty one{others}: fill it in, or drop the row"
         )

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from bagpack.basis import Basis
+from bagpack.console import many
 from bagpack.contexts.distribute import Csr
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
@@ -240,8 +241,8 @@ class BlockMatrix(PairRows, LazyCsr):
     def __repr__(self) -> str:
         tables = self.tables
         return (
-            f"BlockMatrix({len(self):,} pairs × {self.shape[1]:,} columns of {', '.join(self._names)}; "
-            f"{len(tables.words.keys):,} words, {len(tables.basis):,} terms)"
+            f"BlockMatrix({many(len(self), 'pair')} × {self.shape[1]:,} columns of {', '.join(self._names)}; "
+            f"{many(len(tables.words.keys), 'word')}, {many(len(tables.basis), 'term')})"
         )
 
     __str__ = __repr__

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bagpack.console import many
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.store.attributes import Attributes
 from bagpack.errors import InputError
@@ -57,8 +58,8 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
     found = [_row_of(source, table, folder) for source in sources]
     if not any(found):
         raise InputError(
-            f"{path} describes none of the {len(sources):,} files (its first is {next(iter(table))!r}); name them by "
-            f"path or file name in the column {FILE_COLUMNS[0]}"
+            f"{path} describes none of the {many(len(sources), 'file')} (its first is {next(iter(table))!r}); name "
+            f"them by path or file name in the column {FILE_COLUMNS[0]}"
         )
     return [
         replace(source, attributes=scalar_attributes(row)) if row else source
@@ -117,7 +118,7 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
             continue
         if len(row) != len(names) + 1:
             raise InputError(
-                f"{path}:{number} has {len(row)} cells where the header has {len(names) + 1}; correct it"
+                f"{path}:{number} has {many(len(row), 'cell')} where the header has {len(names) + 1}; correct it"
             )
         file = row.pop(key).strip()
         if file in table:

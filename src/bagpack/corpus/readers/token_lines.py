@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bagpack.console import many
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.base import DocumentStart, Slice, TokenBatch
@@ -94,7 +95,7 @@ class TokenLines:
             col.FEW_COLUMNS: f"has too few columns ({count}, where {self.columns} are expected): {shown!r}; name what "
             f"is there with --columns, or let --bad-lines skip ignore such lines and count them",
             col.EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
-            col.WRONG_COLUMNS: f"has {count} columns where CoNLL-U has 10: {shown!r}{skip}",
+            col.WRONG_COLUMNS: f"has {many(count, 'column')} where CoNLL-U has 10: {shown!r}{skip}",
             col.BAD_ID: f"has a word id out of sequence: {shown!r}{skip}",
             col.LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence; the sentence boundaries "
             f"seem to be missing: mark them, or raise --max-sentence",

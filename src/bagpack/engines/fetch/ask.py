@@ -78,8 +78,9 @@ def ask_all(
             if progress:
                 progress(known + asked, len(queries), asked)
     except BagpackError as error:
+        are = "is" if known + asked == 1 else "are"
         error.args = (
-            f"{error}; {known + asked:,} of {len(queries):,} queries are answered and kept: the same command "
+            f"{error}; {known + asked:,} of {len(queries):,} queries {are} answered and kept: the same command "
             f"resumes there",
         )
         raise

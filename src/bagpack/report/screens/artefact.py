@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bagpack.console import screen
+from bagpack.console import many, screen
 
 if TYPE_CHECKING:
     from bagpack.evaluate.schema import Condition
@@ -41,7 +41,7 @@ def show_artefact(facts: dict[str, Any]) -> None:
 
 def _attribute(name: str, facts: dict[str, Any]) -> str:
     """An attribute of documents, in one line or two: its values, unless nearly every document has its own."""
-    counted = f"{name}: {facts['values']:,} values in {facts['documents']:,} documents"
+    counted = f"{name}: {many(facts['values'], 'value')} in {many(facts['documents'], 'document')}"
     if "from" in facts:
         return f"{counted}, {facts['from']} to {facts['to']}"
     if 2 * facts["values"] > facts["documents"] > ITEMS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bagpack.console import many, print_about, print_message, some_of
+from bagpack.wording import say_times
 
 
 def show_matrix(facts: dict[str, Any]) -> None:
@@ -22,8 +23,9 @@ def show_matrix(facts: dict[str, Any]) -> None:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
             occur = many(len(capped), f"{kind} occurs", f"{kind}s occur")
             each = "" if len(capped) == 1 else " of each"
+            were = "was" if facts["limit"] == 1 else "were"
             print_message(
-                f"{occur} more than {facts['limit']:,} times; only {facts['limit']:,}{each} were counted: "
+                f"{occur} more than {say_times(facts['limit'])}; only {facts['limit']:,}{each} {were} counted: "
                 f"{some_of(named)}",
                 "yellow",
             )
