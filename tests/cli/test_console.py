@@ -341,18 +341,24 @@ def interrupt(args, ready):
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, jobs):
-    source = write("a.txt", "The lion sleeps near the tree of the old mason.\n" * 200_000)
+    small = write("a.vert", "<s>\nlion\tN\tlion\n</s>\n")  # a part of its own
+    large = write("b.txt", "The lion sleeps near the tree of the old mason.\n" * 200_000)
     out = tmp_path / "s.bp"
-    args = ("index", source, "--out", out, "-j", jobs)
+    args = ("index", large, "--out", out, "-j", jobs)
     code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp.partial/shards/progress/*")))
+    assert code == 130
+    assert said == "bagpack: interrupted; nothing was finished, so nothing is kept\n"
+    assert sorted(tmp_path.iterdir()) == [small, large]
+    args = ("index", small, large, "--out", out, "-j", jobs)
+    code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp.partial/shards/parts/*.json")))
     assert code == 130
     assert said == (
         "bagpack: interrupted; finished work is kept: run the same command with --resume to continue\n"
     )
     resumed = process(*args, "--resume")
     assert resumed.code == 0
-    whole, read = re.search(r": ([\d,]+) tokens", resumed.err)[1], resumed.err.splitlines()[-1].split()[0]
-    assert int(read.replace(",", "")) <= int(whole.replace(",", ""))
+    whole, read = (re.search(rf"{before}([\d,]+) tokens", resumed.err)[1] for before in (": ", "\n"))
+    assert int(read.replace(",", "")) < int(whole.replace(",", ""))
 
 
 @pytest.mark.usefixtures("ctrl_c")

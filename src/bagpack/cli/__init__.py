@@ -18,7 +18,6 @@ from bagpack.console import clean
 from bagpack.errors import BagpackError
 
 KEPT = {
-    "index": "finished work is kept: run the same command with --resume to continue",
     "fetch": "answers are kept: run the same command to continue",
     "demo": "finished steps are kept: run the same command to continue",
 }
@@ -57,11 +56,15 @@ class Commands(command.Group):
             return super().invoke(ctx)
         except BrokenPipeError:  # typer would exit with 1
             raise ReaderGoneError from None
-        except (KeyboardInterrupt, InterruptedWork):  # the demo runs other commands; its own message is shown
+        except (
+            KeyboardInterrupt,
+            InterruptedWork,
+        ) as error:  # the demo runs other commands; its own message is shown
             command = ctx.invoked_subcommand
             if command in ("serve", "teach"):  # their own message has said how to stop them
                 raise
             kept = "" if "-" in sys.argv else KEPT.get(command, "")
+            kept = kept or str(error)  # what the command itself says
             raise InterruptedWork("interrupted" + (f"; {kept}" if kept else "")) from None
 
 

@@ -43,13 +43,16 @@ def index(
     options = chosen(context)
     from bagpack.corpus.build.index import index_corpus
 
-    with parallel.workers(), progress_bar(output.silent) as bar:
-        show = _Progress(bar)
-        summary = index_corpus(
-            sources, out, options, jobs=parallel.jobs, memory=size, append=append, resume=resume,
-            overwrite=overwrite, progress=show.update if bar else None, planned=show.start,
-            notice=None if output.quiet else show.notice,
-        )  # fmt: skip
+    try:
+        with parallel.workers(), progress_bar(output.silent) as bar:
+            show = _Progress(bar)
+            summary = index_corpus(
+                sources, out, options, jobs=parallel.jobs, memory=size, append=append, resume=resume,
+                overwrite=overwrite, progress=show.update if bar else None, planned=show.start,
+                notice=None if output.quiet else show.notice,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_kept(out, append)) from None
     facts = summary.corpus.info()
     if output.json:
         console.print_json({**facts, "seconds": round(summary.seconds, 3), "new_tokens": summary.new_tokens})
@@ -68,6 +71,16 @@ def index(
         )
         if "auto" in summary.corpus.options.encoding:
             _print_files("files that are not UTF-8, and what they were read as", summary.encodings)
+
+
+def _kept(out: Path, append: bool) -> str:
+    """What an interrupted build leaves behind, in words."""
+    from bagpack.corpus.build.workdir import APPENDING
+    from bagpack.files import PARTIAL
+
+    if (out / APPENDING if append else out.with_name(out.name + PARTIAL)).exists():
+        return "finished work is kept: run the same command with --resume to continue"
+    return "" if out.exists() else "nothing was finished, so nothing is kept"
 
 
 def _print_files(what: str, files: Mapping[str, object]) -> None:
