@@ -73,14 +73,18 @@ def test_a_connection_that_says_nothing_is_closed(short):
         assert answer.startswith(b"HTTP/1.1 200 ") and seconds < 10
 
 
-def test_a_slow_body_gets_a_408(short):
+@pytest.mark.parametrize(
+    "length, status, reason",
+    [(1000, 408, "longer than 2 s"), (5_000_000, 413, "more than the 1,000,000 bytes that are allowed")],
+)
+def test_a_slow_body_is_too_slow_or_too_large(short, length, status, reason):
     with connected(short[0]) as raw:
         raw.sendall(
             b"POST /dataset HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-            b"Content-Length: 1000\r\n\r\n--x\r\n"
+            b"Content-Length: %d\r\n\r\n--x\r\n" % length
         )
         answer, seconds = read_all(raw)
-    assert answer.startswith(b"HTTP/1.1 408 ") and b"longer than 2 s" in answer and 1 < seconds < 12
+    assert answer.startswith(b"HTTP/1.1 %d " % status) and reason.encode() in answer and 1 < seconds < 12
     assert b"content-security-policy" in answer.lower()
 
 
