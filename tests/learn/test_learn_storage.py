@@ -167,8 +167,16 @@ def test_verify_finds_every_flipped_bit(saved):
             except BagpackError as error:
                 found = [str(error)]
             assert found, (file.name, at)
+            with pytest.raises(BagpackError):
+                load_model(saved)
         file.write_bytes(whole)
     assert list(verify_model(saved)) == []
+
+
+def test_a_card_may_be_edited(saved):
+    save_model(load_model(saved), saved, card="# A card\n", overwrite=True)
+    (saved / "README.md").write_text("# My card\n")
+    assert load_model(saved).kind == "multiclass"
 
 
 def test_a_model_remembers_its_training_pairs(data, tmp_path):

@@ -125,7 +125,7 @@ def _save(path: Path, array: np.ndarray) -> None:
 
 
 def load_model(path: str | Path) -> LinearModel:
-    """Read a model that `save_model` wrote, checking version, seal and shapes."""
+    """Read a model that `save_model` wrote, checking version, seal, shapes and checksums."""
     place = Path(path)
     return read_unreplaced(place / "model.json", lambda: _read_model(place))
 
@@ -144,7 +144,7 @@ def _read_model(path: Path) -> LinearModel:
         if outputs != expected or (kind == "binary" and len(labels) != 2):
             raise StoreError(f"{path}/model.json has {len(labels)} labels and {outputs} outputs; {CURE}")
         blocks = [_read_block(path, entry, len(basis), outputs) for entry in document["blocks"]]
-        return LinearModel(
+        model = LinearModel(
             kind=kind,
             classes=labels,
             condition=str(document["condition"]),
@@ -168,6 +168,11 @@ def _read_model(path: Path) -> LinearModel:
         if isinstance(error, BagpackError):
             raise
         raise StoreError(f"{path}/model.json has wrong entries ({error!r}); {CURE}") from None
+    # All that is computed with; the card may be edited.
+    used = {name: own for name, own in document["checksums"].items() if name.endswith((".npy", ".tsv"))}
+    for problem in damaged_files(path, used):
+        raise StoreError(f"{problem}; {CURE}")
+    return model
 
 
 load = load_model
