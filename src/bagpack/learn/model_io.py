@@ -266,7 +266,7 @@ def _read_array(path: Path, name: str, shape: tuple[int, ...] | None, dtype: Any
         array = np.load(member(path, name), allow_pickle=False)
     except FileNotFoundError:
         raise StoreError(f"{path} lacks {name}; {CURE}") from None
-    except (OSError, ValueError, EOFError, MemoryError) as error:
+    except Exception as error:  # numpy evaluates the header, so a damaged one may be a SyntaxError too
         if isinstance(error, BagpackError):
             raise
         raise StoreError(f"{path / name} cannot be read ({error}); {CURE}") from None
