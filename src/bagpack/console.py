@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-# All control characters but tab and newline, and the overrides of writing direction.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# All control characters but tab and newline, the overrides of writing direction, and bytes of names that are not UTF-8.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def clean(text: str) -> str:

@@ -2,8 +2,10 @@
 
 import bz2
 import gzip
+import json
 import lzma
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -44,6 +46,40 @@ def builds(cli, tmp_path):
 
 def test_a_missing_file(fails, tmp_path):
     assert f"there is no file {tmp_path}/nope.txt; check the name" in fails(tmp_path / "nope.txt")
+
+
+def test_a_name_that_is_too_long(cli, write, tmp_path):
+    source, long = write("a.txt", "Lions sleep.\n"), tmp_path / ("x" * 300)
+    for args in (
+        ("index", long, "--out", tmp_path / "s"), ("index", source, "--out", long), ("info", long), ("verify", long),
+        ("contexts", long, "lion"), ("explain", long, "lion", "cat"), ("plan", long),
+    ):  # fmt: skip
+        done = cli(*args)
+        assert done.code == 1, args
+        assert "x" * 300 in done.err and "File name too long; " in done.err, args
+        assert "unexpected error" not in done.err, args
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are UTF-8 elsewhere")
+def test_names_that_are_not_utf8(cli, tmp_path):
+    folder = tmp_path / os.fsdecode(b"texts\xff")
+    folder.mkdir()
+    (folder / "a.txt").write_text("Lions sleep.\n")
+    (folder / os.fsdecode(b"link\xfe.txt")).symlink_to("a.txt")
+    store = tmp_path / os.fsdecode(b"s\xff")
+    made = cli("index", folder, "--out", store, "-j", 1)
+    assert made.code == 0, made.err
+    assert "s\ufffd: 3 tokens" in made.err
+    assert cli("info", store).code == 0
+    facts = json.loads(cli("info", store, "--json").out)
+    assert facts["path"] == str(store)
+    assert [file["path"].rpartition("/")[2] for file in facts["left_out"]] == ["link\\xfe.txt"]
+    refused = cli(
+        "vectors", store, "-", "--out", tmp_path / "m", "-b", 2, "-j", 1, stdin=b"w1\tw2\nlion\tsleep\n"
+    )
+    assert refused.code == 1
+    assert "holds bytes that are not UTF-8; correct the word, or rename the file" in refused.err
 
 
 def test_a_glob_without_a_match(fails, tmp_path):

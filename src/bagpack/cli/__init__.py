@@ -22,6 +22,11 @@ KEPT = {
     "demo": "finished steps are kept: run the same command to continue",
 }
 
+# What no command has to expect of a path that someone named.
+UNUSABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+
+LEAST_FILES = 32  # open at the same time, with one worker
+
 COMMANDS = {
     command.FIRST: ("demo",),
     command.CORPUS: ("index", "plan", "info", "verify"),
@@ -116,6 +121,9 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the shell (>&-): what is written goes nowhere
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    if message := _too_few_files():
+        _complain(message)
+        sys.exit(1)
     end_on_signals()
     # Imports and numba make many objects that stay: looking for cycles among them takes 5 % of the first run.
     gc.set_threshold(50_000, 20, 20)
@@ -157,10 +165,33 @@ def main() -> None:
     sys.exit(code)
 
 
+def _too_few_files() -> str:
+    """A message if this process may open so few files that not even imports would work; else nothing."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return ""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if allowed == resource.RLIM_INFINITY or allowed >= LEAST_FILES:
+        return ""
+    return (
+        f"this process may open {allowed} files at a time, and bagpack needs {LEAST_FILES}; raise the limit "
+        f"(ulimit -n 4096) and run the command again"
+    )
+
+
 def _unexpected(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         _drop_output()
         return "the disk is full: the output could not be written; free some space there and run the command again"
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        from bagpack.files import too_many_files
+
+        return str(too_many_files(error.filename or "a file"))
+    if isinstance(error, OSError) and error.errno in UNUSABLE and error.filename:
+        return f"{error.filename} cannot be used: {error.strerror}; check the name and the permissions"
+    if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
+        return "a word or a name holds bytes that are not UTF-8; correct the word, or rename the file or directory"
     what = f"{type(error).__name__}: {error}"
     return f"unexpected error ({what}); please report it with the output of BAGPACK_TRACEBACK=1"
 

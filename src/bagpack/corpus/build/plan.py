@@ -112,7 +112,7 @@ def is_left_out(file: Named, options: TextOptions) -> bool:
 
 def _look_at(file: Named, options: TextOptions, label: str = "") -> Source | LeftOut:
     if file.ignored:
-        return LeftOut(file.path, file.ignored)
+        return LeftOut(printable(file.path), file.ignored)
     try:
         return recognise(inspect(file.path, label), options)
     except UnsuitableError as error:
