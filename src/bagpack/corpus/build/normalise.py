@@ -50,56 +50,24 @@ def _scan(blob, offsets, slow, plain, divider, letters):  # type: ignore[no-unty
                 letters[i] = True
 
 
-@kernel
-def _assemble(  # type: ignore[no-untyped-def]
-    blob, offsets, plain, divider, use_lemma, fold,
-    slow_forms, slow_form_offsets, slow_keys, slow_key_offsets, forms, form_offsets, keys, key_offsets,
-):  # fmt: skip
-    """Forms and keys of all entries in order, the slow ones taken from the strings Python made."""
-    slow = 0
-    form_at = 0
-    key_at = 0
-    for i in range(offsets.size - 1):
-        if plain[i]:
-            for k in range(offsets[i], divider[i]):
-                forms[form_at] = blob[k]
-                form_at += 1
-            start = offsets[i]
-            end = divider[i]
-            if use_lemma and divider[i] < offsets[i + 1]:
-                start = divider[i] + 1
-                end = offsets[i + 1]
-            for k in range(start, end):
-                c = blob[k]
-                if fold and 65 <= c <= 90:
-                    c += 32
-                keys[key_at] = c
-                key_at += 1
-        else:
-            for k in range(slow_form_offsets[slow], slow_form_offsets[slow + 1]):
-                forms[form_at] = slow_forms[k]
-                form_at += 1
-            for k in range(slow_key_offsets[slow], slow_key_offsets[slow + 1]):
-                keys[key_at] = slow_keys[k]
-                key_at += 1
-            slow += 1
-        form_offsets[i + 1] = form_at
-        key_offsets[i + 1] = key_at
-
-
 def is_punctuation(form: str) -> bool:
     """No letter, digit or mark in it."""
     return not any(unicodedata.category(c)[0] in "LNM" for c in form)
 
 
-def fold_all(strings: Strings, options: TextOptions) -> Strings:
-    """The key of each string."""
+def _bytes_of_keys(options: TextOptions) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """What each byte becomes in a key, and which bytes are left to `folding`."""
     small = np.arange(256, dtype=np.uint8)
     slow = small >= 128
     if options.case == "fold":
         small[65:91] += 32
         slow[ord("I")] = has_dotted_i(options.lang)
-    return strings.mapped(small, slow, folding(options))
+    return small, slow
+
+
+def fold_all(strings: Strings, options: TextOptions) -> Strings:
+    """The key of each string."""
+    return strings.mapped(*_bytes_of_keys(options), folding(options))
 
 
 def normalise_columns(raw: Strings, options: TextOptions, encoding: str, entities: bool) -> NormalisedTypes:
@@ -108,9 +76,8 @@ def normalise_columns(raw: Strings, options: TextOptions, encoding: str, entitie
     plain = np.empty(count, np.bool_)
     letters = np.empty(count, np.bool_)
     divider = np.empty(count, np.int64)
-    slow = np.arange(256) >= 128
+    small, slow = _bytes_of_keys(options)
     slow[ord("&")] = True
-    slow[ord("I")] = options.case == "fold" and has_dotted_i(options.lang)
     _scan(raw.blob, raw.offsets, slow, plain, divider, letters)
     undecodable = np.zeros(count, np.bool_)
     dropped = ~letters if options.punctuation == "drop" else np.zeros(count, np.bool_)
@@ -134,19 +101,12 @@ def normalise_columns(raw: Strings, options: TextOptions, encoding: str, entitie
             dropped[index] = is_punctuation(form)
     if options.encoding_errors == "skip":
         dropped |= undecodable
-    slow_forms, slow_keys = Strings.of(forms), Strings.of(keys)
-    form_blob = np.empty(raw.blob.size + slow_forms.blob.size, np.uint8)
-    key_blob = np.empty(raw.blob.size + slow_keys.blob.size, np.uint8)
-    form_offsets = np.zeros(count + 1, np.int64)
-    key_offsets = np.zeros(count + 1, np.int64)
-    _assemble(
-        raw.blob, raw.offsets, plain, divider, options.level == "lemma", options.case == "fold",
-        slow_forms.blob, slow_forms.offsets, slow_keys.blob, slow_keys.offsets,
-        form_blob, form_offsets, key_blob, key_offsets,
-    )  # fmt: skip
+    starts, ends = raw.offsets[:-1], raw.offsets[1:]
+    by_lemma = (divider < ends) & (options.level == "lemma")
+    key_starts, key_ends = np.where(by_lemma, divider + 1, starts), np.where(by_lemma, ends, divider)
     return NormalisedTypes(
-        Strings(form_blob[: form_offsets[-1]], form_offsets),
-        Strings(key_blob[: key_offsets[-1]], key_offsets),
+        Strings.of_spans(raw.blob, starts, divider).replaced(~plain, Strings.of(forms)),
+        Strings.of_spans(small[raw.blob], key_starts, key_ends).replaced(~plain, Strings.of(keys)),
         dropped,
         undecodable,
     )

@@ -114,15 +114,8 @@ def intern_pairs(first: Strings, second: Strings, skip: NDArray[np.bool_]) -> tu
 def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:
     """Back from FORM TAB KEY to forms and keys; neither holds a TAB of its own."""
     tabs = np.flatnonzero(pairs.blob == 9)
-    return _between(pairs.blob, pairs.offsets[:-1], tabs), _between(pairs.blob, tabs + 1, pairs.offsets[1:])
-
-
-def _between(blob: NDArray[np.uint8], starts: I64, ends: I64) -> Strings:
-    lengths = ends - starts
-    offsets = np.zeros(starts.size + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    index = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return Strings(blob[index], offsets)
+    forms = Strings.of_spans(pairs.blob, pairs.offsets[:-1], tabs)
+    return forms, Strings.of_spans(pairs.blob, tabs + 1, pairs.offsets[1:])
 
 
 @dataclass

@@ -37,13 +37,11 @@ def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untype
     return length1 - length2
 
 
-@typed_kernel("=u1: =i8: i8: u1: i8:")
-def _take(blob, offsets, order, out_blob, out_offsets):  # type: ignore[no-untyped-def]
+@typed_kernel("=u1: =i8: =i8: u1: i8:")
+def _copy_spans(blob, starts, ends, out_blob, out_offsets):  # type: ignore[no-untyped-def]
     at = 0
-    for i in range(order.size):
-        start = np.int64(offsets[order[i]])
-        end = np.int64(offsets[order[i] + 1])
-        for k in range(start, end):
+    for i in range(starts.size):
+        for k in range(starts[i], ends[i]):
             out_blob[at] = blob[k]
             at += 1
         out_offsets[i + 1] = at
@@ -123,24 +121,6 @@ def merge_sorted(  # type: ignore[no-untyped-def]
     return n
 
 
-@kernel
-def _replace_some(blob, offsets, chosen, new_blob, new_offsets, out, out_offsets):  # type: ignore[no-untyped-def]
-    """Copy strings, taking the chosen ones from `new`, one after the other."""
-    at = 0
-    taken = 0
-    for i in range(offsets.size - 1):
-        if chosen[i]:
-            for k in range(new_offsets[taken], new_offsets[taken + 1]):
-                out[at] = new_blob[k]
-                at += 1
-            taken += 1
-        else:
-            for k in range(offsets[i], offsets[i + 1]):
-                out[at] = blob[k]
-                at += 1
-        out_offsets[i + 1] = at
-
-
 @dataclass(frozen=True)
 class Strings:
     """`offsets[i]:offsets[i+1]` of `blob` is string i."""
@@ -160,6 +140,13 @@ class Strings:
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    @classmethod
+    def of_spans(cls, blob: U8, starts: Offsets, ends: Offsets) -> Strings:
+        """The strings blob[starts[i]:ends[i]]."""
+        out, offsets = np.empty(int((ends - starts).sum()), np.uint8), np.zeros(starts.size + 1, np.int64)
+        _copy_spans(read_only(blob), read_only(starts), read_only(ends), out, offsets)
+        return cls(out, offsets)
 
     def __len__(self) -> int:
         return int(self.offsets.size - 1)
@@ -210,12 +197,13 @@ class Strings:
         """The strings at these indices, in this order."""
         if order.size <= FEW:
             return Strings.of(map(self.bytes_at, order.tolist()))
-        starts = self.offsets[order].astype(np.int64)
-        ends = self.offsets[order + 1].astype(np.int64)
-        blob = np.empty(int((ends - starts).sum()), np.uint8)
-        offsets = np.zeros(order.size + 1, np.int64)
-        _take(self.blob, self.offsets, order, blob, offsets)
-        return Strings(blob, offsets)
+        return Strings.of_spans(self.blob, self.offsets[order], self.offsets[order + 1])
+
+    def replaced(self, chosen: NDArray[np.bool_], new: Strings) -> Strings:
+        """The strings with new ones in the chosen places, one after the other."""
+        starts, ends = self.offsets[:-1].copy(), self.offsets[1:].copy()
+        starts[chosen], ends[chosen] = self.blob.size + new.offsets[:-1], self.blob.size + new.offsets[1:]
+        return Strings.of_spans(np.concatenate([self.blob, new.blob]), starts, ends)
 
     def find(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
         """Index of each query, or -1; the strings must be sorted."""
@@ -282,10 +270,7 @@ class Strings:
         own = [item.decode() for item in self.take(np.flatnonzero(is_slow))]
         lines = by("\n".join(own)).split("\n")
         made = Strings.of(lines if len(lines) == len(own) else map(by, own))  # a string may have a line break
-        out = np.empty(mapped.size + made.blob.size, np.uint8)
-        offsets = np.zeros(len(self) + 1, np.int64)
-        _replace_some(read_only(mapped), self.offsets, is_slow, made.blob, made.offsets, out, offsets)
-        return Strings(out[: offsets[-1]], offsets)
+        return Strings(mapped, self.offsets).replaced(is_slow, made)
 
     def equals(self, others: Strings) -> NDArray[np.bool_]:
         """Where the two lists hold the same string."""
