@@ -28,7 +28,7 @@ from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.errors import UsageError
-from bagpack.jit import kernel
+from bagpack.jit import inlined, kernel
 from bagpack.parallel import Arrays, Shared, Work, gather, share, worker_count
 
 I64 = NDArray[np.int64]
@@ -200,34 +200,25 @@ def _of_kind(content: NDArray[np.bool_], choice: BasisChoice) -> NDArray[np.bool
 # Bigrams ----------------------------------------------------------------------------------------------------------
 
 
-@kernel
-def _fill_table(tokens, tags, starts, ends, numbers, variants, of_tag, table):  # type: ignore[no-untyped-def]
-    """Count bigrams of numbered units inside sentences; `numbers` gives each type's unit, or its row of `variants`."""
-    for r in range(starts.size):
-        previous = previous_tag = np.int64(-1)
-        for i in range(starts[r], ends[r]):
-            token = tokens[i]
-            current = np.int64(numbers[token & TYPE_MASK])
-            if variants.ndim == 1:
-                if previous >= 0 and current >= 0 and not token & SENTENCE_START:
-                    table[previous, current] += 1
-            else:
-                current = np.int64(variants[current, tags[i]])
-                tag = np.int64(of_tag[tags[i]])
-                if not token & SENTENCE_START:
-                    for first in (previous, previous_tag):
-                        for second in (current, tag):
-                            if first >= 0 and second >= 0:
-                                table[first, second] += 1
-                previous_tag = tag
-            previous = current
+@inlined
+def _add_bigram(out, n, first, second, size, part, parts):  # type: ignore[no-untyped-def]
+    """Count a bigram in a table, or add its code to a list if its first unit falls into this part."""
+    if out.ndim == 2:
+        out[first, second] += 1
+    elif first % parts == part:
+        out[n] = first * size + second
+        n += 1
+    return n
 
 
 @kernel
-def _collect_codes(  # type: ignore[no-untyped-def]
-    tokens, tags, starts, ends, numbers, variants, of_tag, size, part, parts, codes
+def _count_bigrams(  # type: ignore[no-untyped-def]
+    tokens, tags, starts, ends, numbers, variants, of_tag, size, part, parts, out
 ):
-    """Codes first·size + second of bigrams whose first unit falls into this part; returns how many."""
+    """Bigrams of numbered units inside sentences: counted in a table size × size, or listed as first·size + second.
+
+    `numbers` gives each type's unit, or its row of `variants`. Returns how many are listed.
+    """
     n = 0
     for r in range(starts.size):
         previous = previous_tag = np.int64(-1)
@@ -235,18 +226,16 @@ def _collect_codes(  # type: ignore[no-untyped-def]
             token = tokens[i]
             current = np.int64(numbers[token & TYPE_MASK])
             if variants.ndim == 1:
-                if previous >= 0 and current >= 0 and not token & SENTENCE_START and previous % parts == part:
-                    codes[n] = previous * size + current
-                    n += 1
+                if previous >= 0 and current >= 0 and not token & SENTENCE_START:
+                    n = _add_bigram(out, n, previous, current, size, part, parts)
             else:
                 current = np.int64(variants[current, tags[i]])
                 tag = np.int64(of_tag[tags[i]])
                 if not token & SENTENCE_START:
                     for first in (previous, previous_tag):
                         for second in (current, tag):
-                            if first >= 0 and second >= 0 and first % parts == part:
-                                codes[n] = first * size + second
-                                n += 1
+                            if first >= 0 and second >= 0:
+                                n = _add_bigram(out, n, first, second, size, part, parts)
                 previous_tag = tag
             previous = current
     return n
@@ -258,7 +247,9 @@ def count_in_table(shards: Sequence[Shard], shared: Shared, size: int) -> tuple[
     table = np.zeros((size, size), np.uint32)
     for shard in shards:
         numbers, tags = units.in_shard(shard)
-        _fill_table(shard.tokens, tags, *shard.runs, numbers, units.variants, units.of_tag, table)
+        _count_bigrams(
+            shard.tokens, tags, *shard.runs, numbers, units.variants, units.of_tag, size, 0, 1, table
+        )
     flat = table.reshape(-1)
     codes = np.flatnonzero(flat != 0)  # three times as fast as without the comparison
     return None, (flat,) if codes.size > flat.size // 2 else (codes.astype(np.uint32), flat[codes])
@@ -291,7 +282,7 @@ def _sorted_codes(shard: Shard, units: Numbered, size: int, part: int, parts: in
     numbers, tags = units.in_shard(shard)
     starts, ends = shard.runs
     codes = np.empty(int((ends - starts).sum()) * (1 if units.variants.ndim == 1 else 4), np.int64)
-    n = _collect_codes(
+    n = _count_bigrams(
         shard.tokens, tags, starts, ends, numbers, units.variants, units.of_tag, size, part, parts, codes
     )
     ordered = np.sort(codes[:n])
