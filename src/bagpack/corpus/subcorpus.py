@@ -21,7 +21,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import WHERE, Corpus, Shards, divide_name
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.shard import FormCounts, Shard, sum_keys
-from bagpack.corpus.store.strings import FEW, compare
+from bagpack.corpus.store.strings import FEW, compare, lower_bound_of
 from bagpack.corpus.store.where import Where
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import UsageError
@@ -84,12 +84,6 @@ def _count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count_keys(type_counts, key_of_type, counts):  # type: ignore[no-untyped-def]
-    for k in range(type_counts.size):
-        counts[key_of_type[k]] += type_counts[k]
-
-
-@kernel
 def _add_counts(blob, offsets, counts, all_blob, all_offsets, total):  # type: ignore[no-untyped-def]
     """Add the counts of sorted strings to those of a sorted list that has all of them.
 
@@ -110,23 +104,7 @@ def _add_counts(blob, offsets, counts, all_blob, all_offsets, total):  # type: i
             low = high + 1
             high = min(high + step, size)
             step *= 2
-        while low < high:
-            middle = (low + high) // 2
-            if (
-                compare(
-                    all_blob,
-                    np.int64(all_offsets[middle]),
-                    np.int64(all_offsets[middle + 1]),
-                    blob,
-                    start,
-                    end,
-                )
-                < 0
-            ):
-                low = middle + 1
-            else:
-                high = middle
-        at = low
+        at = lower_bound_of(all_blob, all_offsets, low, high, blob, start, end)
         total[at] += counts[k]
 
 
@@ -242,8 +220,7 @@ class PartLexicon:
         """Selected tokens of each key."""
         counts = np.zeros(len(self.keys), np.int64)
         for shard in self._shards:
-            own = np.zeros(len(shard.keys), np.int64)
-            _count_keys(shard.type_counts, shard.key_of_type, own)
+            own = np.bincount(shard.key_of_type, shard.type_counts, len(shard.keys)).astype(np.int64)
             _add_counts(shard.keys.blob, shard.keys.offsets, own, self.keys.blob, self.keys.offsets, counts)
         return counts
 

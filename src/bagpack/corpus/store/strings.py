@@ -48,7 +48,7 @@ def _copy_spans(blob, starts, ends, out_blob, out_offsets):  # type: ignore[no-u
 
 
 @subroutine
-def _lower_bound(blob, offsets, low, high, query, start, end):  # type: ignore[no-untyped-def]
+def lower_bound_of(blob, offsets, low, high, query, start, end):  # type: ignore[no-untyped-def]
     """Index of the first of the strings low..high-1 that is not below one query."""
     while low < high:
         middle = (low + high) // 2
@@ -65,7 +65,7 @@ def _search(blob, offsets, query, query_offsets, lows, highs, exact, out):  # ty
     for q in range(query_offsets.size - 1):
         start = np.int64(query_offsets[q])
         end = np.int64(query_offsets[q + 1])
-        low = _lower_bound(blob, offsets, lows[q], highs[q], query, start, end)
+        low = lower_bound_of(blob, offsets, lows[q], highs[q], query, start, end)
         out[q] = low
         if exact and (
             low == offsets.size - 1
