@@ -185,7 +185,7 @@ def _make_intrinsic(function: Callable[..., Any]) -> Any:
 @subroutine
 def lower_bound(numbers, low, high, wanted):  # type: ignore[no-untyped-def]
     """The first of low..high-1 whose number, in ascending order, is at least `wanted`; high if there is none."""
-    while low < high:
+    while low < high:  # np.searchsorted takes longer to compile than all of this
         middle = (low + high) // 2
         if numbers[middle] < wanted:
             low = middle + 1

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.text.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
 from bagpack.corpus.text.languages import language
-from bagpack.jit import subroutine
+from bagpack.jit import lower_bound, subroutine
 
 
 def packed(words: str) -> NDArray[np.int64]:
@@ -49,14 +49,8 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
     packed = np.int64(0)
     for i in range(start, stop):
         packed = packed << 8 | lower(data[i])
-    low, high = 0, len(words)
-    while low < high:  # np.searchsorted takes longer to compile than all of this
-        middle = (low + high) // 2
-        if words[middle] < packed:
-            low = middle + 1
-        else:
-            high = middle
-    return bool(low < len(words) and words[low] == packed)
+    found = lower_bound(words, 0, len(words), packed)
+    return bool(found < len(words) and words[found] == packed)
 
 
 @subroutine
