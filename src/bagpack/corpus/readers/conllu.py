@@ -9,9 +9,8 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
-from bagpack.corpus.readers.slicing import cut_points, slices_at
+from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
-from bagpack.corpus.text.decoding import decode
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")
@@ -81,12 +80,8 @@ class ConlluReader:
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before documents, else between sentences."""
-        if source.compression:
-            return [Slice(source)]
-        cuts = cut_points(source, target, (b"\n# newdoc",), _BLANK_LINES, min(4 << 20, target))
-        return slices_at(
-            source, cuts, _DOCUMENT_LINE, lambda text: read_document(decode(text, source.encoding, "replace"))
-        )
+        marks = (b"\n# newdoc",)
+        return document_slices(source, target, marks, _BLANK_LINES, _DOCUMENT_LINE, read_document)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
         """A batch for each block of sentences."""

@@ -10,6 +10,9 @@ from typing import NamedTuple
 from bagpack.corpus.options import MAX_LINE
 from bagpack.corpus.readers.base import DocumentStart, Slice, Source
 from bagpack.corpus.readers.io import BLOCK, BOM
+from bagpack.corpus.text.decoding import decode
+
+REACH = 4 << 20  # bytes in which a document is looked for
 
 
 class Cut(NamedTuple):
@@ -53,21 +56,31 @@ def cut_points(
     return cuts
 
 
-def slices_at(
-    source: Source, cuts: list[Cut], opening: re.Pattern[bytes], opened: Callable[[bytes], DocumentStart]
+def document_slices(
+    source: Source,
+    target: int,
+    marks: tuple[bytes, ...],
+    fallback: tuple[bytes, ...],
+    opening: re.Pattern[bytes],
+    opened: Callable[[str], DocumentStart],
 ) -> list[Slice]:
-    """Slices between cuts.
+    """Slices that begin where a document does, or at a fallback mark if none does nearby; see `cut_points`.
 
     One that begins inside a document records which: what `opened` makes of the text from the last line before it on
     that matches `opening` (a newline and a document's first line).
     """
+    if source.compression:
+        return [Slice(source)]
+    cuts = cut_points(source, target, marks, fallback, min(REACH, target))
     ends = [*(cut.offset for cut in cuts[1:]), source.size]
     found = []
     document: DocumentStart | None = None
     for index, (cut, end) in enumerate(zip(cuts, ends, strict=True)):
         if not cut.at_document:
             text = _last_opening(source, cuts[index - 1].offset, cut.offset, opening)
-            document = (opened(text) if text is not None else document) or DocumentStart(0, source.name)
+            if text is not None:
+                document = opened(decode(text, source.encoding, "replace"))
+            document = document or DocumentStart(0, source.name)
         if cut.at_document or document is None:
             found.append(Slice(source, cut.offset, end))
         else:

@@ -18,9 +18,9 @@ from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
 from bagpack.corpus.readers.io import read_head
-from bagpack.corpus.readers.slicing import cut_points, slices_at
+from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
-from bagpack.corpus.text.decoding import decode, unescape
+from bagpack.corpus.text.decoding import unescape
 from bagpack.errors import InputError, UsageError
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
@@ -37,7 +37,7 @@ _ATTRIBUTE = re.compile(r"(?<![^\s])([\w:.-]+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+
 ID_ATTRIBUTES = ("id", "xml:id", "n", "url", "name", "title", "file", "filename")  # the first that a tag has
 _DOCUMENT_LINE = re.compile(rb"\n<(?:%s)[ >]" % b"|".join(tag.encode() for tag in DOCUMENT_TAGS))
 _DOCUMENT_MARKS = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
-_SENTENCE_MARKS = (b"\n<s>", b"\n<s ", b"\n<sentence>", b"\n<sentence ")
+_SENTENCE_MARKS = (b"\n<s>", b"\n<s ", b"\n<sentence>", b"\n<sentence ", b"\n\n")
 FORM_NAMES = ("word", "form", "token")
 LEMMA_NAMES = ("lemma", "base")
 TAG_NAMES = ("tag", "pos", "upos", "xpos")
@@ -131,11 +131,8 @@ class VerticalReader:
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before document tags, else before sentences."""
         self._columns(source, options)
-        if source.compression:
-            return [Slice(source)]
-        cuts = cut_points(source, target, _DOCUMENT_MARKS, (*_SENTENCE_MARKS, b"\n\n"), min(4 << 20, target))
-        return slices_at(
-            source, cuts, _DOCUMENT_LINE, lambda text: read_document(decode(text, source.encoding, "replace"))
+        return document_slices(
+            source, target, _DOCUMENT_MARKS, _SENTENCE_MARKS, _DOCUMENT_LINE, read_document
         )
 
     def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, int, str]:
