@@ -53,9 +53,7 @@ class JsonLinesReader:
         """A batch for each block of lines."""
         before = part.first_line
         for batch, text in decoded_blocks(part, options):
-            lines = text.split("\n")
-            if lines[-1] == "":
-                lines.pop()
+            lines = text.removesuffix("\n").split("\n")
             for index, line in enumerate(lines):
                 if line and not line.isspace():
                     _add_object(batch, line, index, before + index + 1, options)

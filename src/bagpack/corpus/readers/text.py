@@ -115,9 +115,7 @@ class TextReader:
         size = 0
         batch = TextBatch(part.source)
         for batch, text in decoded_blocks(part, options):
-            lines = text.split("\n")
-            if lines[-1] == "":
-                lines.pop()
+            lines = text.removesuffix("\n").split("\n")
             for number, line in enumerate(lines):
                 stripped = line.strip()
                 if stripped:
