@@ -12,7 +12,7 @@ from itertools import islice
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Reader, Source, TextBatch
 from bagpack.corpus.readers.io import place_at, read_head, sample
-from bagpack.corpus.readers.sniff import check_text, nothing_uncompressed
+from bagpack.corpus.readers.sniff import UnsuitableError, check_text
 from bagpack.corpus.text.decoding import (
     AUTO,
     check_encoding,
@@ -140,7 +140,7 @@ def _format_of(source: Source, options: TextOptions) -> str:
     others = [reader for reader in readers().values() if reader.name != "text"]
     head = read_head(source)
     if not head:
-        raise nothing_uncompressed(source.name)
+        raise UnsuitableError(f"{source.name} holds nothing once it is uncompressed; remove it", "empty")
     by_name = [reader for reader in others if source.stem.endswith(reader.suffixes)]
     for reader in (*by_name, *others):
         if reader.recognises(head):

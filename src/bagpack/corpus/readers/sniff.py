@@ -25,16 +25,6 @@ class UnsuitableError(InputError):
         self.reason = reason
 
 
-def nothing_in(name: str) -> UnsuitableError:
-    """A file without a byte."""
-    return UnsuitableError(f"{name} is empty; remove it, or check how it was made", "empty")
-
-
-def nothing_uncompressed(name: str) -> UnsuitableError:
-    """A compressed file of nothing."""
-    return UnsuitableError(f"{name} holds nothing once it is uncompressed; remove it", "empty")
-
-
 def check_text(name: str, head: bytes) -> None:
     """Refuse what begins as documents, archives and pictures do; `head` is what no reader knows."""
     if head.startswith(b"%PDF"):

@@ -12,7 +12,7 @@ from bagpack.artefacts import LOCK, is_artefact
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.compression import SUFFIXES, compression_of
 from bagpack.corpus.readers.io import unreadable
-from bagpack.corpus.readers.sniff import nothing_in
+from bagpack.corpus.readers.sniff import UnsuitableError
 from bagpack.errors import InputError, UsageError
 from bagpack.files import PARTIAL
 
@@ -116,7 +116,7 @@ def inspect(path: str, label: str = "") -> Source:
     except OSError as error:
         raise unreadable(printable(path), error) from error
     if status.st_size == 0:
-        raise nothing_in(printable(path))
+        raise UnsuitableError(f"{printable(path)} is empty; remove it, or check how it was made", "empty")
     suffix = Path(path).suffix.lower()
     if suffix in SUFFIXES and suffix != f".{compression}":
         raise InputError(
