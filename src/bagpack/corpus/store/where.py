@@ -106,13 +106,9 @@ class Where:
         """Refuse an attribute that no document has."""
         for comparison in _comparisons(self.condition):
             if comparison.name not in (*known, ID):
-                has = f"the documents have {', '.join([*known, ID])}"
-                raise problem(
-                    self.text,
-                    comparison.at,
-                    f"no document has the attribute {comparison.name!r}; "
-                    f"{did_you_mean(comparison.name, known)}{has}",
-                )
+                has = f"{did_you_mean(comparison.name, known)}the documents have {', '.join([*known, ID])}"
+                what = f"no document has the attribute {comparison.name!r}; {has}"
+                raise problem(self.text, comparison.at, what)
 
     def suggest_value(self, known: Mapping[str, Iterable[str]]) -> str:
         """A known value that is spelt like one that no document has, as part of a message; empty if there is none.
@@ -124,11 +120,8 @@ class Where:
             if not values or wanted is None or any(map(comparison.test, values)):
                 continue
             if wanted.number is not None and all(number_of(value) is None for value in values):
-                raise problem(
-                    self.text,
-                    wanted.at,
-                    f"no value of {comparison.name} is a number; {_quoted(comparison.name, wanted)}",
-                )
+                what = f"no value of {comparison.name} is a number; {_quoted(comparison.name, wanted)}"
+                raise problem(self.text, wanted.at, what)
             if suggested := did_you_mean(wanted.plain, values):
                 return suggested
         return ""
@@ -186,11 +179,8 @@ class _Parser:
             if found is None:
                 at += len(self.text[at:]) - len(self.text[at:].lstrip())
                 quote = self.text[at] in "\"'"
-                raise problem(
-                    self.text,
-                    at,
-                    "the quotation mark is not closed" if quote else f"{self.text[at]!r} is unexpected",
-                )
+                what = "the quotation mark is not closed" if quote else f"{self.text[at]!r} is unexpected"
+                raise problem(self.text, at, what)
             kind = str(found.lastgroup)
             tokens.append(Token(kind, found.group(kind), found.start(kind)))
             at = found.end()
@@ -252,9 +242,8 @@ class _Parser:
             value = self._value()
             is_name = value.kind == "word" and not value.text[0].isdigit() and value.number is None
             if is_name and compare not in (operator.eq, operator.ne):
-                raise problem(
-                    self.text, value.at, f"{value.text!r} is not a number; {_quoted(attribute, value)}"
-                )
+                what = f"{value.text!r} is not a number; {_quoted(attribute, value)}"
+                raise problem(self.text, value.at, what)
             return Comparison(attribute, _test(compare, value), name.at, value)
         if self._take("contains"):
             found = self._value()
