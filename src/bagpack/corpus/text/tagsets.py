@@ -185,16 +185,9 @@ class Tagset:
     name: str
 
     @cached_property
-    def _exact(self) -> dict[str, int]:
+    def _codes(self) -> dict[str, int]:
         table = _TABLES.get(self.name, {})
-        return {tag: CODES[to] for to, tags in table.items() for tag in tags.split() if not tag.endswith("*")}
-
-    @cached_property
-    def _endings(self) -> dict[str, int]:
-        table = _TABLES.get(self.name, {})
-        return {
-            tag[:-1]: CODES[to] for to, tags in table.items() for tag in tags.split() if tag.endswith("*")
-        }
+        return {tag: CODES[to] for to, tags in table.items() for tag in tags.split()}
 
     def find(self, tag: str) -> int | None:
         """The code of a tag's universal tag; None if the tagset does not know it.
@@ -202,11 +195,10 @@ class Tagset:
         Taggers write two tags where they cannot decide (NN1-VVB in the BNC); the first is the likelier one.
         """
         for candidate in (tag, re.split(r"[-|](?=[A-Z])", tag)[0]):
-            if candidate in self._exact:
-                return self._exact[candidate]
-            for end in range(len(candidate), 0, -1):
-                if candidate[:end] in self._endings:
-                    return self._endings[candidate[:end]]
+            beginnings = (f"{candidate[:end]}*" for end in range(len(candidate), 0, -1))
+            for name in (candidate, *beginnings):
+                if name in self._codes:
+                    return self._codes[name]
         return None
 
     def code(self, tag: str) -> int:
