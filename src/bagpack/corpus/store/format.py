@@ -259,10 +259,6 @@ def check(directory: Path, declared: Mapping[str, Array], stated: Numbers, cure:
     for problem in damages(directory, declared, stated):
         hint = "" if "damaged" in problem else f"; {cure}"
         raise StoreError(problem + hint)
-    _remember(mark)
-
-
-def _remember(mark: Path | None) -> None:
     if mark is not None:
         with suppress(OSError):  # without a writable cache it is looked at again next time
             mark.parent.mkdir(parents=True, exist_ok=True)
