@@ -282,17 +282,13 @@ class Corpus:
             numbers = [
                 int(n) if n.is_integer() else n for value in counts if (n := number_of(value)) is not None
             ]
+            frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_VALUES]
+            are_numbers = numbers and len(numbers) == len(counts)
             described[name] = {
                 "documents": counts.total(),
                 "values": len(counts),
-                **(
-                    {"from": min(numbers), "to": max(numbers)}
-                    if numbers and len(numbers) == len(counts)
-                    else {}
-                ),
-                "most_frequent": dict(
-                    sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_VALUES]
-                ),
+                **({"from": min(numbers), "to": max(numbers)} if are_numbers else {}),
+                "most_frequent": dict(frequent),
             }
         return described
 
@@ -306,12 +302,10 @@ def divide_name(name: str | Path) -> tuple[Path, str | None]:
     if Path(text).exists():
         return Path(text), None
     places = [found.start() for found in re.finditer(WHERE, text)]
-    for place in places:
-        if Path(text[:place]).exists():
-            return Path(text[:place]), text[place + len(WHERE) :]
-    if places:
-        return Path(text[: places[0]]), text[places[0] + len(WHERE) :]
-    return Path(text), None
+    if not places:
+        return Path(text), None
+    place = next((place for place in places if Path(text[:place]).exists()), places[0])
+    return Path(text[:place]), text[place + len(WHERE) :]
 
 
 def _all_of(declared: Mapping[str, format.Array], checksums: dict[str, str]) -> dict[str, str]:
