@@ -135,15 +135,12 @@ def index_corpus(
     out = Path(out)
     names = [os.fspath(name) for name in sources]
     # A cluster has as many workers as were started; the bound is on the memory of this machine.
-    allowed = workers_within(memory, jobs) if on_one_machine() else jobs
+    here = on_one_machine()
+    allowed = workers_within(memory, jobs) if here else jobs
     notice = notice or (lambda text: None)
 
     def begin(plan: Plan) -> None:
-        if (
-            jobs is not None
-            and on_one_machine()
-            and (text := limited_by_memory(memory, jobs, len(plan.parts)))
-        ):
+        if here and jobs is not None and (text := limited_by_memory(memory, jobs, len(plan.parts))):
             notice(text)
         if planned:
             planned(plan)
