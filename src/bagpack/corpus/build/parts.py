@@ -102,8 +102,7 @@ def build_parts(
         plan = make_plan(files, options, part_bytes, labels)
         finished = FinishedParts(work, options)
         kept = {part.number: finished.find(part) for part in plan.parts}
-        reports = finished.number_of_reports()
-        if reports and not any(kept.values()):
+        if any(finished.directory.glob("*.json")) and not any(kept.values()):
             raise begun_otherwise(work, ["sources"])
         planned = True
         report.planned(plan)

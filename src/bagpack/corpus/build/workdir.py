@@ -211,10 +211,6 @@ class FinishedParts:
         same = all(before[name] in (now[name], strict) for name, strict in STRICT.items())
         return report if same and all(before[name] <= now[name] for name in LIMITS) else None
 
-    def number_of_reports(self) -> int:
-        """All of them, whether they are of this plan or not."""
-        return sum(1 for _ in self.directory.glob("*.json"))
-
 
 def is_complete(work: Path, names: Iterable[str], options: TextOptions) -> bool:
     """Whether an interrupted build was whole but for its renaming."""
