@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.lines import Pieces, write_lines
 from bagpack.contexts.observations import Observation, ShardObservations, observe
-from bagpack.contexts.targets import resolve_targets
+from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.subcorpus import select_documents
@@ -111,18 +111,11 @@ def show_all(
     firsts, seconds = found.firsts, found.seconds
     pair = firsts.size > 0 and seconds[0] >= 0
     first_ends, second_ends = found.ends(lengths)
-    if pair:
-        pieces = write_lines(
-            shard, firsts, first_ends, seconds, second_ends, windows.left, windows.right, REST
-        )
-    else:
-        pieces = write_lines(
-            shard, firsts, first_ends, first_ends, first_ends, windows.before, windows.after, REST
-        )
-    documents, used = np.unique(
-        np.searchsorted(shard.document_starts, firsts.astype(np.uint32), side="right") - 1,
-        return_inverse=True,
-    )
+    left, right = (windows.left, windows.right) if pair else (windows.before, windows.after)
+    between = (seconds, second_ends) if pair else (first_ends, first_ends)
+    pieces = write_lines(shard, firsts, first_ends, *between, left, right, REST)
+    number = np.searchsorted(shard.document_starts, firsts.astype(np.uint32), side="right") - 1
+    documents, used = np.unique(number, return_inverse=True)
     names = [shard.documents[number] if number >= 0 else "" for number in documents.tolist()]
     signs = ["+-±"[order] if pair else "" for order in found.orders.tolist()]
     return [
@@ -138,12 +131,17 @@ def find_contexts(
     windows: Windows | None = None,
 ) -> Concordance:  # fmt: skip
     """Contexts of a word, or of a pair, in corpus order."""
-    windows = windows or Windows()
     words = (w1,) if w2 is None else (w1, w2)
-    resolved = resolve_targets(corpus, words)
-    unknown = tuple(word for word, target in zip(words, resolved, strict=True) if target is None)
+    return contexts_of(corpus, words, resolve_targets(corpus, words), limit, windows or Windows())
+
+
+def contexts_of(
+    corpus: Corpus, words: tuple[str, ...], resolved: Sequence[Target | None], limit: int | None, windows: Windows
+) -> Concordance:  # fmt: skip
+    """Contexts of the targets of a word, or of a pair; none if one of them is unknown."""
     targets = [target for target in resolved if target is not None]
-    if unknown:
+    if len(targets) < len(words):
+        unknown = (word for word, target in zip(words, resolved, strict=True) if target is None)
         return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
     found = observe(corpus, targets, windows.between, limit)
     lengths = [len(target.keys) for target in targets]

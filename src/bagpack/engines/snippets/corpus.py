@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from bagpack.artefacts import damaged_files
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts import count as counting
-from bagpack.contexts.concordance import Concordance, show_all
+from bagpack.contexts.concordance import Concordance, contexts_of
 from bagpack.contexts.count import PairCountsOf
 from bagpack.contexts.distribute import Csr
-from bagpack.contexts.observations import observe
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.options import TextOptions
@@ -161,17 +160,11 @@ class SnippetCorpus:
     ) -> Concordance:  # fmt: skip
         """The very places that are counted, as they are written."""
         words = (w1,) if w2 is None else (w1, w2)
-        windows = windows or Windows()
         targets = self.resolve(words)
-        unknown = tuple(word for word, target in zip(words, targets, strict=True) if target is None)
-        if unknown:
-            return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
         if len(targets) == 2 and targets[0] and targets[1]:
             self._check_fetched([(targets[0], targets[1])])
         store = self.for_words if w2 is None else self.for_pairs
-        found = observe(store, [target for target in targets if target], windows.between, limit)
-        lines = [line for own in found.shards for line in show_all(store, own, [1, 1], windows)]
-        return Concordance(words, tuple(lines), found.total)
+        return contexts_of(store, words, targets, limit, windows or Windows())
 
     def verify(self) -> list[str]:
         """One message per problem, in all three stores and the files next to them."""
