@@ -21,8 +21,8 @@ def write_lines(
     lines: list[Pieces] = []
     for start in range(0, firsts.size, AT_ONCE):
         part = slice(start, start + AT_ONCE)
-        before = _tokens_before(shard, firsts[part], left + rest)
-        after = _tokens_after(shard, second_ends[part], right + rest)
+        before = _tokens_within(shard, firsts[part], -1, left + rest)
+        after = _tokens_within(shard, second_ends[part], 1, right + rest)
         cuts = np.stack(
             [
                 firsts[part] - before, firsts[part] - np.minimum(before, left), firsts[part], first_ends[part],
@@ -38,22 +38,13 @@ def write_lines(
     return lines
 
 
-def _tokens_before(shard: Shard, positions: I64, most: int) -> I64:
-    """How many of the up to `most` tokens before each position are in its sentence."""
-    at = positions[:, None] - np.arange(most + 1)
-    starts = (shard.tokens[np.maximum(at, 0)] & SENTENCE_START != 0) | (at <= 0)
-    starts[:, most] = True
-    inside: I64 = np.argmax(starts, axis=1)
-    return inside
-
-
-def _tokens_after(shard: Shard, positions: I64, most: int) -> I64:
-    """How many of the up to `most` tokens from each position on are in the sentence that ends there or continues."""
-    at = positions[:, None] + np.arange(most + 1)
+def _tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
+    """How many of the up to `most` tokens from each position on (step 1), or before it (-1), are in its sentence."""
+    at = positions[:, None] + step * np.arange(most + 1)
     last = shard.tokens.size - 1
-    starts = (shard.tokens[np.minimum(at, last)] & SENTENCE_START != 0) | (at > last)
-    starts[:, most] = True
-    inside: I64 = np.argmax(starts, axis=1)
+    ends = (shard.tokens[np.clip(at, 0, last)] & SENTENCE_START != 0) | (at <= 0) | (at > last)
+    ends[:, most] = True
+    inside: I64 = np.argmax(ends, axis=1)
     return inside
 
 
