@@ -21,13 +21,8 @@ def compile_elsewhere() -> None:
     """
     modules = dict.fromkeys(kernel.__module__ for kernel in jit.typed if kernel.made is None)
     if modules and not jit.uncached and core_count() > 1:
-        command = [
-            sys.executable,
-            "-P",
-            "-c",
-            "from bagpack.compiling import fill_cache; fill_cache()",
-            *modules,
-        ]
+        code = "from bagpack.compiling import fill_cache; fill_cache()"
+        command = [sys.executable, "-P", "-c", code, *modules]
         none = subprocess.DEVNULL
         with suppress(OSError):  # no process, memory or file descriptor left: then this one compiles all
             jit.elsewhere[:] = [subprocess.Popen(command, stdin=none, stdout=none, stderr=none)]

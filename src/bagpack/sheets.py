@@ -55,9 +55,8 @@ def write_table(path: Path, rows: Iterable[Sequence[Cell]]) -> None:
     if suffix == ".xlsx":
         data = _workbook(path, rows)
     elif suffix == ".csv":
-        data = table_text(rows, ",").encode(
-            "utf-8-sig"
-        )  # without the mark, Excel reads it in its old encoding
+        # Without the mark, Excel reads it in its old encoding.
+        data = table_text(rows, ",").encode("utf-8-sig")
     else:
         data = table_text(rows).encode()
     with replacing(path) as out:

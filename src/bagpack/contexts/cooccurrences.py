@@ -32,9 +32,8 @@ I64 = NDArray[np.int64]
 CHUNK_PAIRS = 1 << 15
 HELD_PER_TASK = 1 << 24  # co-occurrences that a task holds; a pair that may have more is a task of its own
 COUNTS_PER_TASK = 1 << 24  # a task holds how many co-occurrences each of its pairs has in each shard
-AT_ONCE = (
-    1 << 18
-)  # co-occurrences that a kernel writes; and whose features, up to 2·(2 + 5 + 2)·2, are listed
+# Co-occurrences that a kernel writes; and whose features, up to 2·(2 + 5 + 2)·2, are listed.
+AT_ONCE = 1 << 18
 MARKS_PER_SEARCH = 32  # which cost about the same
 FIRST_MARK = 1
 

@@ -5,8 +5,5 @@ every window. Nothing here checks an index: see `corpus.store.format` for the ar
 those of a basis.
 """
 
-PLUS, MINUS, BOTH = (
-    0,
-    1,
-    2,
-)  # order of a co-occurrence: the first word comes first, the second does, they are equal
+# Order of a co-occurrence: the first word comes first, the second does, they are equal.
+PLUS, MINUS, BOTH = range(3)
