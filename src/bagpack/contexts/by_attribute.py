@@ -75,13 +75,9 @@ def parse_by(corpus: Corpus, text: str) -> tuple[str, float]:
     name = name.strip().lower()
     known = corpus.attribute_names
     if name not in known:
-        has = (
-            f"its documents have {', '.join(known)}"
-            if known
-            else ("its documents have none; index text with attributes, or with a table of them (--metadata)")
-        )
+        has = ", ".join(known) or "none; index text with attributes, or with a table of them (--metadata)"
         raise UsageError(
-            f"--by {text}: {corpus.name} has no attribute {name!r}; {did_you_mean(name, known)}{has}"
+            f"--by {text}: {corpus.name} has no attribute {name!r}; {did_you_mean(name, known)}its documents have {has}"
         )
     width = number_of(step) if step else 0.0
     if width is None or width < 0 or (step and width == 0):
