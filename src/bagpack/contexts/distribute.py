@@ -46,7 +46,11 @@ def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width:
     """Rows of sorted columns, the k-th ending at row_ends[k]."""
     # scipy wants one type for both, and would read all columns to make them 64-bit numbers.
     indptr = np.concatenate([[0], row_ends]).astype(np.int32 if values.size < 1 << 31 else np.int64)
-    rows = sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width))
+    return canonical(sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width)))
+
+
+def canonical(rows: Csr) -> Csr:
+    """The same rows, known to be sorted and without duplicates: scipy would look at all of them."""
     rows.has_sorted_indices = True
     rows.has_canonical_format = True
     return rows

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.contexts.distribute import Csr
+from bagpack.contexts.distribute import Csr, canonical
 from bagpack.jit import kernel, read_only
-from bagpack.vectors.tables import canonical
 
 I64 = NDArray[np.int64]
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from bagpack.contexts.distribute import Csr
-from bagpack.vectors.tables import canonical
+from bagpack.contexts.distribute import Csr, canonical
 
 
 class LazyCsr(sparse.csr_array):

@@ -23,7 +23,7 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.names import CONDITIONS, blocks_of, feature_names
+from bagpack.names import CONDITIONS, block_width, blocks_of, feature_names
 from bagpack.parallel import Progress
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.blocks import Block
@@ -79,10 +79,10 @@ class BlockMatrix(PairRows, LazyCsr):
         self._names = names
         self._pair_rows = pair_rows
         self._weighted = weighted
-        width = (
-            sum(self.blocks[name].width for name in names) if weighted else _width(names, len(tables.basis))
+        widths = (
+            self.blocks[name].width if weighted else block_width(name, len(tables.basis)) for name in names
         )
-        self._set_shape(len(rows), width)
+        self._set_shape(len(rows), sum(widths))
         return self
 
     # Making -----------------------------------------------------------------------------------------------------
@@ -340,10 +340,6 @@ def concatenated(first: BlockMatrix, second: BlockMatrix) -> BlockMatrix:
         pair_rows = np.concatenate([one[0], two[0]]), np.concatenate([one[1], two[1]])
     rows = np.concatenate([first.rows, second.rows])
     return BlockMatrix.make(first.tables, rows, first.block_names, pair_rows=pair_rows)
-
-
-def _width(names: Sequence[str], terms: int) -> int:
-    return sum({"v1": 2, "v2": 2, "v12": 6}[name] for name in names) * terms
 
 
 def _sorted(rows: Csr) -> Csr:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.distribute import Csr
+from bagpack.contexts.distribute import Csr, canonical
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
@@ -122,10 +122,3 @@ class CountTables:
         indptr = np.concatenate([rows.indptr, np.full(more, rows.indptr[-1], rows.indptr.dtype)])
         shape = (rows.shape[0] + more, rows.shape[1])
         return canonical(sparse.csr_array((rows.data, rows.indices, indptr), shape=shape, copy=False))
-
-
-def canonical(rows: Csr) -> Csr:
-    """The same rows, known to be sorted and without duplicates: scipy would look at all of them."""
-    rows.has_sorted_indices = True
-    rows.has_canonical_format = True
-    return rows
