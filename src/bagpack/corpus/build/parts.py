@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Any
 from bagpack.artefacts import discard
 from bagpack.corpus.build.plan import Part, Plan, make_plan
 from bagpack.corpus.build.workdir import SPOOLED, FinishedParts, begun_otherwise, spool
-from bagpack.corpus.build.worker import COMPILES, PROGRESS, SHARD_TOKENS, Tally, build_part
+from bagpack.corpus.build.worker import COMPILES, PROGRESS, SHARD_TOKENS, build_part
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.registry import reader_for
@@ -47,7 +48,7 @@ class FinishedPlan:
 
     plan: Plan
     shards: list[str]  # in the order of the corpus
-    problems: dict[str, int]  # see `Tally`
+    problems: dict[str, int]  # what was skipped or repaired, reported in the summary
     repaired: Mapping[str, int]  # places with bytes that are not the encoding, by file
     read_tokens: int  # of the parts that this run built
     workers: int  # processes of this machine that are running
@@ -122,16 +123,18 @@ def build_parts(
         if isinstance(error, DiskError):
             raise StoreError(f"{error}, adding --resume") from error
         raise
-    tally = Tally()
+    problems: Counter[str] = Counter()
+    repaired: Counter[str] = Counter()
     for entry in done:
-        tally.add(entry["problems"], entry["repaired"])
+        problems.update(entry["problems"])
+        repaired.update(entry["repaired"])
     shards = [name for entry in done for name in entry["shards"]]
     if not shards:
         discard(work)
         listed = ", ".join(source.name for source in plan.sources[:3])
         raise InputError(f"no sentence was found in {listed}; check the --format and the files")
     running = workers if workers is not None and on_one_machine() and not threads else 1
-    return FinishedPlan(plan, shards, tally.counts(), tally.repaired, read, running)
+    return FinishedPlan(plan, shards, dict(problems), repaired, read, running)
 
 
 def _workers(jobs: int | None, parts: int) -> int | None:

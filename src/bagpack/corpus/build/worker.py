@@ -11,7 +11,6 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from bagpack.corpus.build.plan import Part
@@ -32,37 +31,6 @@ SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and 
 SHARD_DOCUMENTS = 1 << 20  # about 200 bytes each
 PROGRESS = "progress"  # directory of one file per part: tokens and bytes so far
 COMPILES = "compiles"  # an empty file there: a worker is compiling kernels
-
-
-@dataclass
-class Tally:
-    """What was skipped or repaired, reported in the summary."""
-
-    skipped_lines: int = 0
-    ignored_markup: int = 0
-    # Places with bytes that are not the encoding, by file.
-    repaired: Counter[str] = field(default_factory=Counter)
-
-    def see(self, batch: Batch) -> None:
-        """Count what a reader reports with a batch."""
-        self.skipped_lines += batch.skipped
-        self.ignored_markup += batch.ignored
-        if batch.repaired:
-            self.repaired[batch.source.name] += batch.repaired
-
-    def add(self, counts: dict[str, int], repaired: dict[str, int]) -> None:
-        """Add the numbers of another part."""
-        self.skipped_lines += counts["skipped_lines"]
-        self.ignored_markup += counts["ignored_markup"]
-        self.repaired.update(repaired)
-
-    def counts(self) -> dict[str, int]:
-        """The totals, for the manifest."""
-        return {
-            "skipped_lines": self.skipped_lines,
-            "ignored_markup": self.ignored_markup,
-            "undecodable": self.repaired.total(),
-        }
 
 
 def build_part(
@@ -90,8 +58,8 @@ def build_part(
         done = {
             "shards": worker.shards,
             "tokens": worker.written,
-            "problems": worker.tally.counts(),
-            "repaired": worker.tally.repaired,
+            "problems": {**worker.problems, "undecodable": worker.repaired.total()},
+            "repaired": worker.repaired,
             "options": options.to_dict(),
         }
         own = shards / "parts" / uuid.uuid4().hex
@@ -115,7 +83,8 @@ class Worker:
         self.shards: list[str] = []
         self.written = 0  # tokens
         self.consumed = 0  # bytes of input
-        self.tally = Tally()
+        self.problems = {"skipped_lines": 0, "ignored_markup": 0}
+        self.repaired: Counter[str] = Counter()  # places with bytes that are not the encoding, by file
         self.builder = ShardBuilder(options)
 
     def run(self, slices: Sequence[Slice]) -> None:
@@ -153,7 +122,9 @@ class Worker:
                 start = DocumentStart(0, part.document, continued=True, attributes=attributes)
                 yield Batch(part.source, documents=[start])
             for batch in self.read(part):
-                self.tally.see(batch)
+                self.problems["skipped_lines"] += batch.skipped
+                self.problems["ignored_markup"] += batch.ignored
+                self.repaired.update({batch.source.name: batch.repaired} if batch.repaired else {})
                 if part.source.attributes:
                     batch.documents = [
                         document._replace(attributes=part.source.attributes + document.attributes)
@@ -185,7 +156,7 @@ class Worker:
     def write(self) -> None:
         """Write the current shard and begin the next one."""
         types = self.builder.types()
-        self.tally.repaired.update(self.builder.repaired(types))
+        self.repaired.update(self.builder.repaired(types))
         if not types.dropped.all():
             name = f"{self.number:06d}-{len(self.shards):03d}"
             new = self.directory / f"{name}.{uuid.uuid4().hex}.new"
