@@ -127,17 +127,19 @@ def find_candidates(
     >>> found = find_candidates(corpus, frequent_words(corpus), min_together=5)  # doctest: +SKIP
     >>> [(str(a), str(b)) for a, b in found.take(slice(3)).pairs()]  # doctest: +SKIP
     """
-    batches = list(
-        candidate_batches(
-            corpus, vocabulary, w1=w1, w2=w2, windows=windows, min_count=min_count, min_together=min_together,
-            n_jobs=n_jobs, progress=progress,
-        )
+    batches = candidate_batches(
+        corpus, vocabulary, w1=w1, w2=w2, windows=windows, min_count=min_count, min_together=min_together,
+        n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
+    return join_candidates(list(batches))
+
+
+def join_candidates(batches: Sequence[Candidates]) -> Candidates:
+    """The pairs of batches that share their words."""
     if len(batches) == 1:
         return batches[0]
-    columns = (
-        [getattr(batch, name) for batch in batches] for name in ("first", "second", "n_plus", "n_minus")
-    )
+    names = ("first", "second", "n_plus", "n_minus")
+    columns = ([getattr(batch, name) for batch in batches] for name in names)
     return Candidates(batches[0].words, batches[0].n_words, *map(np.concatenate, columns))
 
 

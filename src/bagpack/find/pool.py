@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.candidates import Candidates, candidate_batches
+from bagpack.contexts.candidates import Candidates, candidate_batches, join_candidates
 from bagpack.contexts.distribute import no_rows
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
@@ -244,7 +244,7 @@ class _Search:
         """
         kept: Candidates | None = None
         for batch in self.batches():
-            kept = batch if kept is None else _joined(kept, batch)
+            kept = batch if kept is None else join_candidates([kept, batch])
             if len(kept) > 2 * self.options.scored:
                 kept = self._cut(kept)
         assert kept is not None  # there is at least one batch
@@ -367,20 +367,10 @@ class _Search:
         _, once = np.unique(np.sort(rows, axis=1), axis=0, return_index=True)
         more = self._counted(rows[np.sort(once)])
         apart = np.flatnonzero(more.seen == 0)[: self.options.never_meeting]
-        names = more.tables.name_list
-        pairs = [(names[a], names[b]) for a, b in more.rows[apart].tolist()]
-        return matrix.grow(self.source, pairs, self.n_jobs)
+        return matrix.grow(self.source, more.select(apart).pairs, self.n_jobs)
 
 
 def _totals(found: Candidates) -> I64:
     """n(w1), n(w2), n+ and n− of each pair."""
     words = (found.n_words[found.first], found.n_words[found.second])
     return np.stack([*words, found.n_plus, found.n_minus], axis=1).astype(np.int64)
-
-
-def _joined(one: Candidates, two: Candidates) -> Candidates:
-    columns = (
-        np.concatenate([getattr(one, name), getattr(two, name)])
-        for name in ("first", "second", "n_plus", "n_minus")
-    )
-    return Candidates(one.words, one.n_words, *columns)
