@@ -59,10 +59,8 @@ class _Drawer:
     def __init__(
         self, source: ContextSource, examples: Examples, vocabulary: Vocabulary, between: int, n_jobs: int | None
     ) -> None:  # fmt: skip
-        self.corpus, self.source, self.vocabulary, self.n_jobs = (
-            corpus_of(source), source, vocabulary, n_jobs,
-        )  # fmt: skip
-        self.between = between
+        self.corpus, self.vocabulary = corpus_of(source), vocabulary
+        self.between, self.n_jobs = between, n_jobs
         self.target_of = targets_of(source, examples.pairs)
         self.word_of = {
             target: word for word, target in reversed(self.target_of.items()) if target is not None
