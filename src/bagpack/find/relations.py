@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -67,17 +67,9 @@ class Relations:
         """A header and a row for each word."""
         header = ["w1", "w2", "group", "patterns", "together", "sentence", "document"]
         rows = [
-            [
-                self.word,
-                own.word,
-                number,
-                " | ".join(group.patterns),
-                own.together,
-                own.sentence,
-                own.document,
-            ]
+            [self.word, word, number, " | ".join(group.patterns), *counted]
             for number, group in enumerate(self.groups, 1)
-            for own in group.words
+            for word, *counted in map(astuple, group.words)
         ]
         return [header, *rows]
 
