@@ -158,24 +158,16 @@ def find_contexts_of(
     windows: Windows | None = None,
 ) -> list[Concordance]:  # fmt: skip
     """What `find_contexts` finds for each of many pairs; many are found much faster together."""
-    from bagpack.contexts.cooccurrences import PairSearch, divide_pairs
+    from bagpack.contexts.cooccurrences import PairSearch, tasks_of_known
 
     windows = windows or Windows()
     asked = list(pairs)
     words = list(dict.fromkeys(chain.from_iterable(asked)))
     target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
-    known = [
-        (k, (one, two))
-        for k, pair in enumerate(asked)
-        if (one := target_of[pair[0]]) and (two := target_of[pair[1]])
-    ]
     lines: list[list[Context]] = [[] for _ in asked]
     totals = [0] * len(asked)
     settings = CountSettings(windows, None if limit is None else max(limit, 1))
-    if known:
-        order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings, 1)
-    for part, task in zip(parts, tasks, strict=True) if known else ():
-        numbers = [known[k][0] for k in order[part].tolist()]
+    for numbers, task in tasks_of_known(corpus, asked, target_of, settings):
         search = PairSearch(task)
         for batch in search.batches():
             for shard, own in batch:

@@ -6,7 +6,7 @@ occurrences with itself take no more memory than those of a rare one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -144,6 +144,18 @@ def divide_pairs(
             )
         )  # fmt: skip
     return order, parts, tasks
+
+
+def tasks_of_known(
+    corpus: Corpus, pairs: Sequence[tuple[str, str]], target_of: Mapping[str, Target | None], settings: CountSettings
+) -> Iterator[tuple[list[int], PairTask]]:  # fmt: skip
+    """Tasks for the pairs whose words are both known, each with the numbers of its pairs."""
+    both = ((k, (target_of[w1], target_of[w2])) for k, (w1, w2) in enumerate(pairs))
+    known = [(k, (one, two)) for k, (one, two) in both if one and two]
+    if known:
+        order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings, 1)
+        for part, task in zip(parts, tasks, strict=True):
+            yield [known[k][0] for k in order[part].tolist()], task
 
 
 def index_pairs(pairs: Sequence[tuple[Target, Target]]) -> tuple[list[Target], I64, I64]:

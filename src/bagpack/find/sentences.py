@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context, show_all
-from bagpack.contexts.cooccurrences import Cooccurrences, PairSearch, divide_pairs
+from bagpack.contexts.cooccurrences import Cooccurrences, PairSearch, tasks_of_known
 from bagpack.contexts.count import sum_features
 from bagpack.contexts.distribute import make_rows
 from bagpack.contexts.observations import ShardObservations
 from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.explain.lines import corpora_of
 from bagpack.find.vocabulary import targets_of
@@ -36,19 +35,9 @@ def best_lines(
     """At most ``most`` sentences of each pair, the best first; none for a pair that never co-occurs."""
     assert model.basis is not None and model.counting is not None
     corpus = corpora_of(source)[1]
-    target = targets_of(source, pairs)
-    known: list[tuple[int, tuple[Target, Target]]] = []
-    for number, (w1, w2) in enumerate(pairs):
-        first, second = target[w1], target[w2]
-        if first is not None and second is not None:
-            known.append((number, (first, second)))
     lines: list[list[Context]] = [[] for _ in pairs]
-    if not known:
-        return lines
     settings = CountSettings(model.counting.windows, LOOKED_AT, count=model.counting.count)
-    order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings, 1)
-    for part, task in zip(parts, tasks, strict=True):
-        numbers = [known[k][0] for k in order[part].tolist()]
+    for numbers, task in tasks_of_known(corpus, pairs, targets_of(source, pairs), settings):
         one, two = task.lengths
         best: list[list[tuple[float, int, int]]] = [[] for _ in numbers]  # (-score, piece, place)
         pieces: list[tuple[int, Cooccurrences, NDArray[np.int64]]] = []
