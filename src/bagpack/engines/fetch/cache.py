@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +118,11 @@ class AnswerCache:
                 f"the answer cache {self.path} cannot be written: {error.strerror}; name another --cache"
             ) from None
 
+    def _row(self, statement: str, *values: Any) -> Any:
+        """The first row of an answer of the database, or None."""
+        with self._disk_errors():
+            return self._database.execute(statement, values).fetchone()
+
     def get(
         self, identity: str, query: str, limit: int, max_age: float | None = None
     ) -> tuple[I64, bool] | None:
@@ -125,11 +131,8 @@ class AnswerCache:
         None if the query was never asked, or more than `max_age` days ago.
         """
         oldest = -1.0 if max_age is None else time.time() - max_age * 86_400
-        with self._disk_errors():
-            row = self._database.execute(
-                "SELECT numbers, full FROM answer WHERE digest = ? AND asked > ?",
-                (answer_key(identity, query, limit), oldest),
-            ).fetchone()
+        key = answer_key(identity, query, limit)
+        row = self._row("SELECT numbers, full FROM answer WHERE digest = ? AND asked > ?", key, oldest)
         return None if row is None else (np.frombuffer(row[0], "<i8").astype(np.int64), bool(row[1]))
 
     def put(self, identity: str, query: str, limit: int, snippets: Sequence[Snippet], full: bool) -> I64:
@@ -147,11 +150,8 @@ class AnswerCache:
     def get_count(self, identity: str, query: str, max_age: float | None = None) -> Count | None:
         """A count; None if it was never asked for, or more than `max_age` days ago."""
         oldest = -1.0 if max_age is None else time.time() - max_age * 86_400
-        with self._disk_errors():
-            row = self._database.execute(
-                "SELECT occurrences, approximate FROM count WHERE digest = ? AND asked > ?",
-                (count_key(identity, query), oldest),
-            ).fetchone()
+        statement = "SELECT occurrences, approximate FROM count WHERE digest = ? AND asked > ?"
+        row = self._row(statement, count_key(identity, query), oldest)
         return None if row is None else Count(row[0], bool(row[1]))
 
     def put_count(self, identity: str, query: str, count: Count) -> None:
@@ -166,10 +166,7 @@ class AnswerCache:
 
     def page(self, answer: bytes, name: str) -> str | None:
         """A page of an answer that is not complete yet; None if it was not kept."""
-        with self._disk_errors():
-            row = self._database.execute(
-                "SELECT content FROM page WHERE answer = ? AND name = ?", (answer, name)
-            ).fetchone()
+        row = self._row("SELECT content FROM page WHERE answer = ? AND name = ?", answer, name)
         return None if row is None else zlib.decompress(row[0]).decode()
 
     def keep_page(self, answer: bytes, name: str, content: str) -> None:
@@ -180,10 +177,7 @@ class AnswerCache:
 
     def spent(self, account: str) -> int:
         """The number of requests that were sent on an account, in all runs."""
-        with self._disk_errors():
-            row = self._database.execute(
-                "SELECT requests FROM spent WHERE account = ?", (account,)
-            ).fetchone()
+        row = self._row("SELECT requests FROM spent WHERE account = ?", account)
         return int(row[0]) if row else 0
 
     def spend(self, account: str, limit: int | None) -> bool:
@@ -217,11 +211,7 @@ class AnswerCache:
     def sentences(self, numbers: Iterable[int]) -> Iterator[Snippet]:
         """The sentences of these numbers, in this order."""
         for number in numbers:
-            with self._disk_errors():
-                document, text = self._database.execute(
-                    "SELECT document, text FROM sentence WHERE number = ?", (int(number),)
-                ).fetchone()
-            yield Snippet(document, text)
+            yield Snippet(*self._row("SELECT document, text FROM sentence WHERE number = ?", int(number)))
 
     def close(self) -> None:
         """Close the file."""
