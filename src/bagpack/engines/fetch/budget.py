@@ -53,24 +53,6 @@ class StoppedError(EngineError):
     """The run is ending; this request is not sent."""
 
 
-class Pace:
-    """Lets at most `rate` callers per second pass, whatever thread they come from."""
-
-    def __init__(self, rate: float | None) -> None:
-        self._interval = 1.0 / rate if rate else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def wait(self, stopped: threading.Event) -> None:
-        """Return when it is this caller's turn."""
-        if not self._interval:
-            return
-        with self._lock:
-            turn = max(self._next, time.monotonic())
-            self._next = turn + self._interval
-        stopped.wait(max(0.0, turn - time.monotonic()))
-
-
 class Budget:
     """Counts and paces the requests that are sent to one engine.
 
@@ -86,7 +68,9 @@ class Budget:
         self.account = account
         self.limit = policy.spend
         self._cache = cache
-        self._pace = Pace(policy.rate)
+        self._interval = 1.0 / policy.rate if policy.rate else 0.0
+        self._next = 0.0
+        self._lock = threading.Lock()
 
     def take(self, stopped: threading.Event) -> None:
         """Return when a request may be sent; it is counted.
@@ -98,7 +82,11 @@ class Budget:
         """
         if self.limit is not None and self._cache.spent(self.account) >= self.limit:
             raise self._exhausted()
-        self._pace.wait(stopped)
+        if self._interval:  # at most `rate` callers per second pass, whatever thread they come from
+            with self._lock:
+                turn = max(self._next, time.monotonic())
+                self._next = turn + self._interval
+            stopped.wait(max(0.0, turn - time.monotonic()))
         if stopped.is_set():
             raise StoppedError("the run is ending")
         if not self._cache.spend(self.account, self.limit):
