@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
 from typing import TypeVar
 
 from bagpack.engines.base import BusyError
@@ -29,6 +30,7 @@ class Client:
         self.policy = policy
         self.stopped = threading.Event()
         self._patience = timeout * (policy.retries + 1)
+        self._answer: bytes | None = None
 
     def send(self, request: Callable[[], T]) -> T:
         """Call `request` until it is answered, at most `retries` times more."""
@@ -56,29 +58,17 @@ class Client:
         return longest * random.uniform(0.5, 1.0)
 
     def page(self, name: str, request: Callable[[], str]) -> str:
-        """As `send`: outside an answer there is nothing to keep."""
-        return self.send(request)
-
-    def for_answer(self, answer: bytes) -> PagedClient:
-        """A sender that keeps the pages of one answer until all of it is there."""
-        return PagedClient(self, answer)
-
-
-class PagedClient:
-    """Keeps the pages of one answer in the cache: an interrupted query does not pay for them twice."""
-
-    def __init__(self, client: Client, answer: bytes) -> None:
-        self._client = client
-        self._answer = answer
-
-    def send(self, request: Callable[[], T]) -> T:
-        """As `Client.send`."""
-        return self._client.send(request)
-
-    def page(self, name: str, request: Callable[[], str]) -> str:
-        """The text of a page: the one that was kept, or a fresh one."""
-        kept = self._client.cache.page(self._answer, name)
+        """The text of a page: the one that was kept, or a fresh one. Outside an answer there is nothing to keep."""
+        if self._answer is None:
+            return self.send(request)
+        kept = self.cache.page(self._answer, name)
         if kept is None:
             kept = self.send(request)
-            self._client.cache.keep_page(self._answer, name, kept)
+            self.cache.keep_page(self._answer, name, kept)
         return kept
+
+    def for_answer(self, answer: bytes) -> Client:
+        """The same, keeping the pages of one answer until it is complete: an interrupted query pays for none twice."""
+        own = copy(self)
+        own._answer = answer
+        return own
