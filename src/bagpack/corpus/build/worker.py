@@ -124,7 +124,8 @@ class Worker:
             for batch in self.read(part):
                 self.problems["skipped_lines"] += batch.skipped
                 self.problems["ignored_markup"] += batch.ignored
-                self.repaired.update({batch.source.name: batch.repaired} if batch.repaired else {})
+                if batch.repaired:
+                    self.repaired[batch.source.name] += batch.repaired
                 if part.source.attributes:
                     batch.documents = [
                         document._replace(attributes=part.source.attributes + document.attributes)
