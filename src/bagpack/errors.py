@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 
@@ -38,6 +40,14 @@ def import_extra(module: str, package: str, extra: str, purpose: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise missing_extra(package, extra, purpose) from error
+
+
+def extra_file(module: str, name: str, package: str, extra: str, purpose: str) -> Path:
+    """A file of an optional dependency, which is not imported; see `missing_extra`."""
+    found = find_spec(module)
+    if found is None or found.origin is None:
+        raise missing_extra(package, extra, purpose)
+    return Path(found.origin).parent / name
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:

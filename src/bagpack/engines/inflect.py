@@ -8,14 +8,13 @@ or provides them for another language.
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 from bagpack.corpus.text.casefold import fold_case
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, extra_file
 from bagpack.tasks.textfile import read_text_file
 from bagpack.tasks.words import normalise_target
 
@@ -141,10 +140,7 @@ def _inflections() -> dict[str, tuple[str, ...]]:
     Read from lemminflect's files: importing it imports spaCy too wherever that is installed. The files are not
     part of its interface, so the version is pinned, and a test compares them with what its public functions answer.
     """
-    found = importlib.util.find_spec("lemminflect")
-    if found is None or found.origin is None:
-        raise missing_extra("lemminflect", "all", "inflecting English words")
-    resources = Path(found.origin).parent / "resources"
+    resources = extra_file("lemminflect", "resources", "lemminflect", "all", "inflecting English words")
     tagged: dict[str, list[tuple[int, str]]] = {}
     try:
         with gzip.open(resources / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:

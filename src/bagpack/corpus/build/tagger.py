@@ -7,10 +7,8 @@ words, so their weights are summed up in tables, a row for each word or suffix, 
 
 from __future__ import annotations
 
-import importlib.util
 import pickle
 from functools import cache
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.text.tagsets import CODES, tagset
-from bagpack.errors import UsageError, missing_extra
+from bagpack.errors import UsageError, extra_file
 from bagpack.jit import allocating_kernel
 
 PACKAGE, WEIGHTS = "textblob_aptagger", "trontagger-0.1.0.pickle"
@@ -253,10 +251,7 @@ def _mark_code(form: str) -> int:
 @cache
 def english_tagger() -> PerceptronTagger:
     """The tagger with the weights of the installed package."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.origin is None:
-        raise missing_extra("textblob-aptagger", "tag", "--tag")
-    path = Path(found.origin).parent / WEIGHTS
+    path = extra_file(PACKAGE, WEIGHTS, "textblob-aptagger", "tag", "--tag")
     try:
         with open(path, "rb") as file:
             return PerceptronTagger(*_read(file))

@@ -9,16 +9,14 @@ most often have them (``left`` → ``leave``, ``'d`` → ``would``).
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from bagpack.corpus.text.casefold import has_dotted_i, small_i
 from bagpack.corpus.text.languages import language
-from bagpack.errors import UsageError, import_extra, missing_extra
+from bagpack.errors import UsageError, extra_file, import_extra
 
 Search = Callable[[str, str], "str | None"]
 
@@ -236,10 +234,8 @@ _VERB_PREFIXES = ("re-", "co-", "pre-", "de-", "un-", "mis-", "out-", "over-", "
 def _lemminflect_lexicon() -> dict[str, tuple[str, ...]]:
     """Return the lemmas of each form, verbs first, without auxiliaries."""
     # Read from its file: importing lemminflect imports spaCy too wherever that is installed.
-    found = importlib.util.find_spec("lemminflect")
-    if found is None or found.origin is None:
-        raise missing_extra("lemminflect", "all", "lemmatising English")
-    path = Path(found.origin).parent / "resources" / "lemma_lu.csv.gz"
+    table = "resources/lemma_lu.csv.gz"
+    path = extra_file("lemminflect", table, "lemminflect", "all", "lemmatising English")
     order = ("verb", "noun", "adj", "adv")
     lemmas: dict[str, list[tuple[int, str]]] = {}
     auxiliaries = set()
