@@ -150,9 +150,7 @@ def open_regular(path: Path) -> BinaryIO:
             raise StoreError(
                 f"{path} is a symbolic link; artefacts hold no links: put the file itself there"
             ) from error
-        if error.errno in TOO_MANY_FILES:
-            raise too_many_files(path) from error
-        raise StoreError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
+        raise _unreadable(path, error) from error
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise StoreError(f"{path} is not a regular file; it is damaged: {RESTORE}")
@@ -210,9 +208,13 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
     except OSError as error:  # mmap duplicates the descriptor
         if error.errno == errno.EMFILE and _allow_more_files():
             return map_array(path, dtype)
-        if error.errno in TOO_MANY_FILES:
-            raise too_many_files(path) from error
-        raise StoreError(f"{path} cannot be read: {error.strerror}; check its permissions") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> StoreError:
+    if error.errno in TOO_MANY_FILES:
+        return too_many_files(path)
+    return StoreError(f"{path} cannot be read: {error.strerror}; check its permissions")
 
 
 def write_json(path: Path, value: Any) -> None:
