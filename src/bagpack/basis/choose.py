@@ -48,7 +48,7 @@ def choose_basis(corpus: Corpus, choice: BasisChoice, n_jobs: int | None = None)
             f"text: bagpack index --tag)"
         )
     units = find_units(corpus, choice, n_jobs)
-    unigrams, unigram_counts = top_unigrams(corpus, units, choice)
+    unigrams, unigram_counts = top_unigrams(units, choice)
     bigrams, bigram_counts = top_bigrams(corpus, units, choice, n_jobs)
     if not unigrams:
         raise UsageError(f"{corpus.name} has no {choice.words} words, so there is no basis; choose all words")
@@ -174,7 +174,7 @@ def _usable(units: Units, which: I64, choice: BasisChoice) -> tuple[NDArray[np.b
 # Unigrams ---------------------------------------------------------------------------------------------------------
 
 
-def top_unigrams(corpus: Corpus, units: Units, choice: BasisChoice) -> tuple[list[str], list[int]]:
+def top_unigrams(units: Units, choice: BasisChoice) -> tuple[list[str], list[int]]:
     """The b most frequent units with their counts; equal counts in code-point order."""
     by_count = np.argsort(-units.counts, kind="stable")
     named: list[tuple[int, str]] = []
