@@ -147,15 +147,10 @@ def _is_scalar(kind: Any) -> bool:
     """Whether a column's values can be attributes: numbers, strings, dates."""
     from pyarrow import types
 
-    tests = (
-        _is_text,
-        types.is_integer,
-        types.is_floating,
-        types.is_boolean,
-        types.is_date,
-        types.is_timestamp,
-    )
-    return any(test(kind) for test in tests) or (types.is_dictionary(kind) and _is_scalar(kind.value_type))
+    if types.is_dictionary(kind):
+        return _is_scalar(kind.value_type)
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_date, types.is_timestamp)
+    return _is_text(kind) or any(test(kind) for test in tests)
 
 
 def _texts(column: Any, source: Source, options: TextOptions) -> Iterator[bytes | None]:
