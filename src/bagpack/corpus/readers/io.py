@@ -5,10 +5,9 @@ Blocks carry their byte offset in the uncompressed text, so that an error can na
 
 from __future__ import annotations
 
-import queue
-import threading
+from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
 from bagpack.corpus.options import MAX_LINE
@@ -18,6 +17,7 @@ from bagpack.errors import BagpackError, InputError
 from bagpack.files import TOO_MANY_FILES, too_many_files
 
 BLOCK = 4 << 20
+AHEAD = 4  # blocks that are uncompressed before they are asked for
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
 PIECES, PIECE = 16, 1 << 18  # of a sample
@@ -139,33 +139,14 @@ def _chunks(source: Source, start: int, end: int) -> Iterator[bytes]:
 
 def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Read in a thread of its own: decompression releases the GIL, so it runs at the same time as the parser."""
-    waiting: queue.Queue[bytes | BaseException | None] = queue.Queue(4)
-    stopped = threading.Event()
-
-    def put(item: bytes | BaseException | None) -> bool:
-        while not stopped.is_set():
-            with suppress(queue.Full):
-                waiting.put(item, timeout=0.1)
-                return True
-        return False
-
-    def fill() -> None:
-        try:
-            for chunk in chunks:
-                if not put(chunk):
-                    return
-            put(None)
-        except BaseException as error:  # handed to the reading thread
-            put(error)
-
-    threading.Thread(target=fill, daemon=True).start()
+    pool = ThreadPoolExecutor(1)
     try:
-        while (item := waiting.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
+        waiting = deque(pool.submit(next, chunks, b"") for _ in range(AHEAD))
+        while chunk := waiting.popleft().result():
+            waiting.append(pool.submit(next, chunks, b""))
+            yield chunk
     finally:
-        stopped.set()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def place_at(source: Source, offset: int) -> str:
