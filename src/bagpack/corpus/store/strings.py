@@ -91,16 +91,9 @@ def merge_sorted(  # type: ignore[no-untyped-def]
         elif j == n2:
             order = np.int64(-1)
         else:
-            order = np.int64(
-                compare(
-                    blob1,
-                    np.int64(offsets1[i]),
-                    np.int64(offsets1[i + 1]),
-                    blob2,
-                    np.int64(offsets2[j]),
-                    np.int64(offsets2[j + 1]),
-                )
-            )
+            start1, end1 = np.int64(offsets1[i]), np.int64(offsets1[i + 1])
+            start2, end2 = np.int64(offsets2[j]), np.int64(offsets2[j + 1])
+            order = np.int64(compare(blob1, start1, end1, blob2, start2, end2))
         total = np.int64(0)
         if order <= 0:
             for k in range(np.int64(offsets1[i]), np.int64(offsets1[i + 1])):
@@ -183,15 +176,17 @@ class Strings:
 
     def _prefixes(self, which: Offsets, depth: int) -> NDArray[np.uint64]:
         """Bytes depth..depth+6 of strings as a big-endian number, and how many of them there are."""
-        starts = self.offsets[which] + depth
-        there = np.clip(self.offsets[which + 1] - starts, 0, PREFIX)
-        value = np.zeros(which.size, np.uint64)
-        for k in range(PREFIX):
-            inside = there > k
-            byte = self.blob[np.where(inside, starts + k, 0)] if self.blob.size else np.uint8(0)
-            value = value << np.uint64(8) | np.where(inside, byte, 0).astype(np.uint64)
-        prefixes: NDArray[np.uint64] = value << np.uint64(8) | there.astype(np.uint64)
-        return prefixes
+        starts, ends = self.offsets[which] + depth, self.offsets[which + 1]
+        there = np.clip(ends - starts, 0, PREFIX).astype(np.uint64)
+        return np.asarray(self._numbers(starts, ends, PREFIX) | there)
+
+    def _numbers(self, starts: Offsets, ends: Offsets, most: int) -> NDArray[np.uint64]:
+        """Up to `most` bytes of each span as a big-endian number of 64 bits: numbers sort as the bytes do."""
+        numbers = np.zeros(starts.size, np.uint64)
+        for k in range(most):
+            inside = np.flatnonzero(starts + k < ends)
+            numbers[inside] |= self.blob[starts[inside] + k].astype(np.uint64) << np.uint64(56 - 8 * k)
+        return numbers
 
     def take(self, order: NDArray[np.int64]) -> Strings:
         """The strings at these indices, in this order."""
@@ -234,14 +229,8 @@ class Strings:
         return self._first_bytes(SAMPLED)
 
     def _first_bytes(self, step: int = 1) -> NDArray[np.uint64]:
-        """Up to eight bytes of every step-th string as big-endian numbers, which sort as the strings do."""
-        starts = self.offsets[:-1:step].astype(np.int64)
-        ends = self.offsets[1::step].astype(np.int64)
-        numbers = np.zeros(starts.size, np.uint64)
-        for k in range(8):
-            inside = np.flatnonzero(starts + k < ends)
-            numbers[inside] |= self.blob[starts[inside] + k].astype(np.uint64) << np.uint64(56 - 8 * k)
-        return numbers
+        """Up to eight bytes of every step-th string as numbers."""
+        return self._numbers(self.offsets[:-1:step], self.offsets[1::step], 8)
 
     def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
         """Index of the first string that is not below each query, `len` if all are; they must be sorted."""
