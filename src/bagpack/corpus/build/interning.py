@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.readers.base import TokenBatch
+from bagpack.corpus.readers.base import NONE, TokenBatch
 from bagpack.corpus.store.strings import Strings
 from bagpack.jit import inlined, intrinsic, kernel, read_only, typed_kernel
 
@@ -31,7 +31,6 @@ ONE = np.uint64(1)
 EIGHT = np.uint64(8)
 HALF = np.uint64(32)
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
-NONE = np.empty(0, np.int32)
 PAIR_BYTES = 1 << 30  # of pairs that are interned at once: a span is counted in 32 bits
 
 
@@ -234,15 +233,13 @@ class InternTable:
 
     def add_tokens(self, batch: TokenBatch, tokens: NDArray[np.uint32]) -> None:
         """The tokens of a batch: ids of FORM TAB LEMMA, or of FORM alone, with their flags."""
-        lemmas = (
-            batch.lemma_starts if batch.lemma_starts is not None else NONE,
-            batch.lemma_stops if batch.lemma_stops is not None else NONE,
-        )
-        self._add_spans(batch.data, (batch.starts, batch.stops), lemmas, batch.flags, tokens)
+        lemmas = (batch.lemma_starts, batch.lemma_stops)
+        self.add_spans(batch.data, (batch.starts, batch.stops), lemmas, batch.flags, tokens)
 
-    def _add_spans(
+    def add_spans(
         self, data: U8, forms: Spans, lemmas: Spans, flags: NDArray[np.uint32], tokens: NDArray[np.uint32]
     ) -> None:
+        """The same for any spans of bytes."""
         spans = [read_only(array) for array in (data, *forms, *lemmas)]
         _, starts, stops, lemma_starts, lemma_stops = spans
         hashed = np.empty(starts.size, np.uint64)
@@ -269,7 +266,7 @@ class InternTable:
                 _spans(second, begin, end, kept, data.size) if len(second) else (data[:0], (NONE, NONE))
             )
             ids = np.empty(kept.size, np.uint32)
-            self._add_spans(np.concatenate([data, more]), forms, keys, np.zeros_like(ids), ids)
+            self.add_spans(np.concatenate([data, more]), forms, keys, np.zeros_like(ids), ids)
             out[kept] = ids
         return out
 

@@ -12,7 +12,7 @@ from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.normalise import NormalisedTypes, normalise_columns, normalise_forms
 from bagpack.corpus.build.shard_writer import ShardDraft
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import DocumentStart, Source, TokenBatch
+from bagpack.corpus.readers.base import NONE, DocumentStart, Source, TokenBatch
 from bagpack.corpus.readers.io import place_at
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.strings import Strings
@@ -34,13 +34,8 @@ class TagTable:
 
     def codes_of(self, batch: TokenBatch) -> NDArray[np.uint8]:
         """The universal tag of each token of a batch."""
-        assert batch.tag_starts is not None and batch.tag_stops is not None
-        tags = TokenBatch(
-            batch.source, data=batch.data, starts=batch.tag_starts, stops=batch.tag_stops,
-            flags=np.zeros(batch.tag_starts.size, np.uint32),
-        )  # fmt: skip
-        ids = np.empty(batch.tag_starts.size, np.uint32)
-        self.table.add_tokens(tags, ids)
+        tags, ids = (batch.tag_starts, batch.tag_stops), np.empty(batch.tag_starts.size, np.uint32)
+        self.table.add_spans(batch.data, tags, (NONE, NONE), np.zeros_like(ids), ids)
         new = list(self.table)[self.codes.size :] if len(self.table) > self.codes.size else []
         known = [self.tagset.code(tag.decode(errors="replace").strip()) for tag in new]
         self.codes = np.concatenate([self.codes, np.array(known, np.uint8)])
@@ -91,8 +86,8 @@ class ShardBuilder:
         self.closed = batch.closed
         self._encoding = batch.encoding
         self._entities = batch.entities
-        self._has_lemmas |= batch.lemma_starts is not None
-        self._has_forms |= batch.lemma_starts is None
+        self._has_lemmas |= batch.lemma_starts.size > 0
+        self._has_forms |= batch.lemma_starts.size == 0
 
     def _open(self, document: DocumentStart) -> None:
         """From its position on, tokens belong to this document.
@@ -107,19 +102,19 @@ class ShardBuilder:
 
     def _add_tags(self, batch: TokenBatch) -> None:
         """Append the parts of speech of a batch; those of text without tags are X."""
-        if batch.tag_starts is not None and self.tags is None:
+        if batch.tag_starts.size and self.tags is None:
             self.tags = np.zeros(self.tokens.size, np.uint8)
         if self.tags is None:
             return
         if self.tags.size < self.tokens.size:
             self.tags = np.concatenate([self.tags, np.zeros(self.tokens.size - self.tags.size, np.uint8)])
-        if batch.tag_starts is not None:
+        if batch.tag_starts.size:
             table = self._tagsets.setdefault(batch.tagset, TagTable(batch.tagset))
             self.tags[self.count : self.count + batch.starts.size] = table.codes_of(batch)
 
     def _check_encoding(self, batch: TokenBatch, ids: NDArray[np.uint32], known: int) -> None:
         """Bytes that are not the encoding are an error; only new strings that are not ASCII have to be looked at."""
-        if batch.encoding == "utf-8" and batch.lemma_starts is None:
+        if batch.encoding == "utf-8" and not batch.lemma_starts.size:
             return
         offsets = self.table.offsets[known : len(self.table) + 1]
         places = offsets[0] + np.flatnonzero(self.table.blob[offsets[0] : offsets[-1]] >= 0x80)

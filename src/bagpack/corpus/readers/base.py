@@ -20,6 +20,7 @@ from bagpack.corpus.store.attributes import Attributes
 if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
 
+NONE = np.empty(0, np.int32)  # no spans
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
 # Form, lemma, whether no white space is before it, and its universal part of speech, if that is known.
@@ -123,12 +124,12 @@ class TokenBatch(Batch):
     """Tokens as spans of `data`, sentence by sentence."""
 
     data: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
-    starts: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
-    stops: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
-    lemma_starts: NDArray[np.int32] | None = None  # without them, lemmas are made from the forms
-    lemma_stops: NDArray[np.int32] | None = None
-    tag_starts: NDArray[np.int32] | None = None  # tags of `tagset`
-    tag_stops: NDArray[np.int32] | None = None
+    starts: NDArray[np.int32] = field(default_factory=lambda: NONE)
+    stops: NDArray[np.int32] = field(default_factory=lambda: NONE)
+    lemma_starts: NDArray[np.int32] = field(default_factory=lambda: NONE)  # else made from the forms
+    lemma_stops: NDArray[np.int32] = field(default_factory=lambda: NONE)
+    tag_starts: NDArray[np.int32] = field(default_factory=lambda: NONE)  # tags of `tagset`
+    tag_stops: NDArray[np.int32] = field(default_factory=lambda: NONE)
     tagset: str = ""
     flags: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
     encoding: str = "utf-8"
