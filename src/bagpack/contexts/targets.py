@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -26,6 +26,7 @@ U32 = NDArray[np.uint32]
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
 HIDDEN_MARK = "\ufdd0"  # a noncharacter with which a source may open keys of its own making; never shown
+Piece = tuple[str, str]  # a word, and the part of speech that was written behind it, or nothing
 NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
 
@@ -71,7 +72,7 @@ def _resolve_distinct(corpus: Corpus, words: Sequence[str]) -> list[Target | Non
     for index in [index for index, key in enumerate(whole) if key is None]:
         word = words[index]
         pieces = word.replace("_", " ").split()
-        tagged = any(_tag_of(piece, corpus) for piece in pieces)
+        tagged = any(_divide(piece, corpus)[1] for piece in pieces)
         if len(pieces) > 1 or (pieces and pieces[0] != word) or tagged or is_ideographic(word):
             pieces_of[index] = pieces
     if pieces_of:
@@ -80,16 +81,15 @@ def _resolve_distinct(corpus: Corpus, words: Sequence[str]) -> list[Target | Non
     return targets
 
 
-def _tag_of(piece: str, corpus: Corpus) -> str:
-    """The part of speech behind a word; empty if it has none."""
-    tag = split_tag(piece)[1]
-    if not tag or corpus.tags:
-        return tag
+def _divide(piece: str, corpus: Corpus) -> Piece:
+    """A word and the part of speech behind it."""
+    word, tag = split_tag(piece)
+    if not tag or corpus.tags:  # in this order: a subcorpus counts its tags
+        return word, tag
     if not piece.endswith(f"/{tag}"):  # a short form, which is more likely part of a word: N/A
-        return ""
+        return piece, ""
     raise UsageError(
-        f"{corpus.name} has no parts of speech, so {piece} cannot be counted; write {split_tag(piece)[0]}, or index "
-        f"text that has them"
+        f"{corpus.name} has no parts of speech, so {piece} cannot be counted; write {word}, or index text that has them"
     )
 
 
@@ -98,54 +98,42 @@ def _resolve_runs(corpus: Corpus, runs: Sequence[Sequence[str]]) -> list[Target 
 
     Failing that, the most frequent lemmas of their forms: running water → run water.
     """
-    key_of = _keys_of(corpus, runs)
-    tags = [[_tag_of(piece, corpus) if key_of[piece] is None else "" for piece in run] for run in runs]
-    runs = [
-        [split_tag(piece)[0] if tag else piece for piece, tag in zip(run, own, strict=True)]
-        for run, own in zip(runs, tags, strict=True)
+    key_of = _keys_of(corpus, chain.from_iterable(runs))
+    divided = [
+        [_divide(piece, corpus) if key_of[piece] is None else (piece, "") for piece in run] for run in runs
     ]
-    key_of |= _keys_of(corpus, runs)
-    cut = [[_cut(piece, corpus) if key_of[piece] is None else (piece,) for piece in run] for run in runs]
-    tags = [
-        [
-            tag if part == len(pieces) - 1 else ""
-            for pieces, tag in zip(run, own, strict=True)
-            for part in range(len(pieces))
-        ]
-        for run, own in zip(cut, tags, strict=True)
-    ]
-    runs = [[part for pieces in run for part in pieces] for run in cut]
-    key_of |= _keys_of(corpus, runs)
-    targets = [_target(key_of.get, run, own) for run, own in zip(runs, tags, strict=True)]
+    key_of |= _keys_of(corpus, (word for run in divided for word, _ in run))
+    cut = [[part for piece in run for part in _cut(piece, key_of, corpus)] for run in divided]
+    key_of |= _keys_of(corpus, (word for run in cut for word, _ in run))
+    targets = [_target(key_of.get, run) for run in cut]
     found = _occurring(corpus, targets)
     absent = [index for index, target in enumerate(targets) if target is not None and target not in found]
     if absent:
         fold = folding(corpus.options)
-        usual = usual_keys(corpus, [fold(piece) for index in absent for piece in runs[index]])
+        usual = usual_keys(corpus, [fold(word) for index in absent for word, _ in cut[index]])
         for index in absent:
-            targets[index] = _target(
-                lambda piece: usual.get(fold(piece), key_of[piece]), runs[index], tags[index]
-            )
+            targets[index] = _target(lambda word: usual.get(fold(word), key_of[word]), cut[index])
         found |= _occurring(corpus, [targets[index] for index in absent])
     return [target if target in found else None for target in targets]
 
 
-def _keys_of(corpus: Corpus, runs: Sequence[Sequence[str]]) -> dict[str, str | None]:
-    pieces = list(dict.fromkeys(piece for run in runs for piece in run))
-    return dict(zip(pieces, corpus.resolve(pieces), strict=True))
+def _keys_of(corpus: Corpus, words: Iterable[str]) -> dict[str, str | None]:
+    distinct = list(dict.fromkeys(words))
+    return dict(zip(distinct, corpus.resolve(distinct), strict=True))
 
 
-def _cut(piece: str, corpus: Corpus) -> Sequence[str]:
-    """Ideographs and kana are tokens of one character each in raw text."""
-    return split_word(piece, corpus.options.lang) if is_ideographic(piece) else (piece,)
+def _cut(piece: Piece, key_of: Mapping[str, str | None], corpus: Corpus) -> list[Piece]:
+    """Ideographs and kana are tokens of one character each in raw text, unless the corpus has them together."""
+    word, tag = piece
+    if key_of[word] is not None or not is_ideographic(word):
+        return [piece]
+    *before, last = split_word(word, corpus.options.lang)
+    return [*((part, "") for part in before), (last, tag)]
 
 
-def _target(key_of: Callable[[str], str | None], run: Sequence[str], tags: Sequence[str]) -> Target | None:
-    keys = [
-        f"{key}{TAG_MARK}{tag}" if tag else key
-        for key, tag in zip(map(key_of, run), tags, strict=True)
-        if key is not None
-    ]
+def _target(key_of: Callable[[str], str | None], run: Sequence[Piece]) -> Target | None:
+    found = [(key_of(word), tag) for word, tag in run]
+    keys = [f"{key}{TAG_MARK}{tag}" if tag else key for key, tag in found if key is not None]
     return Target(tuple(keys)) if keys and len(keys) == len(run) else None
 
 
