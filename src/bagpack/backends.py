@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -91,22 +91,17 @@ def _dask(address: str | None, workers: int, timeout: float) -> Iterator[dict[st
     distributed = import_extra("distributed", "distributed", "dask", "--backend dask")
     for name in ("distributed", "distributed.client"):  # reported here as a sentence, there as a stack trace
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    cluster = None
-    if address is None:
-        # Mapped pages of the store would count as the workers' memory, so no limit is set on it.
-        cluster = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
-        )
-    try:
-        client = distributed.Client(cluster) if cluster else _dask_client(distributed, str(address), timeout)
-        try:
-            _check_dask_workers(client, address or "this machine", timeout)
-            yield {"client": client}
-        finally:
-            client.close()
-    finally:
-        if cluster:
-            cluster.close()
+    with ExitStack() as stack:
+        if address is None:
+            # Mapped pages of the store would count as the workers' memory, so no limit is set on it.
+            cluster = distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+            )
+            stack.callback(cluster.close)
+        client = _dask_client(distributed, address, timeout) if address else distributed.Client(cluster)
+        stack.callback(client.close)
+        _check_dask_workers(client, address or "this machine", timeout)
+        yield {"client": client}
 
 
 def _dask_client(distributed: Any, address: str, timeout: float) -> Any:
