@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -296,7 +297,8 @@ def gather(
     `finished` gets the number of each call that is done.
     """
     if _stays_here(n_jobs, len(calls)):
-        yield list(_report_finished((_hold(work, call) for call in calls), finished))
+        done = (Left(facts, held=arrays) for facts, arrays in starmap(work, calls))
+        yield list(_report_finished(done, finished))
         return
     with scratch(near) as place:
         tasks = (delayed(_leave)(str(place / f"{i:06d}"), work, call) for i, call in enumerate(calls))
@@ -308,12 +310,6 @@ def _report_finished(results: Iterable[Left], finished: Callable[[int], None] | 
         if finished:
             finished(number)
         yield result
-
-
-def _hold(work: Work, call: tuple[Any, ...]) -> Left:
-    """Do one task in this process, where its arrays can stay in memory."""
-    facts, arrays = work(*call)
-    return Left(facts, held=arrays)
 
 
 def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
