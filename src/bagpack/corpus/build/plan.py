@@ -90,14 +90,9 @@ def find_sources(
     files.
     """
     labels = labels or {}
-    sources: list[Source] = []
-    left_out: list[LeftOut] = []
-    for file in expand(names):
-        found = _look_at(file, options, labels.get(file.path, ""))
-        if isinstance(found, LeftOut):
-            left_out.append(found)
-        else:
-            sources.append(found)
+    found = [_look_at(file, options, labels.get(file.path, "")) for file in expand(names)]
+    sources = [file for file in found if isinstance(file, Source)]
+    left_out = [file for file in found if isinstance(file, LeftOut)]
     if not sources:
         raise InputError(
             f"no text was found, {say_left_out(left_out)}; convert what should be counted to plain text"
