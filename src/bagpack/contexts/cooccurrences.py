@@ -188,8 +188,10 @@ class PairSearch:
 
     def batches(self) -> Iterator[InShards]:
         """The co-occurrences that count; all in one batch, unless a single pair may have too many to be held."""
-        drawn = self._draw() if self.task.settings.draws else None
-        caps = self._caps()
+        settings = self.task.settings
+        drawn = self._draw() if settings.draws else None
+        most = ALL if settings.limit is None or settings.draws else settings.limit
+        caps = np.full(self.task.size, most, np.int64)
         held: InShards = []
         size = 0
         for number in range(len(self.corpus.shards)):
@@ -209,11 +211,6 @@ class PairSearch:
             if drawn is None:
                 caps -= first
         yield held
-
-    def _caps(self) -> I64:
-        settings = self.task.settings
-        most = ALL if settings.limit is None or settings.draws else settings.limit
-        return np.full(self.task.size, most, np.int64)
 
     def _draw(self) -> list[list[I64]]:
         """Of each pair and shard the numbers of the co-occurrences in the sample; counts all in `found`."""
