@@ -214,13 +214,8 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
     single[filtered] = -1
     positions, lows, highs = shard.positions_of(single)
     is_extra = positions is not shard.postings
-    found = Occurrences(
-        lows,
-        highs,
-        keys.lengths,
-        np.full(single.size, is_extra),
-        positions if is_extra else read_only(NO_POSITIONS),
-    )
+    extra = positions if is_extra else read_only(NO_POSITIONS)
+    found = Occurrences(lows, highs, keys.lengths, np.full(single.size, is_extra), extra)
     if not filtered:
         return found
     runs = {}

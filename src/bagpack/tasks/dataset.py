@@ -236,13 +236,8 @@ def _labels(table: Table, target: str) -> list[str]:
 
 
 def _scores(table: Table, target: str) -> NDArray[np.float64]:
-    return np.array(
-        [
-            _number(table, number, cell, target)
-            for number, cell in zip(table.lines, table.column(target), strict=True)
-        ],
-        np.float64,
-    )
+    cells = zip(table.lines, table.column(target), strict=True)
+    return np.array([_number(table, line, cell, target) for line, cell in cells], np.float64)
 
 
 def _number(table: Table, line: int, cell: str, target: str) -> float:

@@ -220,26 +220,14 @@ def _read(path: Path) -> BlockMatrix:
         settings = CountSettings.from_dict(manifest["settings"])
     except (KeyError, TypeError, UsageError) as error:
         raise StoreError(f"{path / 'manifest.json'} has wrong counting settings ({error}); {CURE}") from error
-    tables = CountTables(
-        Strings(arrays["names.blob"], arrays["names.offsets"]),
-        arrays["names.target"],
-        WordTable(
-            Strings(arrays["targets.blob"], arrays["targets.offsets"]),
-            _csr(arrays, "words", 2 * len(basis)),
-            arrays["words.found"],
-        ),
-        PairTable(
-            arrays["pairs.targets"].reshape(-1, 2),
-            _csr(arrays, "pairs", 6 * len(basis)),
-            arrays["pairs.found"].reshape(-1, 2),
-            arrays["pairs.taken"].reshape(-1, 2),
-        ),
-        basis,
-        settings,
-        manifest["source"]["path"],
-        manifest["source"]["content_hash"],
-        path,
+    names, targets = (
+        Strings(arrays[f"{part}.blob"], arrays[f"{part}.offsets"]) for part in ("names", "targets")
     )
+    words = WordTable(targets, _csr(arrays, "words", 2 * len(basis)), arrays["words.found"])
+    members, found, taken = (arrays[f"pairs.{part}"].reshape(-1, 2) for part in ("targets", "found", "taken"))
+    pairs = PairTable(members, _csr(arrays, "pairs", 6 * len(basis)), found, taken)
+    source = manifest["source"]["path"], manifest["source"]["content_hash"]
+    tables = CountTables(names, arrays["names.target"], words, pairs, basis, settings, *source, path)
     return BlockMatrix.make(tables, arrays["rows"].reshape(-1, 2))
 
 

@@ -83,12 +83,8 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         if not as_pairs(X):
             raise PairInputError("there are no pairs to fit on (0 samples); a minimum of 1 is required")
         blocks_of(self.condition)
-        self.settings_ = CountSettings(
-            self.windows if isinstance(self.windows, Windows) else Windows.parse(self.windows),
-            self.limit,
-            self.sample,
-            self.count,
-        )
+        windows = self.windows if isinstance(self.windows, Windows) else Windows.parse(self.windows)
+        self.settings_ = CountSettings(windows, self.limit, self.sample, self.count)
         source = as_source(self.corpus)
         self.basis_ = self.basis if self.basis is not None else source.pick_basis(self.b, self.n_jobs)
         self.n_features_in_ = 2

@@ -203,15 +203,8 @@ def _summary(out: Path, made: FinishedPlan | None, before: int, seconds: float) 
     corpus = Corpus.open(out)
     if made is None:
         return IndexSummary(corpus, seconds, 0, 0, corpus.manifest["problems"], corpus.left_out)
-    return IndexSummary(
-        corpus,
-        seconds,
-        corpus.tokens - before,
-        made.read_tokens,
-        made.problems,
-        list(made.plan.left_out),
-        made.sources(),
-    )
+    new, left_out = corpus.tokens - before, list(made.plan.left_out)
+    return IndexSummary(corpus, seconds, new, made.read_tokens, made.problems, left_out, made.sources())
 
 
 def _settle_options(

@@ -156,22 +156,13 @@ def _run(
         for part in plan.parts
         if not kept[part.number]
     }
-    parent = os.getpid() if on_one_machine() else 0
-    place = str(shards.absolute())
+    settings = str(shards.absolute()), plan.options, plan.part_bytes, os.getpid() if on_one_machine() else 0
     with disk_errors(work):
         (shards / PROGRESS).mkdir(parents=True, exist_ok=True)
         (shards / PROGRESS / COMPILES).unlink(missing_ok=True)
     stop = threading.Event() if threads else None
     tasks = (
-        delayed(build_part)(
-            _for_workers(part),
-            place,
-            plan.options,
-            plan.part_bytes,
-            parent,
-            finished.path(plan.parts[number]).name,
-            stop,
-        )
+        delayed(build_part)(_for_workers(part), *settings, finished.path(plan.parts[number]).name, stop)
         for number, part in waiting.items()
     )
     weight = {part.number: part.weight for part in waiting.values()}

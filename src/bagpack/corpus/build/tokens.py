@@ -119,13 +119,9 @@ class _Waiting:
         if longest > self.options.max_sentence:
             begin = starts[bounds[int(np.diff(bounds).argmax())]]
             raise self._too_long(longest, first + int(np.searchsorted(paragraph_starts, begin, "right")) - 1)
-        batch = TokenBatch(
-            self.origins[first][0].source,
-            data=data,
-            starts=starts[:count].astype(np.int32),
-            stops=stops[:count].astype(np.int32),
-            flags=bits,
-        )
+        source = self.origins[first][0].source
+        spans = {"starts": starts[:count].astype(np.int32), "stops": stops[:count].astype(np.int32)}
+        batch = TokenBatch(source, data=data, **spans, flags=bits)
         return batch, np.searchsorted(batch.starts, paragraph_starts)
 
     def _arrays(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.text.casefold import compose, fold_case
 from bagpack.corpus.text.decoding import MAX_UNESCAPES
-from bagpack.corpus.text.lemmas import get_annotator
+from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import MAX_GAP, Form, QueryPlan
 from bagpack.engines.words import KEY_MARK, plain, unmark
@@ -134,19 +134,8 @@ class Tokens:
     def of(self, snippet: Snippet) -> list[Sentence]:
         """The sentences of a snippet (one, unless the annotator splits it)."""
         if self._annotator.in_context:
-            return [
-                Sentence(
-                    [token.form for token in sentence],
-                    [fold_case(token.form) for token in sentence],
-                    [token.glued for token in sentence],
-                    [
-                        token_lines(token.form, self._key(token.form, token.lemma), token.glued)
-                        for token in sentence
-                    ],
-                )
-                for part in self._annotator.annotate([plain(snippet.text)])
-                for sentence in part
-            ]
+            (sentences,) = self._annotator.annotate([plain(snippet.text)])
+            return list(map(self._annotated, sentences))
         forms, glued = unmark(snippet.text)
         known = self._known
         fresh = list(set(forms).difference(known))
@@ -159,6 +148,12 @@ class Tokens:
         entries = [known[form] for form in forms]
         lines = [entry[1 + stuck] for entry, stuck in zip(entries, glued, strict=True)]
         return [Sentence(forms, [entry[0] for entry in entries], glued, lines)]
+
+    def _annotated(self, tokens: Sequence[AnnotatedToken]) -> Sentence:
+        forms, glued = [token.form for token in tokens], [token.glued for token in tokens]
+        keys = (self._key(token.form, token.lemma) for token in tokens)
+        lines = list(map(token_lines, forms, keys, glued))
+        return Sentence(forms, list(map(fold_case, forms)), glued, lines)
 
     def _key(self, form: str, lemma: str) -> str:
         return form if self.options.level == "form" else lemma or form
