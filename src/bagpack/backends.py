@@ -98,7 +98,9 @@ def _dask(address: str | None, workers: int, timeout: float) -> Iterator[dict[st
                 n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
             )
             stack.callback(cluster.close)
-        client = _dask_client(distributed, address, timeout) if address else distributed.Client(cluster)
+            client = distributed.Client(cluster)
+        else:
+            client = _dask_client(distributed, address, timeout)
         stack.callback(client.close)
         _check_dask_workers(client, address or "this machine", timeout)
         yield {"client": client}

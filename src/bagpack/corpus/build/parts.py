@@ -156,7 +156,8 @@ def _run(
         for part in plan.parts
         if not kept[part.number]
     }
-    settings = str(shards.absolute()), plan.options, plan.part_bytes, os.getpid() if on_one_machine() else 0
+    parent = os.getpid() if on_one_machine() else 0
+    settings = str(shards.absolute()), plan.options, plan.part_bytes, parent
     with disk_errors(work):
         (shards / PROGRESS).mkdir(parents=True, exist_ok=True)
         (shards / PROGRESS / COMPILES).unlink(missing_ok=True)

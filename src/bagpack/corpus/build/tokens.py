@@ -120,9 +120,9 @@ class _Waiting:
             begin = starts[bounds[int(np.diff(bounds).argmax())]]
             raise self._too_long(longest, first + int(np.searchsorted(paragraph_starts, begin, "right")) - 1)
         source = self.origins[first][0].source
-        spans = {"starts": starts[:count].astype(np.int32), "stops": stops[:count].astype(np.int32)}
-        batch = TokenBatch(source, data=data, **spans, flags=bits)
-        return batch, np.searchsorted(batch.starts, paragraph_starts)
+        begins, ends = starts[:count].astype(np.int32), stops[:count].astype(np.int32)
+        batch = TokenBatch(source, data=data, starts=begins, stops=ends, flags=bits)
+        return batch, np.searchsorted(begins, paragraph_starts)
 
     def _arrays(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
         """Buffers for the tokenizer, reused: touching fresh pages takes as long as tokenising."""
