@@ -49,7 +49,7 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
     packed = np.int64(0)
     for i in range(start, stop):
         packed = packed << 8 | lower(data[i])
-    found = lower_bound(words, 0, len(words), packed)
+    found = lower_bound(words, np.int64(0), len(words), packed)
     return bool(found < len(words) and words[found] == packed)
 
 
