@@ -13,6 +13,7 @@ from bagpack.corpus.text.languages import LANGUAGES
 from bagpack.corpus.text.tokenizer import (
     NO_SPACE_BEFORE,
     OPENS_SENTENCE,
+    Tokens,
     split_word,
     tokenize,
     tokenize_into,
@@ -253,9 +254,8 @@ def test_a_million_tokens_in_one_sentence_and_read_only_input():
 
 def test_output_arrays_too_short_are_refused():
     data = np.frombuffer(b"a b", dtype=np.uint8)
-    short = np.empty(2, np.int64)
     with pytest.raises(ValueError, match="3 tokens"):
-        tokenize_into(data, np.array([3]), "en", short, short, np.empty(2, np.uint8))
+        tokenize_into(data, np.array([3]), "en", Tokens.empty(2))
 
 
 def test_each_kernel_is_compiled_once():

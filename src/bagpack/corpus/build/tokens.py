@@ -16,7 +16,7 @@ from bagpack.corpus.readers.io import line_number
 from bagpack.corpus.store.format import GLUED, SENTENCE_START
 from bagpack.corpus.text.lemmas import TextAnnotator, get_annotator
 from bagpack.corpus.text.sentences import join_paragraphs
-from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, tokenize_into
+from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, Tokens, tokenize_into
 from bagpack.errors import InputError
 from bagpack.jit import read_only
 
@@ -62,7 +62,9 @@ class _Waiting:
         self.options = options
         self.lang = lang
         self.last: Batch | None = None
-        self._buffers = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
+        self._space = Tokens.empty(
+            0
+        )  # for the tokenizer, reused: touching fresh pages takes as long as tokenising
         self._clear()
 
     def _clear(self) -> None:
@@ -108,29 +110,22 @@ class _Waiting:
             return self._in_context(annotator, texts, first)
         block = join_paragraphs(texts, self.lang)
         data = read_only(np.frombuffer(block.data, np.uint8))
-        starts, stops, flags = self._arrays(data.size)
-        count = tokenize_into(data, read_only(block.sentence_ends), self.lang, starts, stops, flags)
-        opens = (flags[:count] & OPENS_SENTENCE) != 0
+        if self._space.starts.size < data.size:
+            self._space = Tokens.empty(2 * data.size)
+        starts, stops, flags = tokenize_into(data, read_only(block.sentence_ends), self.lang, self._space)
+        opens = (flags & OPENS_SENTENCE) != 0
         bits = np.where(opens, SENTENCE_START, np.uint32(0))
-        bits[((flags[:count] & NO_SPACE_BEFORE) != 0) & ~opens] = GLUED
-        bounds = np.append(np.flatnonzero(opens), count)
+        bits[((flags & NO_SPACE_BEFORE) != 0) & ~opens] = GLUED
+        bounds = np.append(np.flatnonzero(opens), starts.size)
         longest = int(np.diff(bounds).max(initial=0))
         paragraph_starts = np.concatenate([[0], block.paragraph_ends[:-1]])
         if longest > self.options.max_sentence:
             begin = starts[bounds[int(np.diff(bounds).argmax())]]
             raise self._too_long(longest, first + int(np.searchsorted(paragraph_starts, begin, "right")) - 1)
         source = self.origins[first][0].source
-        begins, ends = starts[:count].astype(np.int32), stops[:count].astype(np.int32)
+        begins, ends = starts.astype(np.int32), stops.astype(np.int32)
         batch = TokenBatch(source, data=data, starts=begins, stops=ends, flags=bits)
         return batch, np.searchsorted(begins, paragraph_starts)
-
-    def _arrays(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-        """Buffers for the tokenizer, reused: touching fresh pages takes as long as tokenising."""
-        if self._buffers[0].size < size:
-            self._buffers = (
-                np.empty(2 * size, np.int64), np.empty(2 * size, np.int64), np.empty(2 * size, np.uint8)
-            )  # fmt: skip
-        return self._buffers
 
     def _in_context(
         self, annotator: TextAnnotator, texts: list[str], first: int

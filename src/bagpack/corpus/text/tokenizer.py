@@ -76,6 +76,11 @@ class Tokens(NamedTuple):
     stops: NDArray[np.int64]
     flags: NDArray[np.uint8]
 
+    @classmethod
+    def empty(cls, size: int) -> Tokens:
+        """Arrays to be filled. Pages of an empty array that no token reaches are never touched."""
+        return cls(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8))
+
 
 def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str) -> Tokens:
     """Split UTF-8 text into tokens.
@@ -97,12 +102,7 @@ def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], 
     ['The', 'lion', "'s", 'share', ',', 'e.g.', '1,000', '.']
     """
     array = np.frombuffer(data, dtype=np.uint8) if isinstance(data, bytes) else data
-    # A token has at least one byte. Pages of an empty array that no token reaches are never touched.
-    starts = np.empty(len(array), np.int64)
-    stops = np.empty(len(array), np.int64)
-    flags = np.empty(len(array), np.uint8)
-    count = tokenize_into(array, sentence_ends, lang, starts, stops, flags)
-    return Tokens(starts[:count], stops[:count], flags[:count])
+    return tokenize_into(array, sentence_ends, lang, Tokens.empty(len(array)))
 
 
 def split_word(word: str, lang: str) -> list[str]:
@@ -117,22 +117,15 @@ def split_word(word: str, lang: str) -> list[str]:
 
 
 def tokenize_into(
-    data: NDArray[np.uint8],
-    sentence_ends: NDArray[np.int64],
-    lang: str,
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    flags: NDArray[np.uint8],
-) -> int:
-    """Like `tokenize`, into arrays of the caller's, each at least as long as ``data``; return the count."""
-    if min(len(starts), len(stops), len(flags)) < len(data):
+    data: NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str, space: Tokens
+) -> Tokens:
+    """Like `tokenize`, into arrays of the caller's, each at least as long as ``data``: a token has at least a byte."""
+    if min(len(array) for array in space) < len(data):
         raise ValueError(f"the output arrays must hold {len(data)} tokens, one per byte of text")
     style = _STYLES[language(lang).style]
     ends = read_only(np.asarray(sentence_ends, dtype=np.int64))
-    found = _tokenize(
-        read_only(data), ends, character_classes(), abbreviations(lang), style, starts, stops, flags
-    )
-    return int(found)
+    count = _tokenize(read_only(data), ends, character_classes(), abbreviations(lang), style, *space)
+    return Tokens(space.starts[:count], space.stops[:count], space.flags[:count])
 
 
 @kernel
