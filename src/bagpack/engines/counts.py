@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -121,8 +122,7 @@ def corpus_statistics(
         address = parse_address(engine)
         check_budget(address, policy)
         client = Client(kept, address.shown, policy, timeout)
-        opened = connect(engine, timeout, client)
-        try:
+        with closing(connect(engine, timeout, client)) as opened:
             if not hasattr(opened, "count"):
                 raise UsageError(
                     f"{address} gives no counts; use infinigram:DIRECTORY or infinigram+https://…"
@@ -140,8 +140,6 @@ def corpus_statistics(
             finally:
                 client.stopped.set()
                 pool.shutdown(wait=True, cancel_futures=True)
-        finally:
-            opened.close()
 
 
 def _tokens(engine: CountingEngine, client: Client) -> int:

@@ -107,8 +107,9 @@ def build_parts(
             raise begun_otherwise(work, ["sources"])
         planned = True
         report.planned(plan)
-        workers = _workers(jobs, sum(not report for report in kept.values()))
-        threads = _in_threads((part for part in plan.parts if not kept[part.number]), workers)
+        left = [part for part in plan.parts if not kept[part.number]]
+        workers = max(1, min(jobs, len(left))) if jobs is not None and jobs > 0 else jobs
+        threads = _in_threads(left, workers)
         done, read = _run(work, plan, finished, kept, workers, report, threads)
     except BaseException as error:
         reports = len(list((work / "shards" / "parts").glob("*.json")))
@@ -135,11 +136,6 @@ def build_parts(
         raise InputError(f"no sentence was found in {listed}; check the --format and the files")
     running = workers if workers is not None and on_one_machine() and not threads else 1
     return FinishedPlan(plan, shards, dict(problems), repaired, read, running)
-
-
-def _workers(jobs: int | None, parts: int) -> int | None:
-    """How many workers `parts` parts need."""
-    return max(1, min(jobs, parts)) if jobs is not None and jobs > 0 else jobs
 
 
 def _run(
