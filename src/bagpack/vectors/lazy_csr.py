@@ -71,14 +71,9 @@ class LazyCsr(sparse.csr_array):
         if isinstance(key, tuple):
             rest = [part for part in key[1:] if part is not Ellipsis and not _is_everything(part)]
             rows = key[0] if not rest and len(key) else None
-        if (
-            rows is None
-            or rows is Ellipsis
-            or np.ndim(rows) > 1
-            or (np.ndim(rows) == 0 and not isinstance(rows, slice))
-        ):
-            return super().__getitem__(key)
-        return self.select(rows)
+        if isinstance(rows, slice) or np.ndim(rows) == 1:
+            return self.select(rows)
+        return super().__getitem__(key)
 
 
 def _is_everything(part: Any) -> bool:
