@@ -61,12 +61,9 @@ def describe(path: Path) -> dict[str, Any]:
     if kind == MODEL:
         return _describe_model(path)
     if kind == ENGINE:
-        facts = read_sealed(path / ENGINE_DOCUMENT)
-        return {
-            "kind": ENGINE,
-            "path": str(path),
-            **{n: v for n, v in facts.items() if n not in ("kind", "checksums")},
-        }
+        document = read_sealed(path / ENGINE_DOCUMENT).items()
+        facts = {name: value for name, value in document if name not in ("kind", "checksums")}
+        return {"kind": ENGINE, "path": str(path), **facts}
     if kind == "pair-matrix":
         from bagpack.vectors.storage import describe_matrix
 

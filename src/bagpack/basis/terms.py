@@ -120,12 +120,9 @@ class Basis:
     @cached_property
     def hash(self) -> str:
         """Identifies the terms and their order."""
-        lines = [
-            *self.unigrams,
-            *("\t".join(bigram) for bigram in self.bigrams),
-            *([TAGGED] if self.tagged else []),
-        ]
-        return digest("\n".join([str(len(self.unigrams)), *lines]).encode())
+        bigrams = ["\t".join(bigram) for bigram in self.bigrams]
+        lines = [str(len(self.unigrams)), *self.unigrams, *bigrams, *([TAGGED] if self.tagged else [])]
+        return digest("\n".join(lines).encode())
 
     def to_tsv(self) -> str:
         """`kind`, `term`, `count`, in rank order.
@@ -178,11 +175,8 @@ class Basis:
         tagged = False
         for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
             tagged = tagged or line.rstrip() == TAGGED
-            if (
-                not line.strip()
-                or (line.startswith("#") and "\t" not in line)
-                or line in (HEADER, BARE_HEADER)
-            ):
+            comment = line.startswith("#") and "\t" not in line
+            if not line.strip() or comment or line in (HEADER, BARE_HEADER):
                 continue
             kind, term, count, first = [*line.split("\t"), "", "", ""][:4]
             if kind not in ("unigram", "bigram") or not term:

@@ -198,10 +198,8 @@ def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arr
         for part in runs_of(totals, AT_ONCE, task.size):
             some = [(number, own.of_pairs(part)) for number, own in batch]
             for piece in _pieces(some):
-                rows.add(
-                    part.start,
-                    sum_features(shards, piece, one[part], two[part], basis, task.settings, taken[part]),
-                )
+                own = sum_features(shards, piece, one[part], two[part], basis, task.settings, taken[part])
+                rows.add(part.start, own)
     lengths, values, columns = rows.joined()
     return (lengths, search.found, taken), (values, columns)
 

@@ -165,10 +165,8 @@ class ShardPart(Shard):
             )
             run = np.searchsorted(starts, own, side="right") - 1
             inside = (run >= 0) & (own < ends[run])
-            np.cumsum(
-                np.bincount(np.repeat(np.arange(keys.size), counts)[inside], minlength=keys.size),
-                out=bounds[1:],
-            )
+            owner = np.repeat(np.arange(keys.size), counts)[inside]
+            np.cumsum(np.bincount(owner, minlength=keys.size), out=bounds[1:])
             kept = own[inside]
         else:
             kept = np.empty(total + 1, np.uint32)

@@ -215,12 +215,9 @@ class Corpus:
             problems.extend(_damages_of_shard(shard, entry))
         lexicon = self.manifest["lexicon"]
         directory = self.path / lexicon["directory"]
-        found = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"]))
-        problems.extend(found)
-        if not found:
-            problems.extend(
-                format.damages(directory, format.LEXICON, {"tokens": self.tokens, "keys": self.types})
-            )
+        numbers = {"tokens": self.tokens, "keys": self.types}
+        damaged = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"]))
+        problems.extend(damaged or format.damages(directory, format.LEXICON, numbers))
         for name in ("tokens", "sentences", "documents"):
             total = sum(entry[name] for entry in self.manifest["shards"])
             if total != self.manifest[name]:

@@ -86,11 +86,9 @@ def counts(total: str) -> Rule:
             if chunk.min() < 1:
                 return f"holds the count {chunk.min()}"
             summed += int(chunk.sum(dtype=np.int64)) if chunk.max() < 1 << 40 else int(chunk.max())
-        return (
-            f"adds up to {summed:,}, but there are {numbers[total]:,} {total}"
-            if summed > numbers[total]
-            else ""
-        )
+        if summed > numbers[total]:
+            return f"adds up to {summed:,}, but there are {numbers[total]:,} {total}"
+        return ""
 
     rule.__doc__ = f"at least 1, at most {total} together"
     return rule

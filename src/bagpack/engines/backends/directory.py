@@ -64,10 +64,8 @@ class DirectoryBuild:
 
     def finish(self, facts: Mapping[str, Any]) -> None:
         """Seal the directory and give it its name."""
-        write_sealed(
-            self.work / FACTS,
-            {"kind": "engine", "engine": self._engine, "build": uuid.uuid4().hex, **facts},
-        )
+        own = {"kind": "engine", "engine": self._engine, "build": uuid.uuid4().hex}
+        write_sealed(self.work / FACTS, {**own, **facts})
         self._manager.__exit__(None, None, None)
 
     def abandon(self) -> None:

@@ -159,11 +159,8 @@ class InfiniGramApi:
         return answer
 
     def _send(self, payload: str) -> str:
-        headers = {
-            "content-type": "application/json",
-            "accept": "application/json",
-            "accept-encoding": "gzip",
-        }
+        json_type = "application/json"
+        headers = {"content-type": json_type, "accept": json_type, "accept-encoding": "gzip"}
         answer = self._transport.request("POST", self._target, headers, payload.encode())
         if answer.status == 429 or answer.status >= 500:
             raise BusyError(
