@@ -117,10 +117,6 @@ def most_frequent_keys(
     return all_forms.take(kept), chosen[kept]
 
 
-def _counted_keys(shard: Shard) -> Counted:
-    return shard.keys, np.diff(shard.posting_bounds)
-
-
 def _counted_forms(shard: Shard) -> Counted:
     forms, counts = shard.form_keys
     return forms, counts.astype(np.int64)
@@ -131,7 +127,8 @@ def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
     paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
     with disk_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
-    keys, counts = merge_all((_counted_keys(Shard(path)) for path in paths), directory)
+    own_keys = ((shard.keys, np.diff(shard.posting_bounds)) for shard in map(Shard, paths))
+    keys, counts = merge_all(own_keys, directory)
     pairs, pair_counts = merge_all((_counted_forms(Shard(path)) for path in paths), directory)
     forms, form_keys = most_frequent_keys(pairs, pair_counts, keys, directory)
     arrays: dict[str, NDArray[Any]] = {

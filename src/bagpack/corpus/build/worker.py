@@ -112,23 +112,21 @@ class Worker:
     def _seen(self, slices: Sequence[Slice]) -> Iterator[Batch]:
         """What the reader finds in each slice, behind the document that the slice begins in."""
         for index, part in enumerate(slices):
+            shared = part.source.attributes
             if part.document is None:
-                start = DocumentStart(
-                    0, part.source.name, provisional=True, attributes=part.source.attributes
-                )
+                start = DocumentStart(0, part.source.name, provisional=True, attributes=shared)
                 yield Batch(part.source, documents=[start])
             elif index == 0:  # else the slice before it was of the same document
-                attributes = part.source.attributes + part.attributes
-                start = DocumentStart(0, part.document, continued=True, attributes=attributes)
+                start = DocumentStart(0, part.document, continued=True, attributes=shared + part.attributes)
                 yield Batch(part.source, documents=[start])
             for batch in self.read(part):
                 self.problems["skipped_lines"] += batch.skipped
                 self.problems["ignored_markup"] += batch.ignored
                 if batch.repaired:
                     self.repaired[batch.source.name] += batch.repaired
-                if part.source.attributes:
+                if shared:
                     batch.documents = [
-                        document._replace(attributes=part.source.attributes + document.attributes)
+                        document._replace(attributes=shared + document.attributes)
                         for document in batch.documents
                     ]
                 yield batch
