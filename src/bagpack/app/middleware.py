@@ -1,16 +1,13 @@
-"""What applies to every request: own host names, same origin, size of bodies, HEAD, errors, security headers."""
+"""What applies to every request: own host names, same origin, size of bodies, HEAD, security headers."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -91,35 +88,6 @@ class HeadMiddleware:
         if scope["type"] == "http" and scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}
         await self.app(scope, receive, send)
-
-
-class ErrorMiddleware:
-    """Turns what no handler foresaw into a 500 that says so; the traceback goes to the terminal."""
-
-    def __init__(self, app: ASGIApp, respond: Callable[[Request, Exception], Awaitable[Response]]) -> None:
-        self.app = app
-        self.respond = respond
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; answer if that fails before an answer has begun."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        started = False
-
-        async def watch(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, receive, watch)
-        except Exception as error:
-            logging.getLogger("uvicorn.error").exception("An error that was not foreseen")
-            if started:
-                raise
-            response = await self.respond(Request(scope), error)
-            await response(scope, receive, send)
 
 
 class OriginMiddleware:

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.middleware.errors import ServerErrorMiddleware
 
 from bagpack._version import __version__
 from bagpack.app.limits import UnavailableError, WorkerError
@@ -18,7 +19,6 @@ from bagpack.app.middleware import (
     ANYWHERE,
     BodyLimitMiddleware,
     DisconnectMiddleware,
-    ErrorMiddleware,
     HeadMiddleware,
     OriginMiddleware,
     SecurityHeadersMiddleware,
@@ -73,7 +73,7 @@ def create_app(
     app.add_middleware(DisconnectMiddleware)
     app.add_middleware(OriginMiddleware, names=own_names(host, names), anywhere=host in ANYWHERE)
     app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.transfer_seconds)
-    app.add_middleware(ErrorMiddleware, respond=error_response)
+    app.add_middleware(ServerErrorMiddleware, handler=error_response)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(SecurityHeadersMiddleware)
     return app
