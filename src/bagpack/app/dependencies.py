@@ -73,7 +73,6 @@ OptionalWordQuery = Annotated[str, Query(max_length=LONGEST_WORD, description=f"
 Sort = Annotated[
     str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
 ]
-Top = Annotated[int, Query(ge=1, le=200, description="Features per label.")]
 
 
 def get_view(
