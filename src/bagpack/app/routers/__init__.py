@@ -1,30 +1,8 @@
-"""The pages and their JSON twins, one module per subject; a new one is added to `ROUTERS`."""
+"""The pages and their JSON twins, one module per subject; a new one is added to `SUBJECTS`."""
 
-from bagpack.app.routers import (
-    assets,
-    compare,
-    concordance,
-    datasets,
-    distribution,
-    home,
-    model,
-    pairs,
-    teach,
-    words,
-)
+from importlib import import_module
 
-ROUTERS = tuple(
-    module.router
-    for module in (
-        home,
-        words,
-        pairs,
-        concordance,
-        distribution,
-        compare,
-        model,
-        datasets,
-        teach,
-        assets,
-    )
-)
+SUBJECTS = (
+    "home", "words", "pairs", "concordance", "distribution", "compare", "model", "datasets", "teach", "assets",
+)  # fmt: skip
+ROUTERS = [import_module(f"{__name__}.{subject}").router for subject in SUBJECTS]
