@@ -135,9 +135,8 @@ def _page(library: Library, found: Predicted, judged: Judged, view: View) -> Jso
     chosen = _chosen(library, found, judged, view)
     start = (view.page - 1) * view.size
     return {
-        "total": len(judged.rows), "matching": len(chosen), "page": view.page, "size": view.size,
-        "pages": max(1, -(-len(chosen) // view.size)), "sort": view.sort, "descending": view.descending,
-        "show": view.show, "label": view.label, "q": view.q,
+        **asdict(view), "total": len(judged.rows), "matching": len(chosen),
+        "pages": max(1, -(-len(chosen) // view.size)),
         "rows": [_row(library, found, judged, row) for row in chosen[start : start + view.size]],
     }  # fmt: skip
 

@@ -144,11 +144,8 @@ class Library:
         self.model = model
         self.model_name = model_name
         self.limits = limits or Limits()
-        self.settings = CountSettings()
-        self.basis: Basis | None = None
-        if model is not None:
-            self.basis = model.basis
-            self.settings = model.counting or CountSettings()
+        self.basis: Basis | None = model.basis if model else None
+        self.settings = (model and model.counting) or CountSettings()
         self.browsers = Cache(KEPT_BROWSERS)
         self.datasets = Cache(KEPT_DATASETS)
         self.teaching: Teaching | None = None  # of `bagpack teach`
@@ -246,9 +243,6 @@ def open_library(
     from bagpack.learn import load_model
     from bagpack.sources import open_source
 
-    source = open_source(store)
-    opened = None
-    if model is not None:
-        opened = load_model(model)
-        source = opened.open_source(store, any_store)
+    opened = load_model(model) if model else None
+    source = opened.open_source(store, any_store) if opened else open_source(store)
     return Library(source, opened, data, limits, Path(model).name if model else "")
