@@ -19,36 +19,16 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Occurrences, Target, find_occurrences
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.errors import UsageError
-from bagpack.explain.keyness import spread
+from bagpack.explain.keyness import reach, spread
 from bagpack.explain.lines import corpora_of, pair_observations
-from bagpack.jit import kernel
 
 I64 = NDArray[np.int64]
 
 SORTED = 10_000
 NEAREST = 3  # tokens that lines are sorted by
 SORTS = ("corpus", "left", "right", "between")
-
-
-@kernel
-def _walk(tokens, positions, step, stops, out):  # type: ignore[no-untyped-def]
-    """Types of the tokens from each position on, going left or right inside the sentence and short of `stops`."""
-    for i in range(positions.size):
-        position = positions[i]
-        for k in range(out.shape[1]):
-            out[i, k] = -1
-        for k in range(out.shape[1]):
-            if step < 0:
-                if position <= 0 or tokens[position] & SENTENCE_START:
-                    break
-                position -= 1
-            elif position >= stops[i] or tokens[position] & SENTENCE_START:
-                break
-            out[i, k] = tokens[position] & TYPE_MASK
-            if step > 0:
-                position += 1
 
 
 @dataclass(frozen=True)
@@ -149,14 +129,17 @@ class Browser:
     def _neighbours(self, observed: ShardObservations, sort: str) -> list[tuple[str, ...]]:
         shard = self.corpus.shards[observed.shard]
         first_ends, second_ends = observed.ends([len(target.keys) for target in self.targets])
-        stops = np.full(len(observed), shard.tokens.size, np.int64)
-        types = np.empty((len(observed), NEAREST if sort != "between" else self.windows.between), np.int64)
+        steps = np.arange(self.windows.between if sort == "between" else NEAREST)
         if sort == "left":
-            _walk(shard.tokens, observed.firsts, -1, stops, types)
-        elif sort == "right":
-            _walk(shard.tokens, first_ends if len(self.words) == 1 else second_ends, 1, stops, types)
+            starts, ends = reach(shard, observed.firsts, NEAREST, backwards=True)
+            places = ends[:, None] - 1 - steps
         else:
-            _walk(shard.tokens, first_ends, 1, observed.seconds, types)
-        used = np.unique(types)
-        form = {int(t): "" if t < 0 else shard.forms[int(t)].casefold() for t in used.tolist()}
+            starts, ends = first_ends, observed.seconds
+            if sort == "right":
+                position = first_ends if len(self.words) == 1 else second_ends
+                starts, ends = reach(shard, position, NEAREST, backwards=False)
+            places = starts[:, None] + steps
+        inside = (places >= starts[:, None]) & (places < ends[:, None])
+        types = np.where(inside, shard.tokens[np.where(inside, places, 0)].astype(np.int64) & TYPE_MASK, -1)
+        form = {t: "" if t < 0 else shard.forms[t].casefold() for t in np.unique(types).tolist()}
         return [tuple(form[t] for t in row) for row in types.tolist()]
