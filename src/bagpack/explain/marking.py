@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -63,16 +65,12 @@ def mark_line(
             _mark(marks, read[:high], wanted, TERM, max(low, 0))
     for target, name in ((targets[1], W2), (targets[0], W1)):
         _mark(marks, read, [(word, "") for word in target.words], name)
-    spans: list[Span] = []
-    for number, token, mark in zip(types, tokens.tolist(), marks, strict=True):
-        space, text = "" if token & GLUED else " ", shard.forms[number]
-        if spans and spans[-1].mark == mark:
-            spans[-1] = Span(spans[-1].text + space + text, mark)
-        elif mark and space:
-            spans += [Span(space), Span(text, mark)]
-        else:
-            spans.append(Span(space + text, mark))
-    return tuple(_joined(spans))
+    pieces: list[tuple[str, str]] = []  # a space has the mark of its neighbours, if they have the same
+    for number, token, mark, last_mark in zip(types, tokens.tolist(), marks, ["", *marks], strict=False):
+        if not token & GLUED:
+            pieces.append((" ", mark if mark == last_mark else ""))
+        pieces.append((shard.forms[number], mark))
+    return tuple(Span("".join(text for text, _ in run), mark) for mark, run in groupby(pieces, itemgetter(1)))
 
 
 def _mark(
@@ -89,17 +87,3 @@ def _mark(
             for (key, tag), (own_key, own_tag) in zip(wanted, read[at:], strict=False)
         ):
             marks[at : at + len(wanted)] = [name] * len(wanted)
-
-
-def _joined(spans: Iterable[Span]) -> Iterable[Span]:
-    """Unmarked spans that follow each other are one."""
-    kept: Span | None = None
-    for span in spans:
-        if kept is not None and not kept.mark and not span.mark:
-            kept = Span(kept.text + span.text)
-            continue
-        if kept is not None:
-            yield kept
-        kept = span
-    if kept is not None:
-        yield kept
