@@ -121,17 +121,10 @@ def sketch_pair(
     words, pairs = corpora_of(source)
     counts = [0 if target is None else occurrences(words, target) for target in (first, second)]
     unknown = tuple(dict.fromkeys(w for w, n in zip((w1, w2), counts, strict=True) if n == 0))
-    empty = (0,) * (windows.between + 1)
-    if first is None or second is None or unknown:
-        names = tuple(str(t) if t else "" for t in (first, second))
-        return PairSketch(
-            w1=w1, w2=w2, known_as=(names[0], names[1]), unknown=unknown, n_w1=counts[0], n_w2=counts[1],
-            together=0, n_plus=0, n_minus=0, expected=0.0, distances_plus=empty, distances_minus=empty,
-            sampled=0, terms={place: [] for place in PAIR_SEGMENTS}, middles=[], examples=[],
-            windows=str(windows), elsewhere=elsewhere(source, (w1, w2)), explanation=why,
-        )  # fmt: skip
-    found = pair_observations(pairs, first, second, CountSettings(windows, limit=None))
-    lengths = (len(first.keys), len(second.keys))
+    lengths = (len(first.keys) if first else 0, len(second.keys) if second else 0)
+    found: list[ShardObservations] = []
+    if first and second and not unknown:
+        found = pair_observations(pairs, first, second, CountSettings(windows, limit=None))
     plus, minus = _distances(found, lengths, windows)
     n_plus, n_minus = int(plus.sum()), int(minus.sum())
     picks = spread([len(item) for item in found], MOST)
@@ -145,7 +138,7 @@ def sketch_pair(
     tokens = max(background_of(source).tokens, 1)
     expected = counts[0] * counts[1] / tokens * 2 * (windows.between + 1)
     return PairSketch(
-        w1=w1, w2=w2, known_as=(str(first), str(second)), unknown=(), n_w1=counts[0], n_w2=counts[1],
+        w1=w1, w2=w2, known_as=(str(first or ""), str(second or "")), unknown=unknown, n_w1=counts[0], n_w2=counts[1],
         together=n_plus + n_minus, n_plus=n_plus, n_minus=n_minus, expected=round(expected, 3),
         distances_plus=tuple(plus.tolist()), distances_minus=tuple(minus.tolist()), sampled=len(flat),
         terms={place: keywords.get(code, []) for code, place in enumerate(PAIR_SEGMENTS)}, middles=middles,
