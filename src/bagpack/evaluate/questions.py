@@ -100,10 +100,7 @@ class QuestionEvaluation:
 
     def __getitem__(self, name: str) -> QuestionResult:
         """The condition or baseline called ``name``."""
-        for result in (*self.conditions, *self.baselines):
-            if result.name == name:
-                return result
-        raise KeyError(name)
+        return {result.name: result for result in (*self.conditions, *self.baselines)}[name]
 
     @property
     def guess(self) -> float:

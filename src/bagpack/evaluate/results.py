@@ -110,10 +110,7 @@ class Evaluation:
 
     def __getitem__(self, name: str) -> ConditionResult:
         """The condition or baseline called ``name``."""
-        for result in (*self.conditions, *self.baselines):
-            if result.name == name:
-                return result
-        raise KeyError(name)
+        return {result.name: result for result in (*self.conditions, *self.baselines)}[name]
 
     @property
     def n_dropped(self) -> int:

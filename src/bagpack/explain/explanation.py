@@ -111,10 +111,7 @@ class Explanation:
     contrast: Decision | None = None
 
     def __getitem__(self, label: str) -> Decision:
-        for decision in self.decisions:
-            if decision.label == label:
-                return decision
-        raise KeyError(label)
+        return {decision.label: decision for decision in self.decisions}[label]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -63,10 +63,7 @@ class WordSketch:
     elsewhere: list[Elsewhere] = field(default_factory=list)
 
     def __getitem__(self, pattern: str) -> list[Collocate]:
-        for found in self.patterns:
-            if found.pattern == pattern:
-                return found.words
-        raise KeyError(pattern)
+        return {found.pattern: found.words for found in self.patterns}[pattern]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
