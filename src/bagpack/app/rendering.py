@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from bagpack.numbers import metric_label, show_interval, show_score
-from bagpack.report.rendering import make_environment, show_share
+from bagpack.report.rendering import make_environment
 from bagpack.wording import say_times
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def environment() -> Environment:
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
         "label_url": label_url,
-        "share": show_share, "score": show_score, "interval": show_interval, "metric_name": metric_label,
+        "score": show_score, "interval": show_interval, "metric_name": metric_label,
         "version": __version__,
     }  # fmt: skip
     return made

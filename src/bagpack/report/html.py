@@ -44,31 +44,26 @@ EMBEDDED = 5_000  # predictions in the JSON of a page; 100,000 would be 20 MB
 def render_report(result: EvaluationResult) -> str:
     """The report as the text of an HTML page: no script is run, nothing is loaded, all text is escaped."""
     result = check_result(without_nan(result), "the result")
+    data, corpus = result.get("data", {}), result.get("corpus", {})
     template = environment().get_template("report.html.j2")
     return template.render(
-        data_path=result.get("data", {}).get("path"),
-        corpus_path=result.get("corpus", {}).get("path"),
-        tokens=result.get("corpus", {}).get("tokens"),
-        created=result.get("created"),
-        notes=result.get("notes", []),
-        settings=result.get("settings", {}),
-        versions=result.get("versions", {}),
-        command=result.get("command"),
+        result=result,
+        data_path=data.get("path"),
+        corpus_path=corpus.get("path"),
+        tokens=corpus.get("tokens"),
         version=__version__,
         title=result.get("title") or _KIND_WORDS[result["kind"]],
-        kind=result["kind"],
         kind_words=_KIND_WORDS[result["kind"]],
         css=stylesheet(),
         embedded=_embedded(result),
         embedded_rows=EMBEDDED if len(result.get("predictions", [])) > EMBEDDED else None,
         tiles=_tiles(result),
         metrics=[
-            {
-                "name": name,
-                "unit": numbers.show_unit(name),
-                "label": label_of_metric(result, name, unit=False),
-                "meaning": numbers.metric_info(name).meaning,
-            }
+            (
+                label_of_metric(result, name, unit=False),
+                numbers.show_unit(name),
+                numbers.metric_info(name).meaning,
+            )
             for name in metric_names(result)
         ],
         scores=_score_rows(result),
@@ -84,9 +79,9 @@ def render_report(result: EvaluationResult) -> str:
         marks=MARKS,
         buckets=_breakdown(result.get("buckets"), result),
         groups=_breakdown(result.get("groups"), result),
-        coverage=_coverage(result),
-        labels=_labels(result),
-        features=_features(result),
+        coverage=coverage_rows(result),
+        most_listed=_LONG_LIST,
+        labels=data.get("labels", {}),
         facts=_facts(result),
     )
 
@@ -170,16 +165,16 @@ def _tiles(result: EvaluationResult) -> list[dict[str, str]]:
     tiles = [_tile(last, metric, unit, f"{label_of_metric(result, metric, unit=False)}, {last['name']}")]
     tiles += [_tile(row, metric, unit, f"Baseline: {row['name']}") for row in result.get("baselines", [])]
     rows, tested = result.get("rows"), result.get("tested")
-    if rows and tested is not None and tested < rows:
-        text = f"{numbers.show_count(tested)} of {numbers.show_count(rows)}"
-        tiles.append({"value": show_share(tested, rows), "name": "Rows tested", "note": text})
     data = result.get("data", {})
     pairs, unseen = data.get("pairs"), data.get("unseen_pairs")
+    shares = []
+    if rows and tested is not None and tested < rows:
+        shares.append(("Rows tested", tested, rows))
     if pairs and unseen is not None:
-        seen = pairs - unseen
-        share = show_share(seen, pairs)
-        text = f"{numbers.show_count(seen)} of {numbers.show_count(pairs)}"
-        tiles.append({"value": share, "name": "Pairs seen together", "note": text})
+        shares.append(("Pairs seen together", pairs - unseen, pairs))
+    for name, part, whole in shares:
+        note = f"{numbers.show_count(part)} of {numbers.show_count(whole)}"
+        tiles.append({"value": show_share(part, whole), "name": name, "note": note})
     return [tile for tile in tiles if tile["value"] != "–"]
 
 
@@ -272,63 +267,14 @@ def _breakdown(breakdown: Breakdown | None, result: EvaluationResult) -> dict[st
     }
 
 
-def _coverage(result: EvaluationResult) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name.capitalize(),
-            "count": count,
-            "share": show_share(count, whole),
-            "list": listed[:_LONG_LIST],
-            "more": count - len(listed[:_LONG_LIST]),
-        }
-        for name, count, whole, listed in coverage_rows(result)
-    ]
-
-
-def _labels(result: EvaluationResult) -> list[dict[str, Any]]:
-    counts = result.get("data", {}).get("labels", {})
-    total, most = sum(counts.values()), max(counts.values(), default=0)
-    return [
-        {
-            "name": name,
-            "count": count,
-            "share": show_share(count, total),
-            "width": round(100 * count / most, 1) if most else 0,
-        }
-        for name, count in counts.items()
-    ]
-
-
-def _features(result: EvaluationResult) -> list[dict[str, Any]]:
-    labels = []
-    for label, features in result.get("features", {}).items():
-        most = max((abs(feature["weight"]) for feature in features), default=0.0) or 1.0
-        rows = []
-        for feature in sorted(features, key=lambda feature: -feature["weight"]):
-            said = wording.say_feature(feature["name"])
-            rows.append(
-                {
-                    "name": feature["name"],
-                    "place": said.place,
-                    "pattern": said.pattern,
-                    "weight": f"{feature['weight']:+.3g}".replace("-", "−"),
-                    "width": round(100 * abs(feature["weight"]) / most, 1),
-                    "against": feature["weight"] < 0,
-                }
-            )
-        labels.append({"label": label, "rows": rows})
-    return labels
-
-
-def _facts(result: EvaluationResult) -> list[dict[str, Any]]:
-    corpus, data = dict(result.get("corpus", {})), dict(result.get("data", {}))
-    words = {"path": "file", "content_hash": "content hash"}
-    data_keys = ("path", "rows", "questions", "pairs", "words")
-    return [
-        {"name": name, "rows": [(words.get(key, key), numbers.show_count(value)) for key, value in rows]}
-        for name, rows in (
-            ("Corpus", list(corpus.items())),
-            ("Data set", [(key, data[key]) for key in data_keys if key in data]),
-        )
-        if rows
-    ]
+def _facts(result: EvaluationResult) -> dict[str, dict[str, str]]:
+    """What is listed at the end of a report, by title."""
+    data, corpus = dict(result.get("data", {})), dict(result.get("corpus", {}))
+    shown = {"path": "file", "content_hash": "content hash"}
+    of_data = {key: data[key] for key in ("path", "rows", "questions", "pairs", "words") if key in data}
+    return {
+        "Corpus": {shown.get(key, key): numbers.show_count(value) for key, value in corpus.items()},
+        "Data set": {shown.get(key, key): numbers.show_count(value) for key, value in of_data.items()},
+        "Settings": {key: numbers.show_value(value) for key, value in result.get("settings", {}).items()},
+        "Versions": result.get("versions", {}),
+    }

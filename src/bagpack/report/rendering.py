@@ -28,7 +28,11 @@ def make_environment(*packages: str) -> Environment:
         "signed": show_signed, "block_words": wording.describe_block, "count": numbers.show_count,
         "value": numbers.show_value, "many": many,
     }  # fmt: skip
-    made.globals["say_counts"] = wording.say_counts
+    made.globals |= {
+        "say_counts": wording.say_counts,
+        "say_feature": wording.say_feature,
+        "share": show_share,
+    }
     return made
 
 
