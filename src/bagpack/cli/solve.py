@@ -37,11 +37,11 @@ def solve(
     A question in JSON lines may lack its answer; then it is answered but not scored.
     """
     from bagpack.experiments.questions import solve_file
-    from bagpack.report.questions import check_picks, picks_table
-    from bagpack.sheets import write_table
+    from bagpack.report.questions import PICKS, picks_table
+    from bagpack.sheets import check_table, write_table
 
     if picks is not None:
-        check_picks(picks)
+        check_table(picks, "table of picks", PICKS)
     with parallel.workers(report, store), work_progress(output.silent) as progress:
         result = solve_file(
             store, questions, counting.options(parallel.jobs), preset=learning.preset,

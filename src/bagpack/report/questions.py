@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from bagpack.evaluate.schema import EvaluationResult
-from bagpack.sheets import check_table
 
+PICKS = ("id", "stem", "answer")  # the first columns of a table of picks
 RIGHT, WRONG, GUESSED = "✓", "✗", "?"
 MARKS = f"{GUESSED} some pair of the question has no vector, so the pick counts as a guess"
 
@@ -43,14 +42,6 @@ def answered_questions(result: EvaluationResult) -> list[AnsweredQuestion]:
         answer = "" if right is None else choices[right]
         out.append(AnsweredQuestion(entry["id"], _text(entry["stem"]), answer, picks))
     return out
-
-
-PICKS = ("id", "stem", "answer")
-
-
-def check_picks(path: Path) -> None:
-    """Whether picks can be written here; checked before the work."""
-    check_table(path, "table of picks", PICKS)
 
 
 def picks_table(result: EvaluationResult) -> Iterator[list[str]]:
