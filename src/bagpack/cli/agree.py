@@ -8,7 +8,8 @@ import typer
 
 from bagpack import console
 from bagpack.cli.arguments import FILE, Names
-from bagpack.cli.options import Columns, Json, Overwrite, Table, check_out, parse_columns
+from bagpack.cli.option_groups import TableOptions
+from bagpack.cli.options import Columns, Json, parse_columns
 
 SHOWN = 20
 
@@ -18,9 +19,8 @@ def agree(
         str, typer.Argument(metavar="A", help="A table with w1, w2 and label; - for stdin."), Names((FILE,))
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="Another annotator's table."), Names((FILE,))],
+    table: TableOptions,
     columns: Columns = "",
-    out: Table = None,
-    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Compare two annotators: agreement, Cohen's kappa, differing labels.
@@ -32,15 +32,13 @@ def agree(
     from bagpack.errors import UsageError
     from bagpack.find.agreement import compare_files
     from bagpack.report.screens.agreement import show_agreement
-    from bagpack.sheets import write_table
 
     if a == b or (os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)):
         raise UsageError(f"both files are {a}; name the files of two annotators")
-    check_out(out, "table of disagreements", overwrite, a, b)
+    table.check("table of disagreements", a, b)
     found = compare_files(a, b, parse_columns(columns))
-    if out is not None:
-        write_table(out, found.rows())
+    table.write(found.rows())
     if json:
         console.print_json(found.to_dict())
     else:
-        show_agreement(found, a, b, 0 if out is not None else SHOWN)
+        show_agreement(found, a, b, SHOWN if table.out is None else 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from bagpack import console
-from bagpack.cli.option_groups import DataOptions
-from bagpack.cli.options import AnyData, Jobs, Json, Limit, Overwrite, Store, Table, Windows, check_out
+from bagpack.cli.option_groups import DataOptions, TableOptions
+from bagpack.cli.options import AnyData, Jobs, Json, Limit, Store, Windows
 
 if TYPE_CHECKING:
     from bagpack.tasks.dataset import Kind
@@ -16,10 +16,9 @@ def check(
     store: Store,
     data: AnyData,
     options: DataOptions,
+    table: TableOptions,
     limit: Limit = "5000",
     windows: Windows = "4/2-5-2",
-    out: Table = None,
-    overwrite: Overwrite = False,
     jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
@@ -30,14 +29,13 @@ def check(
     from bagpack.contexts.windows import Windows as Sizes
     from bagpack.contexts.windows import parse_limit
     from bagpack.report.screens.coverage import coverage_table, show_coverage
-    from bagpack.sheets import write_table
     from bagpack.sources import open_source
     from bagpack.tasks import Dataset, PairList, read_any
     from bagpack.tasks.oddities import oddities, why_not_evaluated
     from bagpack.tasks.textfile import read_text_file
     from bagpack.vectors.coverage import coverage
 
-    check_out(out, "table of rows", overwrite, data)
+    table.check("table of rows", data)
     file = read_text_file(data, lenient=True)
     named, task = options.named(), cast("Kind | None", options.task)
     listed = read_any(file, task, named)
@@ -51,10 +49,8 @@ def check(
     }
     if isinstance(listed, PairList):
         facts |= {**oddities(listed), "not_for_evaluate": why_not_evaluated(file, listed, named, task)}
-    if out is not None:
-        lines = getattr(listed, "lines", None)
-        targets = labels or (listed.scores.tolist() if isinstance(listed, Dataset) else None)
-        write_table(out, coverage_table(facts, listed.pairs, lines, targets))
+    targets = labels or (listed.scores.tolist() if isinstance(listed, Dataset) else None)
+    table.write(coverage_table(facts, listed.pairs, getattr(listed, "lines", None), targets))
     if json:
         console.print_json(facts)
     else:

@@ -9,17 +9,8 @@ import typer
 from bagpack import console
 from bagpack.cli.arguments import FILE, Names
 from bagpack.cli.declaration import advanced, common
-from bagpack.cli.option_groups import OutputOptions, ParallelOptions
-from bagpack.cli.options import (
-    Columns,
-    MaybeSecondWord,
-    Overwrite,
-    Store,
-    Table,
-    Windows,
-    check_out,
-    parse_columns,
-)
+from bagpack.cli.option_groups import OutputOptions, ParallelOptions, TableOptions
+from bagpack.cli.options import Columns, MaybeSecondWord, Store, Windows, parse_columns
 from bagpack.cli.words import check_words
 from bagpack.errors import UsageError
 
@@ -29,6 +20,7 @@ LEVEL = 0.05
 def compare(
     store: Store,
     where: Annotated[str, common("--where", metavar="A", help="Documents of side A, such as 'year < 1900'.")],
+    table: TableOptions,
     parallel: ParallelOptions,
     output: OutputOptions,
     w1: Annotated[
@@ -50,8 +42,6 @@ def compare(
     b: Annotated[int, advanced("-b", help="Number of unigrams, and of bigrams, in the basis.")] = 1500,
     windows: Windows = "4/2-5-2",
     columns: Columns = "",
-    out: Table = None,
-    overwrite: Overwrite = False,
 ) -> None:
     """Compare two subcorpora: which pairs or contexts differ most.
 
@@ -63,13 +53,12 @@ def compare(
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.explain.comparison import compare_contexts, compare_pairs
     from bagpack.report.screens.comparison import show_comparison
-    from bagpack.sheets import write_table
     from bagpack.tasks import read_pairs
 
     check_words(w1, w2)
     if w1 is not None and pairs is not None:
         raise UsageError("--pairs compares pairs, and a word its contexts; give one of the two")
-    check_out(out, "table of differences", overwrite, pairs)
+    table.check("table of differences", pairs)
     one = select(store, where)
     if versus is None and one.tokens == one.whole.tokens:
         raise UsageError(
@@ -83,7 +72,7 @@ def compare(
             f"{f'({versus}) and not ({where})'!r}"
         )
     sizes = Sizes.parse(windows)
-    with parallel.workers(out, store):
+    with parallel.workers(table.out, store):
         if w1 is None:
             listed = None if pairs is None else read_pairs(pairs, parse_columns(columns)).pairs
             found = compare_pairs(one, two, listed, windows=sizes, least=least, n_jobs=parallel.jobs)
@@ -92,8 +81,7 @@ def compare(
             found = compare_contexts(
                 Corpus.open(store), one, two, words, b=b, windows=sizes, least=least, n_jobs=parallel.jobs
             )
-    if out is not None:
-        write_table(out, found.table())
+    table.write(found.table())
     if output.json:
         console.print_json(found.to_dict())
     elif not output.quiet:

@@ -6,7 +6,7 @@ all have it, or in `options` as a type of its own; then use ``group.name`` where
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from bagpack.cli.options import (
     Jobs,
     Json,
     Limit,
+    Overwrite,
     Pos1,
     Pos2,
     Preset,
@@ -60,6 +61,33 @@ class OutputOptions:
     def silent(self) -> bool:
         """Whether there is neither progress nor a summary."""
         return self.quiet or self.json
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """A table instead of what is shown on a terminal."""
+
+    out: Annotated[
+        Path | None,
+        common("--out", "-o", metavar="FILE", help="Write a table instead: .tsv, .csv or .xlsx."),
+    ] = None
+    overwrite: Overwrite = False
+
+    def check(self, what: str, *read: str | Path | None) -> None:
+        """Whether the table can be written, and is none of the files that are read; before the work."""
+        if self.out is not None:
+            from bagpack.files import check_not_read
+            from bagpack.sheets import check_table
+
+            check_not_read(self.out, *read)
+            check_table(self.out, what, overwrite=self.overwrite)
+
+    def write(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Write the table, if one is wanted."""
+        if self.out is not None:
+            from bagpack.sheets import write_table
+
+            write_table(self.out, rows)
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,6 @@ Report = Annotated[
 Page = Annotated[Path | None, common("--html", metavar="FILE", help="Write an HTML page.", callback=_page)]
 Overwrite = Annotated[bool, common("--overwrite", help="Replace existing output.")]
 Append = Annotated[bool, common("--append", help="Add to existing output.")]
-Table = Annotated[
-    Path | None,
-    common("--out", "-o", metavar="FILE", help="Write a table instead: .tsv, .csv or .xlsx."),
-]
 Answers = Annotated[
     str | None, advanced("--answers", metavar="FILE", help="TOEFL's answer file, if elsewhere.")
 ]
@@ -177,16 +173,6 @@ def tagged_word(word: str, option: str, tag: str | None) -> str:
             f"{option} {tag} is not a part of speech; write a universal tag such as NOUN, or N, V, A, R"
         )
     return with_tag(word, universal_tag(tag or ""))
-
-
-def check_out(out: Path | None, what: str, overwrite: bool, *read: str | Path | None) -> None:
-    """Whether the table of `--out` can be written, and is none of the files that are read; before the work."""
-    if out is not None:
-        from bagpack.files import check_not_read
-        from bagpack.sheets import check_table
-
-        check_not_read(out, *read)
-        check_table(out, what, overwrite=overwrite)
 
 
 def conditions_of(condition: str) -> tuple[str, ...]:

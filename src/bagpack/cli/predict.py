@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from bagpack import console
-from bagpack.cli.option_groups import OutputOptions, ParallelOptions
-from bagpack.cli.options import (
-    AnyStore,
-    Columns,
-    Model,
-    Overwrite,
-    Pairs,
-    Pos1,
-    Pos2,
-    StoreOption,
-    Table,
-    check_out,
-    parse_columns,
-)
+from bagpack.cli.option_groups import OutputOptions, ParallelOptions, TableOptions
+from bagpack.cli.options import AnyStore, Columns, Model, Pairs, Pos1, Pos2, StoreOption, parse_columns
 from bagpack.cli.progress import work_progress
 
 
 def predict(
     model: Model,
     pairs: Pairs,
+    table: TableOptions,
     parallel: ParallelOptions,
     output: OutputOptions,
     store: StoreOption = None,
@@ -30,8 +19,6 @@ def predict(
     columns: Columns = "",
     pos1: Pos1 = None,
     pos2: Pos2 = None,
-    out: Table = None,
-    overwrite: Overwrite = False,
 ) -> None:
     """Predict the labels (or scores) of new pairs, as TSV.
 
@@ -40,10 +27,10 @@ def predict(
     """
     from bagpack.experiments.training import answer_rows, predict_pairs
     from bagpack.report.screens.matrix import print_unknown
-    from bagpack.sheets import table_text, write_table
+    from bagpack.sheets import table_text
     from bagpack.tasks import read_pairs
 
-    check_out(out, "predictions", overwrite, pairs)
+    table.check("predictions", pairs)
     listed = read_pairs(pairs, parse_columns(columns, pos1, pos2))
     with parallel.workers(None, store), work_progress(output.silent) as progress:
         found, matrix, answers, scores = predict_pairs(
@@ -57,9 +44,8 @@ def predict(
     for row in rows:
         if isinstance(row[2], str):  # a label, which is the name of a column too
             row[2] = console.one_line(row[2])
-    if out is None:
+    table.write([header, *rows])
+    if table.out is None:
         console.write(table_text([header, *rows]))
-    else:
-        write_table(out, [header, *rows])
     if not output.quiet:
         print_unknown(matrix.unknown_words)

@@ -9,21 +9,20 @@ import typer
 from bagpack import console
 from bagpack.cli.arguments import Names
 from bagpack.cli.declaration import common
-from bagpack.cli.option_groups import CountingOptions, SubcorpusOptions
-from bagpack.cli.options import Jobs, Json, Overwrite, Store, Table, check_out
+from bagpack.cli.option_groups import CountingOptions, SubcorpusOptions, TableOptions
+from bagpack.cli.options import Jobs, Json, Store
 from bagpack.cli.words import check_words
 
 
 def relations(
     store: Store,
     word: Annotated[str, typer.Argument(help="The word; quote several: 'ice cream'."), Names()],
+    table: TableOptions,
     subcorpus: SubcorpusOptions,
     counting: CountingOptions,
     groups: Annotated[int, common("--groups", help="Number of groups, at most.")] = 8,
     words: Annotated[int, common("--words", help="Number of words to group.")] = 200,
     shown: Annotated[int, common("--shown", help="Words shown for each group.", least=1)] = 5,
-    out: Table = None,
-    overwrite: Overwrite = False,
     jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
@@ -33,22 +32,22 @@ def relations(
     """
     from bagpack.find.relations import group_relations
     from bagpack.report.screens.relations import show_relations
-    from bagpack.sheets import write_table
     from bagpack.sources import open_source
 
     check_words(word)
-    check_out(out, "table of words", overwrite)
+    table.check("table of words")
     source = open_source(subcorpus.store(store))
     found = group_relations(
         source, word, neighbours=words, groups=groups, b=counting.choice,
         basis=counting.open_basis(source), settings=counting.settings(), n_jobs=jobs,
     )  # fmt: skip
-    if out is not None:
-        write_table(out, found.table())
+    table.write(found.table())
+    if table.out is not None:
         console.print_about(
-            out, f"{console.many(found.neighbours, 'word')} in {console.many(len(found.groups), 'group')}"
+            table.out,
+            f"{console.many(found.neighbours, 'word')} in {console.many(len(found.groups), 'group')}",
         )
     if json:
         console.print_json(found.to_dict())
-    elif out is None:
+    elif table.out is None:
         show_relations(found, shown)

@@ -6,20 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from bagpack import console
 from bagpack.cli.declaration import common
-from bagpack.cli.option_groups import SubcorpusOptions
-from bagpack.cli.options import (
-    AnyStore,
-    FirstWord,
-    Json,
-    MaybeSecondWord,
-    ModelOption,
-    Overwrite,
-    Store,
-    Table,
-    Top,
-    Windows,
-    check_out,
-)
+from bagpack.cli.option_groups import SubcorpusOptions, TableOptions
+from bagpack.cli.options import AnyStore, FirstWord, Json, MaybeSecondWord, ModelOption, Store, Top, Windows
 from bagpack.cli.words import check_words, hint_words
 from bagpack.errors import UsageError
 
@@ -30,6 +18,7 @@ if TYPE_CHECKING:
 def sketch(
     store: Store,
     w1: FirstWord,
+    table: TableOptions,
     subcorpus: SubcorpusOptions,
     w2: MaybeSecondWord = None,
     compare: Annotated[
@@ -47,8 +36,6 @@ def sketch(
     model: ModelOption = None,
     any_store: AnyStore = False,
     windows: Windows = "4/2-5-2",
-    out: Table = None,
-    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Summarise a word (collocates), a pair, or how two words differ."""
@@ -56,7 +43,6 @@ def sketch(
     from bagpack.explain import compare_words, sketch_pair, sketch_word
     from bagpack.learn import load_model
     from bagpack.report.screens import sketch as screens
-    from bagpack.sheets import write_table
     from bagpack.sources import open_source
 
     check_words(w1, w2)
@@ -64,7 +50,7 @@ def sketch(
         raise UsageError(f"{'--compare' if compare else '--model'} is about two words; name a second one")
     if compare and model is not None:
         raise UsageError("--compare is about words and --model about pairs; choose one of them")
-    check_out(out, "table", overwrite)
+    table.check("table")
     source = open_source(subcorpus.store(store))
     sizes = Sizes.parse(windows)
     found: PairSketch | WordSketch | WordComparison
@@ -80,12 +66,12 @@ def sketch(
             source = loaded.open_source(subcorpus.store(store), any_store)
         found = sketch_pair(source, w1, w2, windows=sizes, top=top, model=loaded)
         show = screens.show_pair
-    if out is not None:
-        write_table(out, found.rows())
-        console.print_message(f"table: {out}")
+    table.write(found.rows())
+    if table.out is not None:
+        console.print_message(f"table: {table.out}")
     if json:
         console.print_json(found.to_dict())
-    elif out is None:
+    elif table.out is None:
         show(found)
     unknown = found.unknown
     hint_words(source, ((w1,) if unknown else ()) if isinstance(unknown, bool) else unknown)
