@@ -35,22 +35,15 @@ ORDERS |= {"w1 first": ORDERS["+"], "w2 first": ORDERS["-"]}
 
 
 @kernel
-def _is_word(tokens, tags, key_of_type, position, key, tag):  # type: ignore[no-untyped-def]
-    """Whether a token has this key and this tag; ANY is either."""
-    if key != ANY and key_of_type[tokens[position] & TYPE_MASK] != key:
-        return False
-    return tag == ANY or tags[position] == tag
-
-
-@kernel
 def _hits(tokens, tags, key_of_type, starts, ends, keys, wanted_tags, out):  # type: ignore[no-untyped-def]
-    """How often the term of these words, each a key and a tag, occurs in each segment."""
+    """How often the term of these words, each a key and a tag (or ANY), occurs in each segment."""
     for i in range(starts.size):
         out[i] = 0
         for position in range(starts[i], ends[i] - keys.size + 1):
             found = True
             for n in range(keys.size):
-                found &= _is_word(tokens, tags, key_of_type, position + n, keys[n], wanted_tags[n])
+                found &= keys[n] == ANY or key_of_type[tokens[position + n] & TYPE_MASK] == keys[n]
+                found &= wanted_tags[n] == ANY or tags[position + n] == wanted_tags[n]
             out[i] += found
 
 
