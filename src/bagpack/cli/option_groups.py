@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -163,15 +164,8 @@ class CountingOptions:
     @property
     def choice(self) -> BasisSize:
         """Which terms the basis has, if it is not read from a file."""
-        asked = [
-            name
-            for name, given in (
-                ("--basis-tags", self.basis_tags),
-                ("--tag-terms", self.tag_terms),
-                ("--basis-words", self.basis_words != "all"),
-            )
-            if given
-        ]
+        given = self.basis_tags, self.tag_terms, self.basis_words != "all"
+        asked = list(compress(("--basis-tags", "--tag-terms", "--basis-words"), given))
         if asked and self.basis is not None:
             raise UsageError(
                 f"{asked[0]} chooses the terms of a new basis, and --basis names a file that has them; remove one"
