@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import asdict, replace
+from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 from bagpack import console
@@ -117,18 +119,11 @@ def _nearest(
     """
     from bagpack.contexts.windows import WIDEST
 
+    @cache
     def within(between: int) -> Concordance:
         return source.contexts(w1, w2, limit=1, windows=replace(windows, between=between))
 
-    low, high = windows.between, WIDEST
-    found = within(high)
-    if not found.total:
+    if not within(WIDEST).total:
         return None, None
-    while high - low > 1:
-        middle = (low + high) // 2
-        closer = within(middle)
-        if closer.total:
-            high, found = middle, closer
-        else:
-            low = middle
-    return high, found
+    nearest = bisect_left(range(WIDEST), 1, windows.between + 1, key=lambda between: within(between).total)
+    return nearest, within(nearest)
