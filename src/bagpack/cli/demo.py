@@ -48,11 +48,6 @@ def demo(
         _show_command(line, "  ")
 
 
-def command_line(*args: object) -> str:
-    """A command as one types it."""
-    return shlex.join(["bagpack", *map(str, args)])
-
-
 def run(*args: object) -> None:
     """Print a command, and run it as if it had been typed."""
     from bagpack.cli import app
@@ -73,7 +68,8 @@ def _say(text: str, style: str | None = None) -> None:
 
 def _show_command(args: Sequence[object], before: str, style: str | None = None) -> None:
     """Print a command on one line, however long, so that it can be copied."""
-    console.screen().print(before + command_line(*args), style=style, markup=False, soft_wrap=True)
+    line = before + shlex.join(["bagpack", *map(str, args)])
+    console.screen().print(line, style=style, markup=False, soft_wrap=True)
 
 
 def _relations() -> Path:

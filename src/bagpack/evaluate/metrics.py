@@ -34,18 +34,13 @@ def is_constant(values: Floats) -> bool:
     return not len(values) or float(np.ptp(values)) <= 1e-12 * max(1.0, float(np.abs(values).max()))
 
 
-def varies_within(predicted: Floats, folds: Ints) -> bool:
-    """Whether predictions differ inside at least one fold.
-
-    A predictor that is constant inside every fold ranks nothing: all that its pooled correlation shows is how the
-    fold means differ.
-    """
-    return any(not is_constant(predicted[folds == fold]) for fold in np.unique(folds))
-
-
 def pooled_correlation(predicted: Floats, ratings: Floats, folds: Ints) -> float:
-    """Spearman's ρ over the predictions of all folds together; NaN for a constant predictor."""
-    return rank_correlation(predicted, ratings) if varies_within(predicted, folds) else math.nan
+    """Spearman's ρ over the predictions of all folds together; NaN for a predictor that is constant in every fold.
+
+    Such a predictor ranks nothing: all that its pooled correlation shows is how the fold means differ.
+    """
+    constant = all(is_constant(predicted[folds == fold]) for fold in np.unique(folds))
+    return math.nan if constant else rank_correlation(predicted, ratings)
 
 
 def area_under_curve(positive: Bools, decision: Floats) -> float:

@@ -49,7 +49,10 @@ def matrix_of(
     source = open_source(path)
     if progress:
         progress("basis", 0, 0)
-    basis = _basis(source, options)
+    if options.basis is None:
+        basis = source.pick_basis(DEFAULT_B if options.b is None else options.b, options.n_jobs)
+    else:
+        basis = Basis.open_for(options.basis, source)
     return BlockMatrix.count(source, pairs, basis, options.settings, options.n_jobs, progress)
 
 
@@ -96,12 +99,6 @@ def outside_note(matrix: BlockMatrix) -> list[str]:
         f"How often words occur, and occur together, was counted by {outside.source} ({size}); contexts are those of "
         f"the corpus{estimated}."
     ]
-
-
-def _basis(source: ContextSource, options: CountOptions) -> Basis:
-    if options.basis is None:
-        return source.pick_basis(DEFAULT_B if options.b is None else options.b, options.n_jobs)
-    return Basis.open_for(options.basis, source)
 
 
 def counted_source(matrix: BlockMatrix) -> ContextSource | None:

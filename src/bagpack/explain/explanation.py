@@ -123,8 +123,7 @@ class Explanation:
 
         return render_explanation(self.to_dict())
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    _repr_html_ = to_html
 
 
 def explain_pair(

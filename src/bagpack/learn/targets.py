@@ -96,10 +96,6 @@ def check_ratings(y: Answers) -> Floats:
     return ratings
 
 
-def _is_label_set(value: object) -> bool:
-    return isinstance(value, (set, frozenset, list, tuple, np.ndarray))
-
-
 def _kind_of(label: object) -> str:
     if isinstance(label, (bool, np.bool_)):
         return "true or false"
@@ -204,7 +200,7 @@ def encode_targets(y: Answers, *, kind: Literal["labels", "rating"] = "labels") 
         raise InputError("there is no labelled pair to learn from")
     if isinstance(values, np.ndarray) and values.ndim == 2:
         return _indicator(values, names)
-    sets = [_is_label_set(value) for value in values]
+    sets = [isinstance(value, set | frozenset | list | tuple | np.ndarray) for value in values]
     if any(sets):
         if not all(sets):
             raise InputError(
