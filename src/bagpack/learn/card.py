@@ -7,24 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from bagpack._version import __version__
 from bagpack.learn.model import LinearModel
-from bagpack.numbers import between_of, metric_label, show_interval, show_score
+from bagpack.numbers import between_of, metric_label, show_interval, show_score, show_value
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Json
 
 STRONGEST = 8  # contexts of each label
-
-
-def _plain(value: Json) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_plain(item)}" for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_plain(item) for item in value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "–" if value is None else str(value)
 
 
 def _escape(text: str) -> str:
@@ -35,14 +23,14 @@ def _section(title: str, values: Mapping[str, Any] | None) -> list[str]:
     if not values:
         return []
     lines = [f"## {title}", "", "| | |", "|---|---|"]
-    lines += [f"| {_escape(str(key))} | {_escape(_plain(value))} |" for key, value in values.items()]
+    lines += [f"| {_escape(str(key))} | {_escape(show_value(value))} |" for key, value in values.items()]
     return [*lines, ""]
 
 
 def _score(value: Json, metric: str) -> str:
     """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number has the same form."""
     if not isinstance(value, Mapping):
-        return show_score(value, metric) if isinstance(value, float) else _plain(value)
+        return show_score(value, metric)
     interval = show_interval(value.get("low"), value.get("high"), metric, between_of(metric))
     return show_score(value.get("mean"), metric) + (f" ({interval})" if interval else "")
 
