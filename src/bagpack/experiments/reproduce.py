@@ -9,7 +9,7 @@ from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import relation_rounds
 from bagpack.evaluate.schema import EvaluationResult, without_nan
 from bagpack.experiments.counting import CountOptions, with_facts
-from bagpack.experiments.evaluation import EvaluateOptions, evaluate_rows, load_rows
+from bagpack.experiments.evaluation import EvaluateOptions, evaluate_file, load_rows
 from bagpack.experiments.questions import solve_file
 from bagpack.parallel import Progress
 
@@ -66,8 +66,7 @@ def reproduce(
             raise InputError(f"{path} holds {result['kind']}, not {expected}; name the other task or file")
     elif task == "plausibility":
         options = EvaluateOptions(preset=preset, split="group:verb", seed=seed, task="ratings")
-        rows = load_rows(source, path, None, counting, options, progress)
-        result = dict(evaluate_rows(rows, path, options, counting.n_jobs, progress))
+        result = dict(evaluate_file(source, path, None, counting, options, progress))
     else:
         result = _relations(source, path, counting, preset, seed, relations, progress)
     notes = list(cast(list[str], result.get("notes", [])))
