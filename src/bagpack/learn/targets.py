@@ -214,18 +214,16 @@ def encode_targets(y: Answers, *, kind: Literal["labels", "rating"] = "labels") 
 
 
 def _label_sets(values: list[list[Any]]) -> Targets:
+    from sklearn.preprocessing import MultiLabelBinarizer
+
     found = [label for labels in values for label in labels]
     _check_labels(found, [row for row, labels in enumerate(values) for _ in labels])
     names = _sorted_labels(found)
     if not names:
         raise InputError("no pair has a label: nothing can be learned")
     _check_number(names, len(values))
-    position = {label: k for k, label in enumerate(names)}
-    columns = np.zeros((len(values), len(names)), dtype=bool)
-    for i, labels in enumerate(values):
-        for label in labels:
-            columns[i, position[label]] = True
-    return _multilabel(columns, names, as_sets=True)
+    columns = MultiLabelBinarizer(classes=names, sparse_output=True).fit_transform(values)
+    return _multilabel(columns.astype(bool).toarray(), names, as_sets=True)
 
 
 def _check_number(names: Sequence[Any], pairs: int) -> None:
