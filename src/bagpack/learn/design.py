@@ -151,15 +151,11 @@ class Design:
 
     def _rows(self, block: int, rows: NDArray[np.int32]) -> Csr:
         """Stored rows as a sparse matrix; a copy."""
-        begins, ends = (self.arrays.indptr.view(np.int64)[rows + step] for step in (0, 1))
-        indptr = np.concatenate([[0], np.cumsum(ends - begins)])
-        place = np.arange(indptr[-1]) + np.repeat(begins - indptr[:-1], ends - begins)
-        entries = (
-            self.arrays.data[place].astype(np.float64),
-            self.arrays.indices[place].view(np.int32),
-            indptr,
+        data, indices, indptr = self.arrays.data, self.arrays.indices.view(np.int32), self.arrays.indptr
+        stored = sparse.csr_array(
+            (data, indices, indptr.view(np.int64)), shape=(len(indptr) - 1, self._width(block))
         )
-        return sparse.csr_array(entries, shape=(len(rows), self._width(block)))
+        return stored[rows].astype(np.float64)
 
     def _width(self, block: int) -> int:
         return int(self.arrays.first[block + 1] - self.arrays.first[block])
