@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -244,13 +245,10 @@ def _forms(corpus: Corpus, target: Target) -> list[Form]:
     """How a word is written, the commonest first; for a run of words there is no such list."""
     if not target.is_key:
         return []
-    sums: dict[str, int] = {}
+    sums: Counter[str] = Counter()
     for shard in corpus.shards:
         key = int(shard.keys.find([target.keys[0]])[0])
-        if key < 0:
-            continue
-        for number in np.flatnonzero(shard.key_of_type == key).tolist():
-            form = shard.forms[number]
-            sums[form] = sums.get(form, 0) + int(shard.type_counts[number])
+        for number in np.flatnonzero(shard.key_of_type == key).tolist() if key >= 0 else ():
+            sums[shard.forms[number]] += int(shard.type_counts[number])
     ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
     return [Form(form, count) for form, count in ordered[:FORMS]]
