@@ -222,9 +222,6 @@ class Joining(_Rowwise):
 
     rowwise: ClassVar[bool] = False
 
-    def _apply(self, rows: Csr) -> Csr:
-        return rows
-
 
 def _two_words(block: Block) -> tuple[Index, Index]:
     """The rows of each pair's two words."""
