@@ -204,11 +204,7 @@ class BodyLimitMiddleware:
             part = bytes(message.get("body", b""))
             size += len(part)
             body = body + part if size <= self.most else b""
-            if (
-                message["type"] == "http.disconnect"
-                or not message.get("more_body")
-                or size > self.most + DROPPED
-            ):
+            if not message.get("more_body") or size > self.most + DROPPED:  # a disconnect has no body either
                 return body if size <= self.most else None
 
 

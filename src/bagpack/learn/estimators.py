@@ -90,13 +90,8 @@ class _PairEstimator(BaseEstimator):
             matrix, more = both[: len(pairs)], both
         else:
             matrix = self._matrix(X, reset=True)
-            more = None
-            if (
-                unlabelled is not None
-                and isinstance(matrix, BlockMatrix)
-                and isinstance(unlabelled, BlockMatrix)
-            ):
-                more = concatenated(matrix, unlabelled)
+            both_counted = isinstance(matrix, BlockMatrix) and isinstance(unlabelled, BlockMatrix)
+            more = concatenated(matrix, unlabelled) if both_counted else None
         preset = self._preset_for(matrix)
         if self.transductive and more is None:
             if not isinstance(self.source, BlockMatrix):

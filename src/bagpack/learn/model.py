@@ -144,11 +144,7 @@ class LinearModel:
         return count_remembered(source, as_pairs(pairs), self.basis, self.counting, n_jobs, progress)
 
     def _matrix(self, X: Pairs | BlockMatrix) -> Matrix:
-        if (
-            isinstance(X, BlockMatrix)
-            or sparse.issparse(X)
-            or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf")
-        ):
+        if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iuf"):
             return X
         return self.count(X)
 

@@ -270,11 +270,8 @@ def _read_array(path: Path, name: str, shape: tuple[int, ...] | None, dtype: Any
         if isinstance(error, BagpackError):
             raise
         raise StoreError(f"{path / name} cannot be read ({error}); {CURE}") from None
-    if (
-        (shape is not None and array.shape != shape)
-        or array.dtype != dtype
-        or (shape is None and array.ndim != 1)
-    ):
+    fits = array.ndim == 1 if shape is None else array.shape == shape
+    if not fits or array.dtype != dtype:
         raise StoreError(
             f"{path / name} holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)}"
             f"{f' of shape {shape}' if shape else ''}: the files of this model do not belong together"
