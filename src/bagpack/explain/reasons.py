@@ -112,12 +112,8 @@ class ReasonWriter:
         self, own: Feature, features: Sequence[FeaturePart], taken: Mapping[str, Feature]
     ) -> dict[str, int]:
         """How often each of the terms was counted in the place of one."""
-        counts: dict[str, int] = {}
-        for feature in features:
-            block, segment, term = taken[feature.name]
-            if (block, segment) == (own.block, own.segment):
-                counts[term] = abs(feature.count)
-        return counts
+        parts = [(taken[feature.name], abs(feature.count)) for feature in features]
+        return {part.term: count for part, count in parts if part[:2] == own[:2]}
 
     def _say_places(
         self, own: Feature, phrase: str, features: Sequence[FeaturePart], taken: Mapping[str, Feature]
