@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -46,18 +45,15 @@ class Cache:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._items: OrderedDict[Hashable, Any] = OrderedDict()
+        self._items: dict[Hashable, Any] = {}  # the last used at the end
 
     def get(self, key: Hashable, make: Callable[[], T], keep: Callable[[T], bool] = lambda _: True) -> T:
         """The result that is kept, or a new one."""
-        if key in self._items:
-            self._items.move_to_end(key)
-            return cast(T, self._items[key])
-        made = make()
+        made: T = self._items.pop(key) if key in self._items else make()
         if keep(made):
             self._items[key] = made
-            while len(self._items) > self._size:
-                self._items.popitem(last=False)
+            if len(self._items) > self._size:
+                del self._items[next(iter(self._items))]
         return made
 
 
@@ -216,13 +212,13 @@ class Uploads:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._items: OrderedDict[str, tuple[DataEntry, Upload]] = OrderedDict()
+        self._items: dict[str, tuple[DataEntry, Upload]] = {}
 
     def add(self, entry: DataEntry, upload: Upload) -> None:
         """Keep an upload."""
         self._items[entry.id] = entry, upload
-        while len(self._items) > self._most:
-            self._items.popitem(last=False)
+        if len(self._items) > self._most:
+            del self._items[next(iter(self._items))]
 
     def get(self, key: str) -> Upload:
         """An upload by its id."""
