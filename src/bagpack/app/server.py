@@ -90,12 +90,9 @@ async def error_response(request: Request, error: Exception) -> Response:
 
 
 def _status(error: Exception) -> tuple[int, str]:
-    if isinstance(error, UnavailableError):
-        return 503, str(error)
-    if isinstance(error, StoreError):
-        return 404, str(error)
-    if isinstance(error, BagpackError):
-        return 400, str(error)
+    for kind, status in ((UnavailableError, 503), (StoreError, 404), (BagpackError, 400)):
+        if isinstance(error, kind):
+            return status, str(error)
     if isinstance(error, HTTPException):
         missing = "there is no such page" if error.detail == "Not Found" else str(error.detail)
         return error.status_code, missing
