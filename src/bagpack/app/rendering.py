@@ -9,7 +9,6 @@ from urllib.parse import quote, urlencode
 
 from bagpack.numbers import metric_label, show_interval, show_score
 from bagpack.report.rendering import make_environment
-from bagpack.wording import say_times
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -75,7 +74,7 @@ def environment() -> Environment:
     from bagpack import __version__
 
     made = make_environment("bagpack.app", "bagpack.report")
-    made.filters |= {"short": short, "times": say_times}
+    made.filters["short"] = short
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
         "label_url": label_url,
