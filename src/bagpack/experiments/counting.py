@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bagpack._version import __version__
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts.source import ContextSource, CorpusSource
 from bagpack.contexts.windows import CountSettings
@@ -170,18 +173,5 @@ def with_facts(result: dict[str, Any], matrix: BlockMatrix, path: str, **data: A
 
 def versions() -> dict[str, str]:
     """Versions that a result depends on."""
-    import platform
-
-    import numpy
-    import scipy
-    import sklearn
-
-    from bagpack import __version__
-
-    return {
-        "bagpack": __version__,
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
+    libraries = {name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"bagpack": __version__, "python": platform.python_version(), **libraries}
