@@ -62,9 +62,8 @@ class _Waiting:
         self.options = options
         self.lang = lang
         self.last: Batch | None = None
-        self._space = Tokens.empty(
-            0
-        )  # for the tokenizer, reused: touching fresh pages takes as long as tokenising
+        # For the tokenizer, and reused: touching fresh pages takes as long as tokenising.
+        self._space = Tokens.empty(0)
         self._clear()
 
     def _clear(self) -> None:
