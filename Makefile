@@ -5,6 +5,10 @@ TEST_ARGS ?=
 # The tests start hundreds of processes, each of which would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
+# uv takes a fifth of pip's time; where it finds no packages, pip may, which has settings of its own.
+install = $(BIN)/uv pip install --quiet --python $(BIN)/python --editable "$(1)" \
+	|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(1)"
+
 .PHONY: setup demo check quick test pytest test-all tools lint format docs release bench bench-large bench-peers accuracy clean
 
 setup: .venv/.ready
@@ -13,14 +17,13 @@ setup: .venv/.ready
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "BagPack needs Python 3.11 or newer: make PYTHON=python3.12 setup")'
 	@echo "Setting up .venv (half a minute, once) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[serve]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true
+	@$(call install,.[serve])
 	@touch $@
 
 .venv/.ready: .venv/.installed
 	@echo "Installing what the tests and the documentation need (half a minute, once) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[dev]" \
-		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"  # slower, but reads pip's settings
+	@$(call install,.[dev])
 	@touch $@
 
 demo: .venv/.installed
