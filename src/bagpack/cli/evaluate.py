@@ -128,7 +128,12 @@ def _parts(store: str, by: str) -> dict[str, str]:
     from bagpack.corpus.subcorpus import open_corpus
 
     corpus = open_corpus(store)
-    name, _ = parse_by(corpus, by.partition(":")[0])
+    name, step = parse_by(corpus, by)
+    if step:
+        raise UsageError(
+            f"--by {by}: each value is evaluated by itself, without steps; give --by {name}, or select documents with "
+            f"--where"
+        )
     values = sorted(corpus.attributes[name])
     if len(values) > MOST_VALUES:
         raise UsageError(
