@@ -60,6 +60,11 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
 
 
+def pytest_collection_modifyitems(items):
+    """Directories with long files come first: one of them at the end would keep one process busy and the others idle."""
+    items.sort(key=lambda item: not item.nodeid.startswith(("tests/app/", "tests/scale/", "tests/vectors/")))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """A test that is skipped because a module is missing says how to install it."""
