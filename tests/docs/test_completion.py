@@ -9,13 +9,21 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture
-def environment(tmp_path):
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
     """A `bagpack` on the path, and a home of its own."""
-    command = tmp_path / "bagpack"
+    home = tmp_path_factory.mktemp("home")
+    command = home / "bagpack"
     command.write_text(f"#!{sys.executable}\nfrom bagpack.cli import main\nmain()\n")
     command.chmod(0o755)
-    return {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
+    return {**os.environ, "PATH": f"{home}{os.pathsep}{os.environ['PATH']}", "HOME": str(home)}
+
+
+@pytest.fixture(scope="module")
+def for_bash(environment):
+    """What `bagpack --show-completion` prints in bash, to be evaluated there."""
+    # Two commands: a shell would become a single one, and no longer be there to be recognised.
+    return run("bash", "bagpack --show-completion && true", environment)
 
 
 def run(shell, script, environment):
@@ -42,10 +50,10 @@ def run(shell, script, environment):
         ("bagpack train my.bp data.tsv --backend da", "dask"),
     ],
 )
-def test_bash_completes_commands_and_options(environment, typed, expected):
+def test_bash_completes_commands_and_options(environment, for_bash, typed, expected):
     words = typed.split(" ")
     script = (
-        'eval "$(bagpack --show-completion)"\n'
+        f"{for_bash}\n"
         f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}\n"
         "_bagpack_completion bagpack\n"
         'printf "%s\\n" "${COMPREPLY[@]}"\n'
@@ -71,8 +79,7 @@ def test_other_shells_accept_the_completion(environment, shell):
 
 
 def test_installing_writes_into_the_home_directory_only(environment):
-    # Two commands: a shell would become a single one, and no longer be there to be recognised.
-    run("bash", "bagpack --install-completion && true", environment)
+    run("bash", "bagpack --install-completion && true", environment)  # two commands, as above
     written = [
         path.relative_to(environment["HOME"])
         for path in Path(environment["HOME"]).rglob("*")
