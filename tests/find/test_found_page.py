@@ -1,5 +1,7 @@
 """The page of found pairs in a real browser: nothing is loaded, nothing overflows, text is text."""
 
+from dataclasses import replace
+
 import pytest
 
 from bagpack.contexts.concordance import Context
@@ -67,3 +69,10 @@ def test_the_page_fits_the_window(browser, tmp_path, width, scheme):
         assert start >= end - 1  # the pair is to the right of its rank
     assert complaints == []
     context.close()
+
+
+def test_a_pair_that_never_meets_is_described_as_on_a_terminal():
+    listed = found()
+    rows = (replace(listed.rows[0], together=0), replace(listed.rows[1], together=1))
+    text = render_found(replace(listed, rows=rows, lines=(None, None)), "s.bp")
+    assert ">never together<" in text and ">together once<" in text
