@@ -183,7 +183,9 @@ def test_commands(corpus, cli, tmp_path, write):
     assert "fiction" in done.out and "v1v2v12" in done.out
     assert cli("evaluate", corpus.path, tmp_path / "d.csv", "--by", "year").code == 2
     steps = cli("evaluate", corpus.path, tmp_path / "d.csv", "--by", "year:10")
-    assert "--by year:10: each value is evaluated by itself, without steps; give --by year" in steps.sentence(2)
+    assert "--by year:10: each value is evaluated by itself, without steps; give --by year" in steps.sentence(
+        2
+    )
     assert cli("contexts", corpus.path, "cat", "--by", "gerne").code == 2
 
 
