@@ -261,11 +261,19 @@ def test_damage_is_found(text, tmp_path):
     message = " ".join(snippets.verify())
     assert "targets.tsv" in message
     assert "tokens" in message
+    for content in (b"word\tkey\n", b"word\tkey\n\xff\tcat\n"):
+        (out / "targets.tsv").write_bytes(content)
+        with pytest.raises(StoreError, match=r"targets\.tsv does not match its checksum .*--overwrite"):
+            SnippetCorpus.open(out).resolve(["cat"])
     (out / "targets.tsv").unlink()
-    with pytest.raises(StoreError, match=r"targets\.tsv cannot be read.*--overwrite"):
+    with pytest.raises(StoreError, match=r"targets\.tsv is missing; fetch them again with --overwrite"):
         SnippetCorpus.open(out).resolve(["cat"])
     with pytest.raises(StoreError, match=r"targets\.tsv is missing; --overwrite rebuilds"):
         fetch_snippets([("cat", "lion")], f"tantivy:{tmp_path / 'index'}", out, cache=tmp_path / "c")
+    manifest = out / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"pairs": 1,', '"pairs": 3,'))
+    with pytest.raises(StoreError, match=r"manifest\.json does not match its own seal"):
+        SnippetCorpus.open(out)
 
 
 @pytest.mark.parametrize("case", ["newer", "kind", "nothing"])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.artefacts import damaged_files
+from bagpack.artefacts import damaged_files, read_sealed
 from bagpack.basis import Basis, BasisSize
 from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import Concordance, contexts_of
@@ -25,7 +25,6 @@ from bagpack.engines.inflect import fold_target
 from bagpack.engines.queries import MAX_GAP
 from bagpack.engines.words import KEY_MARK
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import read_json
 
 I64 = NDArray[np.int64]
 FORMAT_VERSION = 1
@@ -51,7 +50,7 @@ class SnippetCorpus:
         path = Path(path)
         if not (path / "manifest.json").exists():
             raise StoreError(f"there is no snippet corpus at {path}; make one with bagpack fetch")
-        manifest = read_json(path / "manifest.json")
+        manifest = read_sealed(path / "manifest.json")
         if manifest.get("kind") != KIND:
             raise StoreError(
                 f"{path} is a BagPack {manifest.get('kind')}, not a snippet corpus; name one that bagpack fetch made"
@@ -98,11 +97,18 @@ class SnippetCorpus:
 
     def target_rows(self) -> list[list[str]]:
         """The fetched words: word, key, capped, forms."""
-        return _rows(self.path / "targets.tsv")
+        return self._rows("targets.tsv")
 
     def pair_rows(self) -> list[list[str]]:
         """The fetched pairs: the two words, and how many of their queries were capped."""
-        return _rows(self.path / "pairs.tsv")
+        return self._rows("pairs.tsv")
+
+    def _rows(self, name: str) -> list[list[str]]:
+        """The rows of one of the tables, without its header."""
+        for problem in damaged_files(self.path, {name: self.manifest["checksums"][name]}):
+            raise StoreError(f"{problem}; fetch them again with --overwrite")
+        text = (self.path / name).read_text(encoding="utf-8")
+        return [line.split("\t") for line in text.split("\n")[1:] if line]
 
     def resolve(self, words: Sequence[str]) -> list[Target | None]:
         """The target of each fetched word; None if no query found it. A word that was not fetched is an error."""
@@ -174,19 +180,11 @@ class SnippetCorpus:
 
     def info(self) -> dict[str, Any]:
         """What `bagpack info` shows."""
-        facts = {name: value for name, value in self.manifest.items() if name not in ("kind", "checksums")}
+        facts = {
+            name: value for name, value in self.manifest.items() if name not in ("kind", "checksums", "seal")
+        }
         on_disk = sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
         return {"kind": KIND, "path": str(self.path), **facts, "bytes": on_disk}
 
     def __repr__(self) -> str:
         return f"SnippetCorpus({str(self.path)!r}, pairs={self.manifest['pairs']:,})"
-
-
-def _rows(path: Path) -> list[list[str]]:
-    """The rows of one of our own tables, without its header."""
-    try:
-        return [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:] if line]
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be read: {error.strerror}; fetch them again with --overwrite"
-        ) from error

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import check_replaceable, new_directory, read_document
+from bagpack.artefacts import check_replaceable, new_directory, read_document, seal_of
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
@@ -169,7 +169,7 @@ def _write(
             "options": assembler.options.to_dict(),
             "checksums": checksums,
         }
-        write_json(work / "manifest.json", manifest)
+        write_json(work / "manifest.json", {**manifest, "seal": seal_of(manifest)})
 
 
 def _targets_table(assembler: Assembler, full: Sequence[bool]) -> str:
