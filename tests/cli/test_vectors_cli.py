@@ -83,7 +83,7 @@ def test_vectors_of_standard_input_with_other_columns(cli, store, tmp_path):
     )  # fmt: skip
     assert done.code == 0, done.err
     lines = (tmp_path / "x.tsv").read_text().splitlines()
-    assert lines[0] == "w1\tw2\tfeature\tcount"
+    assert lines[0] == "w1\tw2\tfeature\tcount" and len(lines) > 10
     assert all(line.startswith("cat\tlion\tv") for line in lines[1:])
 
 
