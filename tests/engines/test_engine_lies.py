@@ -235,7 +235,7 @@ def test_whatever_a_server_answers(kind, client):
             assert len(str(error)) < 600
         else:
             assert [snippet.text for snippet in found] == expected
-        assert time.monotonic() - begun < timeout + 2
+        assert time.monotonic() - begun < timeout + 20  # without a limit it would take hours
         engine.close()
 
 

@@ -78,7 +78,7 @@ def test_a_frozen_server_is_given_up(postgres, tmp_path):
         begun = time.monotonic()
         with pytest.raises(BusyError, match=r"did not answer within 1 s"):
             engine.search(CAT, 10)
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < 20
     finally:
         os.kill(pid, signal.SIGCONT)
     assert len(engine.search(CAT, 10)) == 2, "another connection takes its place"
@@ -92,7 +92,7 @@ def test_a_very_short_timeout_is_a_timeout(postgres, tmp_path):
         begun = time.monotonic()
         with pytest.raises(EngineError, match=r"0\.0004 s"):
             connect(url, timeout=0.0004).search(CAT, 10)
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < 20
 
 
 def test_no_timeout_means_no_limit_to_the_server():
