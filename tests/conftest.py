@@ -61,7 +61,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(items):
-    """Directories with long files come first: one of them at the end would keep one process busy and the others idle."""
+    """Directories with long files first: at the end, one of them would keep one process busy and the others idle."""
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/app/", "tests/scale/", "tests/vectors/")))
 
 
