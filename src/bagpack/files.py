@@ -14,7 +14,8 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import SimpleNamespace
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,6 +171,11 @@ def write_array(path: Path, array: NDArray[Any], dtype: str) -> str:
     """Write an array as raw little-endian numbers; returns the digest."""
     data = np.ascontiguousarray(array, dtype=np.dtype(dtype))
     return write_bytes(path, data.view(np.uint8).data if data.size else b"")
+
+
+def save_npy(out: BinaryIO, array: NDArray[Any]) -> None:
+    """`np.save` to an open file, through its `write`: where numpy writes to a file itself, no error says why."""
+    np.save(cast(Any, SimpleNamespace(write=out.write)), array, allow_pickle=False)
 
 
 def _allow_more_files() -> bool:

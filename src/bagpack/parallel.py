@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.errors import BagpackError, StoreError, UsageError
-from bagpack.files import DiskError, disk_errors, remove_tree
+from bagpack.files import DiskError, disk_errors, remove_tree, save_npy
 from bagpack.signals import as_worker
 
 Arrays = tuple[NDArray[Any], ...]
@@ -318,9 +318,9 @@ def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
     own = f"{path}.{uuid.uuid4().hex}"
     check_reached(os.path.dirname(path))
     with _scratch_errors(Path(path).parent), open(own, "wb") as handle:
-        np.save(handle, np.int64(len(arrays)))
+        save_npy(handle, np.array(len(arrays)))
         for array in arrays:
-            np.save(handle, array)
+            save_npy(handle, array)
     os.replace(own, path)
     return Left(facts, path)
 

@@ -223,6 +223,20 @@ def test_the_card_shows_what_it_is_given(data, tmp_path):
     assert "Not evaluated" in model_card(model)
 
 
+def test_a_file_that_may_not_grow_is_named(tmp_path):
+    resource = pytest.importorskip("resource")
+    counts, y = make_counts(n_pairs=40, n_words=20, n_terms=200, seed=4)
+    model = fit_counts(counts, encode_targets(y))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, before[1]))
+    try:
+        with pytest.raises(StoreError, match="larger than the file size limit"):
+            save_model(model, tmp_path / "other.model")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.glob("other.model*"))
+
+
 def test_a_place_that_cannot_be_written_is_reported(tmp_path):
     counts, y = make_counts(n_pairs=40, n_words=20, seed=4)
     (tmp_path / "file").write_text("in the way")

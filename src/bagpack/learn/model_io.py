@@ -31,7 +31,7 @@ from bagpack.artefacts import (
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
-from bagpack.files import read_json, write_bytes
+from bagpack.files import read_json, save_npy, write_bytes
 from bagpack.learn.association import Joining
 from bagpack.learn.block_weighting import BlockWeighting
 from bagpack.learn.calibration import Calibration, Threshold
@@ -121,7 +121,8 @@ def save_model(
 
 
 def _save(path: Path, array: np.ndarray) -> None:
-    np.save(path, array, allow_pickle=False)
+    with open(path, "wb") as out:
+        save_npy(out, array)
 
 
 def load_model(path: str | Path) -> LinearModel:
