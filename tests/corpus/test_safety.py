@@ -15,6 +15,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.workdir import owned
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.files import DiskError
 
 BUILD = {"jobs": 1}
 
@@ -123,6 +124,23 @@ def test_an_append_killed_anywhere_and_repeated_as_it_was(lions, cats, tmp_path)
     assert moments[-1] > 20
 
 
+def test_an_append_on_a_full_disk_that_finished_nothing_is_repeated_as_it_was(
+    lions, cats, tmp_path, monkeypatch
+):
+    """With --resume there would be nothing to resume, which is an error."""
+    index_corpus([str(lions)], tmp_path / "s", jobs=1)
+
+    def full(path, value):
+        raise DiskError(
+            f"the disk is full: {path} could not be written; free some space and run the command again"
+        )
+
+    with monkeypatch.context() as patch, pytest.raises(StoreError, match=r"run the command again$"):
+        patch.setattr("bagpack.corpus.build.workdir.write_json", full)
+        index_corpus([str(cats)], tmp_path / "s", append=True, jobs=1)
+    index_corpus([str(cats)], tmp_path / "s", append=True, jobs=1)
+
+
 def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path):
     index_corpus([lions], tmp_path / "s", **BUILD)
     with pytest.raises(UsageError, match=r"s holds .*lions.txt already, so its text would count twice"):
@@ -139,6 +157,7 @@ APPEND = """
 import sys, time
 from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import StoreError
+from bagpack.files import DiskError
 for source in sys.argv[2:]:
     while True:
         try:
@@ -156,6 +175,7 @@ from pathlib import Path
 from bagpack.artefacts import discard
 from bagpack.corpus.build.workdir import owned
 from bagpack.errors import StoreError
+from bagpack.files import DiskError
 counter, work = Path(sys.argv[1]), Path(sys.argv[2])
 done = 0
 while done < 100:

@@ -224,10 +224,11 @@ def test_a_full_disk(tmp_path, write):
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 1
         assert re.search(
-            r"^bagpack: the disk is full: \S+ could not be written; free some space .*--resume$",
+            r"^bagpack: the disk is full: \S+ could not be written; free some space there and run the command again",
             done.stderr.strip(),
         )
         assert not (disk / "s").exists()
+        assert done.stderr.endswith(", adding --resume\n") == (disk / "s.partial").exists()
         subprocess.run(["mount", "-o", "remount,size=30m", disk], check=True)
         done = subprocess.run(
             [*command, "--resume"], capture_output=True, text=True, timeout=120, check=False

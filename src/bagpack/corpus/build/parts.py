@@ -121,7 +121,7 @@ def build_parts(
             raise type(error)(
                 f"{error} ({there} kept: correct it, or choose to skip it, and add --resume)"
             ) from error
-        if isinstance(error, DiskError):
+        if isinstance(error, DiskError) and work.exists():
             raise StoreError(f"{error}, adding --resume") from error
         raise
     problems: Counter[str] = Counter()
