@@ -91,6 +91,14 @@ def new_directory(
             (path / LOCK).unlink(missing_ok=True)
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a path where no artefact can be made; directories above it are made."""
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(path.parent, os.W_OK):
+        raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another --out")
+
+
 def check_replaceable(
     path: Path, *, is_ours: Callable[[Path], bool], what: str, overwrite: bool, option: str = "--out"
 ) -> None:

@@ -442,6 +442,15 @@ def test_what_is_at_the_place_of_a_model_is_not_replaced(cli, store, relations, 
     assert notes.read_text() == "mine"
 
 
+def test_a_place_where_no_model_can_be_is_refused_before_the_training(
+    cli, store, relations, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("os.access", lambda *arguments: False)
+    monkeypatch.setattr("bagpack.experiments.training.load_rows", None)  # not reached
+    done = cli("train", store, relations, "-o", tmp_path / "m.model", "-j", 1)
+    assert f"m.model cannot be written: {tmp_path} is read-only; choose another --out" in done.sentence()
+
+
 @pytest.mark.parametrize("command", [("evaluate", "relations"), ("vectors", "relations"), ("basis",)])
 def test_no_worker_at_all_is_refused(cli, store, relations, tmp_path, command):
     name, *rest = command

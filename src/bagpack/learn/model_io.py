@@ -21,6 +21,7 @@ import numpy as np
 from bagpack._version import __version__
 from bagpack.artefacts import (
     check_replaceable,
+    check_writable,
     damaged_files,
     member,
     new_directory,
@@ -58,6 +59,7 @@ def is_model(path: Path) -> bool:
 def check_model_place(path: Path, overwrite: bool) -> None:
     """Whether a model can be written here: asked before the training, not after it."""
     check_replaceable(path, is_ours=is_model, what="model", overwrite=overwrite)
+    check_writable(path)
 
 
 def save_model(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from bagpack._version import __version__
 from bagpack.artefacts import (
     check_replaceable,
+    check_writable,
     damaged_files,
     member,
     new_directory,
@@ -28,7 +28,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import digest, disk_errors, map_array, read_json, write_array, write_bytes
+from bagpack.files import digest, map_array, read_json, write_array, write_bytes
 from bagpack.vectors.tables import CountTables, PairTable, WordTable
 
 if TYPE_CHECKING:
@@ -100,10 +100,7 @@ def append_to_matrix(
 
 def check_place(path: Path) -> None:
     """Whether a matrix can be put here: asked before the counting, not after it."""
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(path.parent, os.W_OK):
-        raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another --out")
+    check_writable(path)
     check_replaceable(path, is_ours=is_matrix, what="matrix", overwrite=True)
 
 
