@@ -442,6 +442,13 @@ def test_what_is_at_the_place_of_a_model_is_not_replaced(cli, store, relations, 
     assert notes.read_text() == "mine"
 
 
+def test_no_model_is_trained_on_words_that_the_corpus_does_not_have(cli, store, write, tmp_path):
+    data = write("d.tsv", "w1\tw2\tlabel\nzzz1\tzzz2\tkind\nzzz3\tzzz4\tpart\n")
+    done = cli("train", store, data, "-b", 50, "--no-scores", "-j", 1, "--out", tmp_path / "m.model")
+    assert "none of the words of the 2 pairs was found in the corpus" in done.sentence()
+    assert not (tmp_path / "m.model").exists()
+
+
 def test_a_place_where_no_model_can_be_is_refused_before_the_training(
     cli, store, relations, tmp_path, monkeypatch
 ):

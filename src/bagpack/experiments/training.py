@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.evaluate.crossval import check_found
 from bagpack.evaluate.schema import EvaluationResult
 from bagpack.evaluate.splits import TooFewPairsError
 from bagpack.experiments.counting import CountOptions, corpus_facts, data_facts, versions
@@ -77,7 +78,8 @@ def train_file(
     matrix, targets = rows.matrix, rows.targets
     if background:
         matrix, targets = _with_background(rows, source, background, options.seed, counting.n_jobs, progress)
-    if not evaluate:  # otherwise the scores have a note about them
+    if not evaluate:  # otherwise the evaluation has looked at both
+        check_found(rows.matrix)
         for group in similar_labels(rows.data.labels):
             warnings.warn(f"there are {similar_labels_sentence(group)}", stacklevel=2)
     svm = SvmSettings(options.cost, options.epsilon)
