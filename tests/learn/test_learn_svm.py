@@ -266,7 +266,8 @@ def test_several_labels_per_pair(data):
     [
         (["a"] * 300, "labels", "every pair has the label 'a'"),
         ([], "labels", "no labelled pair"),
-        ([1.0, float("nan")], "rating", "first in row 2"),
+        ([1.0, float("nan")], "rating", r"the rating of row 2 is not a finite number \(NaN or infinity\):"),
+        ([1.0, float("nan"), 2.0, float("inf")], "rating", "of row 2 is not .*, and 1 more row: fill"),
         (["high"], "rating", "not all numbers"),
         ([None, "a"], "labels", "row 1 has no label"),
         ([set(), set()], "labels", "no pair has a label"),
