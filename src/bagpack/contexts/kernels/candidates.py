@@ -57,7 +57,7 @@ def count_partners(  # type: ignore[no-untyped-def]
                     prefetch(ids, np.int64(tokens[k] & TYPE_MASK))
             p = np.int64(positions[i])
             clock += 1
-            run = lower_bound(run_positions, 0, runs, p) if runs else 0
+            run = lower_bound(run_positions, np.int64(0), runs, p) if runs else 0
             met = False
             for j in range(p, min(p + length + between, tokens.size - 1) + 1):
                 if j > p:
@@ -86,7 +86,7 @@ def count_partners(  # type: ignore[no-untyped-def]
                     break
             clock += 1
             met = False
-            run = lower_bound(run_positions, 0, runs, p + 1) - 1 if runs else -1
+            run = lower_bound(run_positions, np.int64(0), runs, p + 1) - 1 if runs else -1
             for j in range(p, max(p - longest - between, 0) - 1, -1):
                 while run >= 0 and run_positions[run] == j:
                     b = np.int64(run_ids[run])
