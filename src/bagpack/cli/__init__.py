@@ -61,11 +61,8 @@ class Commands(command.Group):
             return super().invoke(ctx)
         except BrokenPipeError:  # typer would exit with 1
             raise ReaderGoneError from None
-        except (
-            KeyboardInterrupt,
-            InterruptedWork,
-        ) as error:  # the demo runs other commands; its own message is shown
-            command = ctx.invoked_subcommand
+        except (KeyboardInterrupt, InterruptedWork) as error:
+            command = ctx.invoked_subcommand  # the demo runs other commands; its own message is shown
             if command in ("serve", "teach"):  # their own message has said how to stop them
                 raise
             kept = "" if "-" in sys.argv else KEPT.get(command, "")
