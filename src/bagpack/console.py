@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from bagpack.numbers import many as many
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -157,11 +159,6 @@ def show_time(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
-
-
-def many(count: int, one: str, more: str = "") -> str:
-    """`1 document`, `2 documents`; an irregular plural is given."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def some_of(names: Sequence[str], shown: int = 20) -> str:

@@ -162,6 +162,11 @@ def show_share(part: int | None, whole: int | None) -> str:
     return "< 0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
 
 
+def many(count: int, one: str, more: str = "") -> str:
+    """`1 document`, `2 documents`; an irregular plural is given."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
 def show_count(value: object) -> str:
     """A whole number with separators.
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bagpack.app.queries import loaded_model, model_facts, strongest
 from bagpack.app.state import Library, LoadedData, Upload, read_upload
-from bagpack.console import many
 from bagpack.errors import StoreError, UsageError
 from bagpack.explain.judge import Judged, judge
+from bagpack.numbers import many
 from bagpack.sheets import table_text
 from bagpack.vectors.coverage import coverage
 

@@ -10,11 +10,11 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from bagpack.console import many
 from bagpack.evaluate.comparison import compare, interval
 from bagpack.evaluate.learning_curve import next_gain
 from bagpack.evaluate.predictions import PRECISION, merge
 from bagpack.evaluate.schema import Breakdown, Condition, Confusion, EvaluationResult, LearningCurve
+from bagpack.numbers import many
 
 
 def merge_tasks(

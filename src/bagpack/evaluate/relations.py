@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from bagpack.console import many
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.comparison import Score, interval
 from bagpack.evaluate.crossval import CONDITIONS, check_found
@@ -20,6 +19,7 @@ from bagpack.evaluate.splits import check_folds, generator_of, random_splits, sa
 from bagpack.learn.fitting import SvmSettings, fit_conditions
 from bagpack.learn.presets import Preset, get_preset, portable
 from bagpack.learn.targets import encode_targets
+from bagpack.numbers import many
 from bagpack.parallel import Progress, Shared, delayed, share, with_progress
 from bagpack.vectors.matrix import BlockMatrix
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.console import many
 from bagpack.contexts.concordance import show
 from bagpack.contexts.forms import Elsewhere
 from bagpack.contexts.source import ContextSource, elsewhere
@@ -21,6 +20,7 @@ from bagpack.explain.collocates import Collocate, WordPlaces, occurrences
 from bagpack.explain.keyness import CHANCE, LEAST, log_likelihood
 from bagpack.explain.lines import corpora_of, line_dict
 from bagpack.notebook import html_table
+from bagpack.numbers import many
 from bagpack.sources import as_source
 
 ORDERS = ("llr", "logdice")

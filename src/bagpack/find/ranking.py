@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.console import many
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
@@ -28,6 +27,7 @@ from bagpack.find.scores import label_score
 from bagpack.find.vocabulary import Vocabulary, listed_vocabulary, read_vocabulary, targets_of
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
+from bagpack.numbers import many
 from bagpack.parallel import Progress
 from bagpack.sheets import Cell
 from bagpack.sources import as_source

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bagpack.basis import Basis, BasisSize
-from bagpack.console import many
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.background import MANIFEST
@@ -18,6 +17,7 @@ from bagpack.find.ranking import PER_WORD, TOP, Found, check_limits, find_pairs
 from bagpack.find.vocabulary import Vocabulary, read_vocabulary
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
+from bagpack.numbers import many
 from bagpack.parallel import Progress, on_threads
 from bagpack.sources import open_source
 from bagpack.tasks import read_pairs

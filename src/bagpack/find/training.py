@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis, BasisSize
-from bagpack.console import many
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
@@ -25,6 +24,7 @@ from bagpack.learn.held_out import calibrate, hold_out
 from bagpack.learn.model import LinearModel, pair_hashes
 from bagpack.learn.presets import Preset, get_preset, modern
 from bagpack.learn.targets import encode_targets
+from bagpack.numbers import many
 from bagpack.parallel import Progress
 from bagpack.sources import as_source
 from bagpack.vectors.counted import count_remembered

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bagpack.console import many
 from bagpack.errors import InputError
+from bagpack.numbers import many
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

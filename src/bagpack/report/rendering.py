@@ -8,7 +8,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from bagpack import numbers, wording
-from bagpack.console import many
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,7 +25,7 @@ def make_environment(*packages: str) -> Environment:
     made.filters |= {
         "basename": show_name, "path_end": path_end, "no_break": no_break, "probability": show_probability,
         "signed": show_signed, "block_words": wording.describe_block, "count": numbers.show_count,
-        "value": numbers.show_value, "many": many, "times": wording.say_times,
+        "value": numbers.show_value, "many": numbers.many, "times": wording.say_times,
     }  # fmt: skip
     made.globals |= {
         "say_counts": wording.say_counts,

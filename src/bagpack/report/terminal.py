@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from bagpack import numbers
-from bagpack.console import many, screen
+from bagpack.console import screen
 from bagpack.evaluate.predictions import mistakes
 from bagpack.evaluate.schema import Breakdown, EvaluationResult, check_result, without_nan
+from bagpack.numbers import many
 from bagpack.report.pairs import show_pair
 from bagpack.report.questions import GUESSED, MARKS, RIGHT, WRONG, AnsweredQuestion, answered_questions
 from bagpack.report.reliability import abstention_sentence, curve_sentence

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.console import many
 from bagpack.contexts.distribute import Csr
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import StoreError, UsageError
 from bagpack.names import CONDITIONS, block_width, blocks_of, feature_names
+from bagpack.numbers import many
 from bagpack.parallel import Progress
 from bagpack.vectors.assemble import Part, assemble
 from bagpack.vectors.blocks import Block

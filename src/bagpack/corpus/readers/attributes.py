@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bagpack.console import many
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.store.attributes import Attributes
 from bagpack.errors import InputError
+from bagpack.numbers import many
 
 LONGEST = 256  # characters of a value; longer ones are texts
 FILE_COLUMNS = ("file", "filename", "path", "name", "id")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.console import many
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.base import DocumentStart, Slice, TokenBatch
@@ -16,6 +15,7 @@ from bagpack.corpus.readers.io import blocks, place_at, without_mark
 from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.errors import InputError
 from bagpack.jit import read_only
+from bagpack.numbers import many
 
 SHOWN_BYTES = 60  # of a bad line
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bagpack.console import many, plain_table, screen
+from bagpack.console import plain_table, screen
+from bagpack.numbers import many
 from bagpack.report.screens.matrix import rows_repeat
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bagpack.console import many, plain_table, print_message, screen, some_of
+from bagpack.console import plain_table, print_message, screen, some_of
+from bagpack.numbers import many
 from bagpack.report.screens.matrix import rows_repeat
 from bagpack.tasks.oddities import similar_labels_sentence
 

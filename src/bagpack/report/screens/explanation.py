@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bagpack.console import hang, hang_parts, many, screen
-from bagpack.numbers import show_probability
+from bagpack.console import hang, hang_parts, screen
+from bagpack.numbers import many, show_probability
 from bagpack.wording import describe_block, first_words, last_words, say_counts
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bagpack.console import many, print_about, print_message, some_of
+from bagpack.console import print_about, print_message, some_of
+from bagpack.numbers import many
 from bagpack.wording import say_times
 
 

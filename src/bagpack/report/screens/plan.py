@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bagpack.console import many, screen, show_size, show_time
+from bagpack.console import screen, show_size, show_time
+from bagpack.numbers import many
 
 
 def show_plan(facts: dict[str, Any], free: int | None) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bagpack.console import hang, many, screen
+from bagpack.console import hang, screen
+from bagpack.numbers import many
 from bagpack.wording import first_words
 
 if TYPE_CHECKING:

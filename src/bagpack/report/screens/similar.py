@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bagpack.console import many, screen
+from bagpack.console import screen
+from bagpack.numbers import many
 from bagpack.wording import say_times
 
 if TYPE_CHECKING:
