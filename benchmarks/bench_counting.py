@@ -182,20 +182,20 @@ def in_process(call: str, **environment: str) -> str:
 
 def many_pairs() -> None:
     """Count 100,000 pairs, save them, open them, and put the whole matrix together."""
-    from bagpack import Basis, BlockMatrix, Corpus
-    from bagpack.contexts.source import CorpusSource
+    from bagpack import Basis, Corpus, PairCounts
     from bagpack.contexts.windows import CountSettings
+    from bagpack.vectors.counting import count_pairs
 
     corpus = Corpus.open(store())
     pairs = [(str(a), str(b)) for a, b in questions(corpus)[2]]
-    matrix = BlockMatrix.count(CorpusSource(corpus), pairs, Basis.of(corpus, B, 1), CountSettings(), 1)
+    matrix = count_pairs(corpus, pairs, Basis.of(corpus, B), CountSettings())
     with tempfile.TemporaryDirectory(prefix="bagpack-bench-") as place:
         matrix.save(Path(place) / "m.bpm")
         counted = peak_bytes()
         begin = time.process_time()
-        matrix = BlockMatrix.open(Path(place) / "m.bpm")
+        matrix = PairCounts.open(Path(place) / "m.bpm")
         opened = time.process_time() - begin
-        entries = matrix.block().nnz
+        entries = matrix.tocsr().nnz
     print(counted, opened, peak_bytes(), entries)
 
 
@@ -226,21 +226,21 @@ def print_ratios(ours: dict[str, float], theirs: dict[str, float], wanted: str) 
 
 def main() -> None:
     """Print the measurements."""
-    from bagpack import Basis, BlockMatrix, Corpus
+    from bagpack import Basis, Corpus
     from bagpack.contexts import count as counting
-    from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
+    from bagpack.vectors.counting import count_pairs
 
     corpus = Corpus.open(store())
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     targets, pairs, many = questions(corpus)
     settings = CountSettings()
-    basis = Basis.of(corpus, B, 1)
+    basis = Basis.of(corpus, B)
     print(
         f"   {corpus.tokens:,} tokens in {len(corpus.shards)} shards, one core, CPU time, best of 3, cap 5000, b {B}"
     )
-    print(f"   basis                     {best(lambda: Basis.of(corpus, B, 1)):8.2f} s")
+    print(f"   basis                     {best(lambda: Basis.of(corpus, B)):8.2f} s")
 
     _, found = counting.count_words(corpus, targets, basis, settings)
     seconds = best(lambda: counting.count_words(corpus, targets, basis, settings))
@@ -249,7 +249,7 @@ def main() -> None:
         f"   word vectors              {len(targets) / seconds:8,.0f} /s   (4,000 wanted; "
         f"{mean:,.0f} observations each)"
     )
-    source = CorpusSource(corpus)
+    source = corpus
     batch = random.Random(1).sample(pairs, BATCH)
     batches = {f"{BATCH:,} pairs alone": batch, "pairs of a data set": pairs, "100,000 pairs": many}
     v12, whole = {}, {}  # seconds a pair
@@ -262,7 +262,7 @@ def main() -> None:
     for name, asked in batches.items():
         named = [(str(a), str(b)) for a, b in asked]
         times = 3 if asked is batch else 1
-        seconds = best(lambda named=named: BlockMatrix.count(source, named, basis, settings, 1), times)
+        seconds = best(lambda named=named: count_pairs(source, named, basis, settings), times)
         whole[name] = seconds / len(asked)
     named = [(str(a), str(b)) for a, b in batch]
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:

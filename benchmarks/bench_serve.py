@@ -69,17 +69,14 @@ def model(at: Path) -> Path | None:
     if given:
         return Path(given)
     from bagpack.corpus.store.corpus import Corpus
-    from bagpack.experiments.counting import CountOptions
-    from bagpack.experiments.evaluation import EvaluateOptions
-    from bagpack.experiments.training import train_file
+    from bagpack.evaluate import TrainOptions, train_file
 
     if not Corpus.open(at).count("house"):
         return None
     path = DATA / f"serve-{Corpus.open(at).content_hash[:8]}.model"
     if not path.exists():
         DATA.mkdir(exist_ok=True)
-        counting = CountOptions(n_jobs=2)
-        train_file(str(at), str(relations()), str(path), counting, EvaluateOptions(), evaluate=False)
+        train_file(str(at), str(relations()), str(path), TrainOptions(scores=False))
     return path
 
 

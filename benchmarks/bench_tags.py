@@ -10,32 +10,31 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-import tempfile
 import time
 from pathlib import Path
 
-from bagpack import BlockMatrix
+from bagpack import PairCounts
+from bagpack.vectors.counting import count_pairs
 from benchmarks.bench_counting import store
-from benchmarks.measure import BAGPACK, DATA, SHARED, best, run_watched
+from benchmarks.measure import DATA, SHARED, best
 
 ROUNDS = 3
 WHERE = "id contains novels"
 DOCUMENT = 1350  # tokens
 
 
-def count(name: str, pairs: list[tuple[str, str]], limit: int | None) -> BlockMatrix:
+def count(name: str, pairs: list[tuple[str, str]], limit: int | None) -> PairCounts:
     """The basis and the vectors of the pairs, as a command that has just begun counts them."""
     from bagpack import Basis
     from bagpack.contexts.distribute import open_store
-    from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
     from bagpack.corpus import subcorpus
 
     subcorpus._select.cache_clear()
     open_store.cache_clear()
     corpus = subcorpus.open_corpus(name)
-    basis = Basis.of(corpus, 1500, 1)
-    return BlockMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(limit=limit), 1)
+    basis = Basis.of(corpus, 1500)
+    return count_pairs(corpus, pairs, basis, CountSettings(limit=limit))
 
 
 def divided(path: Path) -> Path:
@@ -47,10 +46,10 @@ def divided(path: Path) -> Path:
     import numpy as np
 
     from bagpack import Corpus
-    from bagpack.corpus.build.describe import make_manifest, shard_entry
+    from bagpack.corpus.build.index import describe_store, segment_entry
     from bagpack.corpus.store import format
     from bagpack.corpus.store.attributes import AttributeColumns
-    from bagpack.corpus.store.manifest import FACTS, MANIFEST
+    from bagpack.corpus.store.manifest import FACTS, MANIFEST, SEGMENTS
     from bagpack.corpus.store.strings import Strings
     from bagpack.files import write_array, write_json
 
@@ -59,8 +58,8 @@ def divided(path: Path) -> Path:
     if (new / MANIFEST).exists():
         return new
     shutil.rmtree(new, ignore_errors=True)
-    for entry, shard in zip(whole.manifest["shards"], whole.shards, strict=True):
-        place = new / "shards" / entry["name"]
+    for entry, shard in zip(whole.manifest["segments"], whole.shards, strict=True):
+        place = new / SEGMENTS / entry["name"]
         shutil.copytree(shard.directory, place)
         sentences = np.flatnonzero(shard.tokens & format.SENTENCE_START)
         at = np.searchsorted(sentences, np.arange(0, shard.tokens.size, DOCUMENT))
@@ -75,11 +74,11 @@ def divided(path: Path) -> Path:
         for name, array in (arrays | columns.arrays()).items():
             facts["checksums"][name] = write_array(place / name, array, format.SHARD[name].dtype)
         write_json(place / FACTS, facts)
-        entries.append(shard_entry(new / "shards", entry["name"]))
+        entries.append(segment_entry(new, entry["name"]))
         total += starts.size
         before += shard.tokens.size
     own = {name: whole.manifest[name] for name in ("sources", "problems")}
-    write_json(new / MANIFEST, make_manifest(new, "lexicon-0", entries, whole.options, **own))
+    write_json(new / MANIFEST, describe_store(new, entries, whole.options, **own))
     return new
 
 
@@ -88,7 +87,7 @@ def subcorpora(path: Path, condition: str) -> None:
     import numpy as np
 
     from bagpack import Corpus
-    from bagpack.contexts.distribute import most_occurrences
+    from bagpack.contexts.occurrences import most_occurrences
     from bagpack.contexts.targets import resolve_targets
     from bagpack.tasks import read_pairs
 
@@ -105,7 +104,7 @@ def subcorpora(path: Path, condition: str) -> None:
             targets = list(dict.fromkeys(target for target in resolve_targets(corpus, words) if target))
             contexts.append(int(np.minimum(most_occurrences(corpus, targets), limit or whole.tokens).sum()))
             counted = count(corpus.name, pairs, limit)  # compiles and maps, too
-            entries.append(counted.words.rows.nnz + counted.distinct_pairs.rows.nnz)
+            entries.append(counted.words.nnz + counted.together.nnz)
         times = [
             [best(lambda name=corpus.name, limit=limit: count(name, pairs, limit), 1, time.process_time)
              for corpus in (whole, part)]
@@ -120,17 +119,6 @@ def subcorpora(path: Path, condition: str) -> None:
         )
 
 
-def tagging() -> None:
-    """Indexing a text with and without tags: time and size."""
-    text = Path(os.environ.get("BAGPACK_BENCH_TEXT") or SHARED / "corpus" / "sotu.txt.xz")
-    with tempfile.TemporaryDirectory() as place:
-        for options in ([], ["--tag"]):
-            out = Path(place) / f"store{len(options)}"
-            run = run_watched([*BAGPACK, "index", text, "--out", out, "--quiet", "--jobs", "1", *options])
-            size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-            print(f"   index {text.name} {' '.join(options)}: {run.cpu:.1f} s, {size:,} bytes")
-
-
 def main() -> None:
     """Both; subcorpora of few large documents, and of many small ones, next to each other and scattered."""
     path = Path(os.environ.get("BAGPACK_BENCH_STORE") or store())
@@ -138,7 +126,6 @@ def main() -> None:
     if "BAGPACK_BENCH_WHERE" not in os.environ:
         subcorpora(divided(path), "tenth == 3")
         subcorpora(divided(path), "decile == 3")
-    tagging()
 
 
 if __name__ == "__main__":

@@ -27,11 +27,12 @@ from unittest import mock
 
 import numpy as np
 
-from bagpack.basis.choose import TABLE_UNITS
+from bagpack.basis import TABLE_WORDS as TABLE_UNITS
 from bagpack.contexts.cooccurrences import CHUNK_PAIRS, COUNTS_PER_TASK, HELD_PER_TASK
 from bagpack.contexts.count import CHUNK_WORDS, OCCURRENCES_PER_TASK
 from bagpack.contexts.distribute import TASKS_PER_WORKER
 from bagpack.corpus.build.plan import part_size
+from bagpack.vectors.counting import count_pairs
 from benchmarks.measure import drop_from_cache, machine, table, tree_bytes
 from benchmarks.zipf import write_zipf_vertical, zipf_pairs
 
@@ -80,10 +81,12 @@ class Counted:
     @classmethod
     def of(cls, matrix: Any) -> Counted:
         """From a matrix."""
-        words, distinct_pairs = matrix.words, matrix.distinct_pairs
+        known = matrix.pair_of >= 0
+        rarer = np.zeros(matrix.together.shape[0], np.int64)
+        rarer[matrix.pair_of[known]] = np.minimum(matrix.n_w1, matrix.n_w2)[known]
         return cls(
-            words.found, words.found[distinct_pairs.members].min(axis=1), distinct_pairs.found.sum(axis=1),
-            np.diff(words.rows.indptr), np.diff(distinct_pairs.rows.indptr), matrix.settings.limit,
+            matrix.occurrences, rarer, matrix.found.sum(axis=1), np.diff(matrix.words.indptr),
+            np.diff(matrix.together.indptr), matrix.settings.limit,
         )  # fmt: skip
 
     def work(self, times: float = 1.0, pairs: float | None = None) -> dict[str, float]:
@@ -175,8 +178,8 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.parallel.run": weigh.run,
             "bagpack.corpus.build.parts.run": weigh.run,
             "bagpack.parallel.on_one_machine": lambda: False,
-            "bagpack.basis.choose.worker_count": lambda n_jobs: cost.workers,
-            "bagpack.contexts.distribute.worker_count": lambda n_jobs: cost.workers,
+            "bagpack.basis.worker_count": lambda: cost.workers,
+            "bagpack.contexts.distribute.worker_count": lambda: cost.workers,
             "bagpack.corpus.store.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard again
             "bagpack.contexts.count.OPEN_SHARDS": 0,
         }.items():
@@ -195,9 +198,8 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
 
 def measure_size(tokens: int, place: Path) -> list[Cost]:
     """All stages over a corpus of `tokens` tokens."""
-    from bagpack import BlockMatrix, Corpus
+    from bagpack import Corpus
     from bagpack.basis import Basis
-    from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
     from bagpack.corpus.build.index import index_corpus
 
@@ -213,13 +215,13 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
     def pick(cost: Cost) -> None:
         corpus = Corpus.open(store)
         cost.shards = len(corpus.shards)
-        Basis.of(corpus, B, 1).save(basis)
+        Basis.of(corpus, B).save(basis)
 
     def count(cost: Cost) -> None:
         corpus = Corpus.open(store)
         cost.shards = len(corpus.shards)
         settings = CountSettings(limit=cost.limit)
-        found = BlockMatrix.count(CorpusSource(corpus), pairs, Basis.open(basis), settings, 1)
+        found = count_pairs(corpus, pairs, Basis.open(basis), settings)
         found.save(matrix, overwrite=True)
         cost.written = tree_bytes(matrix)
         cost.counted = Counted.of(found)
@@ -381,16 +383,14 @@ def tell_prediction(
 
 def warm_up(place: Path) -> None:
     """Compile and import here what the stages inherit: that is no part of the costs."""
-    from bagpack import BlockMatrix
     from bagpack.basis import Basis
-    from bagpack.contexts.source import CorpusSource
     from bagpack.contexts.windows import CountSettings
     from bagpack.corpus.build.index import index_corpus
 
     write_zipf_vertical(place / "warm.vert", 200_000)
     corpus = index_corpus([str(place / "warm.vert")], place / "warm.bp", jobs=1).corpus
-    basis = Basis.of(corpus, 100, 1)
-    BlockMatrix.count(CorpusSource(corpus), zipf_pairs(50, tokens=100_000), basis, CountSettings(), 1)
+    basis = Basis.of(corpus, 100)
+    count_pairs(corpus, zipf_pairs(50, tokens=100_000), basis, CountSettings())
 
 
 def main() -> None:

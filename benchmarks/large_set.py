@@ -58,15 +58,16 @@ def write_set(place: Path, pairs: int, n_labels: int, seed: int = 0) -> None:
 
 
 def read_set(place: Path):
-    """The pairs as a `BlockMatrix`, and their labels."""
+    """The pairs as `PairCounts`, and their labels."""
+    from tests.synthetic import counts_of
+
     from bagpack.learn import encode_targets
-    from bagpack.vectors.matrix import BlockMatrix
 
     rest = np.load(place / "rest.npz")
     words, pairs = (sparse.load_npz(place / f"{name}.npz").astype(np.int32) for name in ("words", "pairs"))
     segments = np.asarray(words.sum(axis=0)).reshape(2, TERMS)
     seen = np.asarray(pairs.sum(axis=1)).ravel() // 4
-    matrix = BlockMatrix.from_counts(
+    matrix = counts_of(
         words, rest["w1"], rest["w2"], pairs, found=np.stack([seen - seen // 3, seen // 3], axis=1),
         occurrences=np.asarray(words.sum(axis=1)).ravel() // 6, frequencies=(1 + segments.sum(axis=0)).tolist(),
     )  # fmt: skip
@@ -83,7 +84,7 @@ def objective(targets, decisions, weights):
 def run_modern(place: Path):
     """Preset modern: training, then scoring the same pairs three times, both from counts."""
     from bagpack.learn import fit_counts
-    from bagpack.learn.fitting import SvmSettings
+    from bagpack.learn.svm import SvmSettings
 
     matrix, targets = read_set(place)
     few = fit_counts(matrix[:300], targets[:300], svm=SvmSettings(solver="blocks"))
@@ -99,7 +100,7 @@ def run_modern(place: Path):
     return {
         "cpu": cpu,
         "converged": model.settings["converged"],
-        "objective": objective(targets, decisions, model.weights),
+        "objective": objective(targets, decisions, model.weights.values()),
         "scored": len(decisions) / sorted(seconds)[1],
     }
 
@@ -108,14 +109,10 @@ def run_liblinear(place: Path, labels: int):
     """LinearSVC on the same features, side by side in one sparse matrix."""
     from sklearn.svm import LinearSVC
 
-    from bagpack.learn.fitting import weight_blocks
-    from bagpack.learn.presets import get_preset
+    from bagpack.learn.features import modern_features
 
     matrix, targets = read_set(place)
-    preset = get_preset("modern")
-    blocks = weight_blocks(matrix, preset.blocks_of("v1v2v12"), preset)
-    whole = sparse.csr_matrix(sparse.hstack([w.block.expanded() for w in blocks.values()], format="csr"))
-    del blocks
+    whole = sparse.csr_matrix(modern_features(matrix).matrix())
     cpu, found = 0.0, []
     for k in range(labels):
         begin = time.process_time()

@@ -50,11 +50,10 @@ class TooLongError(Exception):
     """A command took longer than it was given."""
 
 
-def run_watched(command: Sequence[str | Path], server: Path | None = None, most: float = float("inf")) -> Run:
-    """Run a command and watch the memory of its whole family of processes, and of a PostgreSQL server it starts.
+def run_watched(command: Sequence[str | Path], most: float = float("inf")) -> Run:
+    """Run a command and watch the memory of its whole family of processes.
 
-    A server detaches itself; `server` is its data directory, which shows its process. After `most` seconds the
-    processes are ended, and a TooLongError is raised.
+    After `most` seconds the processes are ended, and a TooLongError is raised.
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         begun = time.perf_counter()
@@ -68,10 +67,7 @@ def run_watched(command: Sequence[str | Path], server: Path | None = None, most:
             while not ended.wait(LOOK_EVERY):
                 if time.perf_counter() - begun > most:
                     end_family(process.pid)
-                memory = family_memory(process.pid)
-                if server is not None:
-                    memory += _server_memory(server)
-                highest = max(highest, memory)
+                highest = max(highest, family_memory(process.pid))
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()
@@ -116,13 +112,6 @@ def family_memory(process: int) -> int:
     except psutil.NoSuchProcess:
         return 0
     return sum(_own_memory(each.pid) for each in family)
-
-
-def _server_memory(directory: Path) -> int:
-    try:
-        return family_memory(int((directory / "postmaster.pid").read_text().split()[0]))
-    except (OSError, ValueError, IndexError):
-        return 0
 
 
 def _own_memory(process: int) -> int:

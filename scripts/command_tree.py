@@ -48,8 +48,7 @@ def program_options() -> list[Parameter]:
             "--install-completion", "Install completion for the shell that this is called from.", "", False
         ),
         Parameter("--show-completion", "Print that completion instead.", "", False),
-        Parameter("-h, --help", "Show the common options of a command and exit.", "", False),
-        Parameter("--help-all", "Show all options of a command and exit.", "", False),
+        Parameter("-h, --help", "Show the options of a command and exit.", "", False),
     ]
 
 

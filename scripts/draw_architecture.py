@@ -10,10 +10,10 @@ WIDTH, HEIGHT = 880, 535
 STAGES = [  # artefact, command that makes it, package
     ("files", "", "text, vertical,\nCoNLL-U, dumps"),
     ("Corpus", "index", "corpus/"),
-    ("Basis", "basis", "basis/"),
-    ("BlockMatrix", "vectors", "vectors/"),
+    ("Basis", "basis", "basis.py"),
+    ("PairCounts", "vectors", "vectors/"),
     ("Model", "train", "learn/"),
-    ("answers", "predict", "experiments/"),
+    ("answers", "predict", "evaluate/"),
 ]
 BELOW = [  # x, package, what it contains
     (20, "engines/", "search engines: queries,\nsnippets, answer cache"),

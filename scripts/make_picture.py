@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from bagpack.explain import explain_pair
 from bagpack.learn import load_model
-from bagpack.report.explanation import render_explanation_page
+from bagpack.report.html import render_explanation_page
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "assets" / "explanation.png"

@@ -1,6 +1,6 @@
 """Rewrite the outputs shown in the documentation with what the commands print now.
 
-    python scripts/refresh_examples.py docs/vectors.md ...       # all pages, if none is named
+    python scripts/refresh_examples.py docs/finding.md ...       # all pages, if none is named
 
 Outputs that are shown with an ellipsis (`...`) and still match are left as they are. Look at the difference before
 committing it: a changed number is either meant or a bug.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.accuracy [dev | folds | test | ablation | cost | tags]`.
+"""`python -m benchmarks.accuracy [dev | folds | test | ablation | cost]`.
 
 dev and folds only print; the others write a part of docs/accuracy.md.
 
@@ -7,7 +7,6 @@ folds     variants of modern on the label sets in up to twenty other fold assign
 test      both presets and word2vec on the test parts, with intervals
 ablation  every variant of preset modern on the dev parts
 cost      time and memory of both presets on the same set
-tags      basis terms with and without parts of speech on the dev parts, in a corpus that is tagged for it
 """
 
 from __future__ import annotations
@@ -20,16 +19,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bagpack import Corpus
+from bagpack import Corpus, parallel
 from bagpack.basis import Basis
-from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.vectors.matrix import BlockMatrix
-from benchmarks.accuracy import folds, page, tags, word2vec
+from bagpack.sources import as_source
+from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import PairCounts
+from benchmarks.accuracy import folds, page, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
 from benchmarks.accuracy.paired import Outcome, bootstrap_difference, bootstrap_score
 from benchmarks.accuracy.sets import OpenSet, open_sets
-from benchmarks.accuracy.variants import BASE, VARIANTS
+from benchmarks.accuracy.variants import BASE, VARIANTS, WordsOnly
 from benchmarks.bench_counting import store
 from benchmarks.measure import BAGPACK, DATA, HERE, SHARED, run_watched
 
@@ -38,16 +38,17 @@ RELATIONS = HERE / "src" / "bagpack" / "data" / "relations.tsv"
 COSTS = (1.0, 10.0)  # word2vec gets the better of the two on each set
 
 
-def count(part: str, sets: list[OpenSet], b: int = 1500, windows: str = "4/2-5-2") -> BlockMatrix:
+def count(part: str, sets: list[OpenSet], b: int = 1500, windows: str = "4/2-5-2") -> PairCounts:
     """All pairs of the sets, counted once."""
     settings = CountSettings(Windows.parse(windows))
     wide = "" if settings == CountSettings() else "-" + windows.replace("/", "-")
     path = DATA / f"accuracy-{part}-{len(sets)}-{b}{wide}.bpm"
     if path.exists():
-        return BlockMatrix.open(path)
-    source = CorpusSource(Corpus.open(store()))
+        return PairCounts.open(path)
+    corpus = Corpus.open(store())
     pairs = list(dict.fromkeys(pair for asked in sets for pair in asked.pairs))
-    matrix = BlockMatrix.count(source, pairs, Basis.of(source.corpus, b), settings, -1)
+    with parallel.settings(n_jobs=-1):
+        matrix = count_pairs(as_source(corpus), pairs, Basis.of(corpus, b), settings)
     matrix.save(path)
     return matrix
 
@@ -82,7 +83,7 @@ def compare(part: str) -> list[dict]:
         line |= {"modern": bootstrap_score(modern).to_dict(), "paper": bootstrap_score(paper).to_dict()}
         line["gain"] = bootstrap_difference(modern, paper).to_dict()
         if asked.jobs:
-            line["words"] = bootstrap_score(answer(PresetMethod("words", matrix), asked)).to_dict()
+            line["words"] = bootstrap_score(answer(PresetMethod(WordsOnly(), matrix), asked)).to_dict()
         if dense is not None:
             best = max((answer(_costing(dense, C), asked) for C in COSTS), key=Outcome.score)
             line["word2vec"] = bootstrap_score(best).to_dict()
@@ -98,33 +99,16 @@ def _costing(dense: WordVectors, C: float) -> Method:
 
 
 def _details(asked: OpenSet, outcomes: dict[str, Outcome]) -> dict:
-    """What a set is also reported by: parts by name, ρ over the predictions of all folds, best and worst of four."""
-    if asked.questions:
-        files = np.array(asked.files)
-        return {
-            "parts": {
-                name: {
-                    file.upper(): float(outcome.parts[0].predicted[files == file].mean())
-                    for file in dict.fromkeys(asked.files)
-                }
-                for name, outcome in outcomes.items()
-            }
-        }
+    """What a set is also reported by: ρ over the predictions of all folds, best and worst of four."""
     if asked.rankings:
         return {"best_worst": {name: best_worst(outcome) for name, outcome in outcomes.items()}}
-    found: dict = {}
-    if len(asked.jobs) > 1:
-        names = [job.name for job in asked.jobs]
-        found["parts"] = {
-            method: {name: part.score() for name, part in zip(names, outcome.parts, strict=True)}
-            for method, outcome in outcomes.items()
-        }
-    if asked.jobs[0].metric == "rho":
-        found["pooled"] = {
+    if asked.jobs and asked.jobs[0].metric == "rho":
+        pooled = {
             method: float(np.mean([replace(part, folds=None).score() for part in outcome.parts]))
             for method, outcome in outcomes.items()
         }
-    return found
+        return {"pooled": pooled}
+    return {}
 
 
 def ablation() -> dict[str, list[dict]]:
@@ -178,13 +162,11 @@ def main() -> None:
     wanted = sys.argv[1:] or ["test", "ablation", "cost"]
     DATA.mkdir(exist_ok=True)
     for part in wanted:
-        if part not in ("dev", "folds", "test", "ablation", "cost", "tags"):
-            sys.exit(f"there is no part {part}; give dev, folds, test, ablation, cost or tags")
+        if part not in ("dev", "folds", "test", "ablation", "cost"):
+            sys.exit(f"there is no part {part}; give dev, folds, test, ablation or cost")
         if not (SHARED / "sets").is_dir():
             sys.exit(f"{SHARED / 'sets'} does not exist; the data sets are expected there")
-        others = {
-            "ablation": ablation, "cost": cost, "tags": lambda: tags.compare(ANALOGY_BASIS), "folds": in_other_folds,
-        }  # fmt: skip
+        others = {"ablation": ablation, "cost": cost, "folds": in_other_folds}
         found = others.get(part, lambda part=part: compare(part))()
         Path(DATA / f"accuracy-{part}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
         if part not in ("dev", "folds"):

@@ -9,10 +9,10 @@ import numpy as np
 
 from bagpack.evaluate import cross_validate, question_rows, solve_analogies
 from bagpack.learn import encode_targets, fit_counts
-from bagpack.learn.fitting import SvmSettings, solve_gram
-from bagpack.learn.presets import Preset, get_preset
+from bagpack.learn.features import Preset, get_preset
+from bagpack.learn.svm import SvmSettings, solve
 from bagpack.learn.targets import decode
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.vectors.counts import PairCounts
 from benchmarks.accuracy.paired import Outcome, Part, ratings_part
 from benchmarks.accuracy.sets import Job, OpenSet, Pair
 
@@ -61,25 +61,23 @@ def answer(method: Method, asked: OpenSet) -> Outcome:
 class PresetMethod:
     """A preset over a matrix that holds all pairs; analogies may have a matrix of their own."""
 
-    def __init__(
-        self, preset: str | Preset, matrix: BlockMatrix, analogies: BlockMatrix | None = None
-    ) -> None:
+    def __init__(self, preset: str | Preset, matrix: PairCounts, analogies: PairCounts | None = None) -> None:
         self.preset = get_preset(preset)
         self.name = self.preset.name
         self.matrix = matrix
         self.for_analogies = matrix if analogies is None else analogies
-        self.condition = "words" if self.name == "words" else "v1v2v12"
+        self.condition = "v1v2v12"
         self._ranker: tuple[int, Any] | None = None
 
     def job(self, job: Job) -> np.ndarray:
         """Predictions in the job's folds."""
         found = cross_validate(
             self._counts(job.pairs), job.answers, job.splits, (self.condition,), self.preset,
-            kind="rating" if job.metric == "rho" else "labels", C=self.preset.C, baselines=False, n_jobs=2,
+            kind="rating" if job.metric == "rho" else "labels", C=self.preset.C, baselines=False,
         )  # fmt: skip
         return np.where(found.tested, found[self.condition].predicted, np.nan)
 
-    def _counts(self, pairs: Sequence[Pair]) -> BlockMatrix:
+    def _counts(self, pairs: Sequence[Pair]) -> PairCounts:
         return self.matrix.rows_of(pairs)
 
     def rank(self, examples: Sequence[tuple[Pair, str]], relation: str, pairs: Sequence[Pair]) -> np.ndarray:
@@ -128,7 +126,7 @@ class WordVectors:
         gram = self._gram(job.pairs, job.pairs)
         predicted = np.full(len(job.pairs), np.nan)
         for split in job.splits:
-            dual = solve_gram(gram[np.ix_(split.train, split.train)], targets[split.train], self.svm)
+            dual = solve(gram[np.ix_(split.train, split.train)], targets[split.train], self.svm)
             values = gram[np.ix_(split.test, split.train)] @ dual.coef + dual.intercept
             predicted[split.test] = values[:, 0] if ratings else decode(targets.kind, values)
         return predicted
@@ -137,7 +135,7 @@ class WordVectors:
         """Decision values of the relation's svm."""
         known = [pair for pair, _ in examples]
         targets = encode_targets([name == relation for _, name in examples])
-        dual = solve_gram(self._gram(known, known), targets, SvmSettings(RANKING_COST))
+        dual = solve(self._gram(known, known), targets, SvmSettings(RANKING_COST))
         return (self._gram(pairs, known) @ dual.coef + dual.intercept)[:, 0]
 
     def questions(self, questions: Sequence[Any]) -> np.ndarray:

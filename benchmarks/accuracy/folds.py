@@ -9,10 +9,11 @@ from scipy import stats
 
 from bagpack.evaluate import Split, make_splits
 from bagpack.learn import encode_targets
-from bagpack.learn.presets import get_preset, modern
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.learn.features import get_preset
+from bagpack.vectors.counts import PairCounts
 from benchmarks.accuracy.answers import PresetMethod, answer
 from benchmarks.accuracy.sets import Job, OpenSet
+from benchmarks.accuracy.variants import ModernVariant
 
 # How each set is divided; CogALex has a fixed validation part, whose size other rows then have.
 DIVISIONS = {
@@ -22,7 +23,7 @@ DIVISIONS = {
     "DiffVec, lexical split": ("lexical", 5, 5),
     "CogALex VI": ("fixed", 1, 5),
 }
-COMPARED = {"no cosine": modern(cosine=0), "with difference": modern(difference=True)}
+COMPARED = {"no cosine": ModernVariant(cosine=0), "with difference": ModernVariant(difference=True)}
 
 
 def other_folds(job: Job, kind: str, folds: int, seed: int) -> Job:
@@ -37,7 +38,7 @@ def other_folds(job: Job, kind: str, folds: int, seed: int) -> Job:
     )
 
 
-def compare(sets: list[OpenSet], matrix: BlockMatrix, most: int) -> list[dict]:
+def compare(sets: list[OpenSet], matrix: PairCounts, most: int) -> list[dict]:
     """Per set and variant, the mean difference from `modern` over at most this many fold assignments, in points."""
     lines = []
     for asked in sets:

@@ -48,7 +48,7 @@ def one_line(line: dict[str, Any]) -> str:
 
 def write(part: str, found: Any) -> None:
     """Write one part."""
-    {"test": _scores, "ablation": _ablation, "cost": _cost, "tags": _tags}[part](found)
+    {"test": _scores, "ablation": _ablation, "cost": _cost}[part](found)
 
 
 def _best_bold(scores: list[dict[str, Any] | None]) -> list[str]:
@@ -92,12 +92,6 @@ def _details(line: dict[str, Any]) -> str:
     if "best_worst" in line:
         shown = ", ".join(f"{name} {100 * value:.1f} %" for name, value in line["best_worst"].items())
         found.append(f"- {line['set']}, best and worst of four pairs found as people chose them: {shown}.")
-    if "parts" in line:
-        shown = "; ".join(
-            f"{name} " + ", ".join(f"{part} {100 * value:.1f}" for part, value in parts.items())
-            for name, parts in line["parts"].items()
-        )
-        found.append(f"- {line['set']} by part: {shown}.")
     if "pooled" in line:
         shown = ", ".join(f"{name} {100 * value:.1f}" for name, value in line["pooled"].items())
         found.append(f"- {line['set']}, ρ over the predictions of all folds: {shown}.")
@@ -133,23 +127,6 @@ def _ablation(found: dict[str, list[dict[str, Any]]]) -> None:
     heads = ["changed", *(SHORT.get(name, name) for name in sets), "mean"]
     PLOT.write_text(_plot(means), encoding="utf-8")
     write_generated("make accuracy (ablation)", table(heads, rows), PAGE)
-
-
-def _tags(lines: list[dict[str, Any]]) -> None:
-    """Terms with parts of speech: the score with words alone, and differences in points."""
-    kinds = [name for name in lines[0] if name not in ("set", "score")]
-    rows = [
-        [
-            line["set"],
-            line["score"],
-            f"{100 * line[kinds[0]]:.1f}",
-            *(_gain(line[kind]) for kind in kinds[1:]),
-        ]
-        for line in lines
-    ]
-    means = [100 * sum(line[kind]["mean"] for line in lines) / len(lines) for kind in kinds[1:]]
-    rows.append(["mean", "", "", *(f"{mean:+.2f}".replace("-", "−") for mean in means)])
-    write_generated("python -m benchmarks.accuracy tags", table(["set", "score", *kinds], rows), PAGE)
 
 
 def _plot(means: dict[str, float]) -> str:

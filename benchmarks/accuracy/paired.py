@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bagpack.errors import InputError
-from bagpack.evaluate.comparison import Score
-from bagpack.evaluate.metrics import f1_macro, f1_scores, rank_correlation
+from bagpack.evaluate.metrics import f1_scores, rank_correlation
+from bagpack.evaluate.result import Score
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Floats, Ints
@@ -50,7 +50,8 @@ class Part:
         columns = truth[:, None] == classes, predicted[:, None] == classes
         if self.metric == "f1":
             return float(f1_scores(*columns)[0][1]) if len(classes) > 1 else 0.0
-        return f1_macro(*columns)
+        f1, present = f1_scores(*columns)
+        return float(f1[present].mean())
 
 
 def ratings_part(truth: Floats, predicted: Floats, folds: Ints | None = None) -> Part:

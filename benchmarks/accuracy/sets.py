@@ -62,7 +62,6 @@ class OpenSet:
     rankings: list[Ranking] = field(default_factory=list)
     examples: list[tuple[Pair, str]] = field(default_factory=list)
     questions: list[tuple[Pair, list[Pair], int]] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)  # the file of each question, where there are several
 
     @property
     def pairs(self) -> list[Pair]:
@@ -155,15 +154,14 @@ def conceptnet(part: str) -> list[Job]:
 
 def analogies(part: str, title: str, *names: str) -> OpenSet:
     """Questions of one or more files, taken together."""
-    questions, files = [], []
+    questions = []
     for name in names:
         file = SETS / name / ("val.jsonl" if part == "dev" else "test.jsonl")
         for line in file.read_text(encoding="utf-8").splitlines():
             asked = json.loads(line)
             choices = [(a, b) for a, b in asked.get("choices", asked.get("choice"))]
             questions.append((tuple(asked["stem"]), choices, asked["answer"]))
-            files.append(name)
-    return OpenSet(title, "% right", questions=questions, files=files)
+    return OpenSet(title, "% right", questions=questions)
 
 
 def diffvec() -> list[Job]:

@@ -4,8 +4,90 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bagpack.learn.association import LogCounts, Ppmi
-from bagpack.learn.presets import Preset, get_preset, modern
+import numpy as np
+from scipy import sparse
+
+from bagpack.learn.design import Features, row_products, with_values
+from bagpack.learn.features import (
+    COSINE_FACTOR,
+    STATISTICS_FACTOR,
+    Modern,
+    Preset,
+    expected_counts,
+    get_preset,
+    statistics_of,
+    used_words,
+    weigh,
+    word_features,
+)
+from bagpack.names import CONDITIONS
+
+
+def unit(rows):
+    """Rows of unit length; all-zero rows are unchanged."""
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    return sparse.csr_array(rows.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
+
+
+def weighted(counts, basis, how):
+    """Counts by one of the ways of weighting; not of unit length."""
+    logs = np.log1p(counts.data.astype(np.float64))
+    ppmi = np.maximum(logs - np.log1p(expected_counts(counts, basis)), 0.0)
+    if how == "log+ppmi":
+        return weigh(counts, basis)
+    return with_values(counts, {"log": logs, "ppmi": ppmi, "plain": counts.data.astype(np.float64)}[how])
+
+
+@dataclass(frozen=True)
+class ModernVariant(Modern):
+    """Preset `modern` with other parts; see `bagpack.learn.features.modern_features` for what they are."""
+
+    words: str = "log+ppmi"
+    pairs: str = "log+ppmi"
+    unit: bool = True
+    trust: float = 1.0
+    product: bool = True
+    difference: bool = False
+    cosine: float = COSINE_FACTOR
+    statistics: bool = True
+
+    def features(self, learned, rows, condition):
+        """All features written out, a row for each pair."""
+        parts = {}
+        if "v1" in CONDITIONS[condition]:
+            counts, w1, w2 = used_words(rows)
+            words = weighted(counts, rows.basis, self.words)
+            similar = unit(words)
+            words = similar if self.unit else words
+            one, two = words[w1], words[w2]
+            parts |= {"v1": one, "v2": two}
+            joined = {"product": one.multiply(two)} if self.product else {}
+            joined |= {"difference": one - two} if self.difference else {}
+            parts |= {name: unit(part) if self.unit else part for name, part in joined.items()}
+            if self.cosine:
+                parts["cosine"] = self.cosine * row_products(similar, w1, w2)[0][:, None]
+        if "v12" in CONDITIONS[condition]:
+            pairs = weighted(rows.tocsr("v12"), rows.basis, self.pairs)
+            seen = rows.seen.astype(np.float64)
+            trust = np.where(seen > 0, seen / (seen + self.trust), 0.0) if self.trust else np.ones(len(rows))
+            parts["v12"] = (unit(pairs) if self.unit else pairs).multiply(self.v12 * trust[:, None])
+            if self.statistics:
+                parts["pair"] = STATISTICS_FACTOR * statistics_of(rows.totals, rows.basis, rows.settings)
+        own = sparse.csr_array(
+            sparse.hstack([sparse.csr_array(part) for part in parts.values()], format="csr")
+        )
+        return Features({name: part.shape[1] for name, part in parts.items()}, rows.w1, rows.w2, of_pair=own)
+
+
+@dataclass(frozen=True)
+class WordsOnly(Preset):
+    """The baseline that never saw a corpus, as a preset."""
+
+    name = "words"
+
+    def features(self, learned, rows, condition):
+        """Which words are in the pair, whatever the condition."""
+        return word_features(rows)
 
 
 @dataclass(frozen=True)
@@ -21,21 +103,21 @@ class Variant:
 BASE = Variant("modern", get_preset("modern"))
 VARIANTS = (
     Variant("paper", get_preset("paper")),
-    Variant("words: log counts", modern(words=LogCounts)),
-    Variant("words: PPMI", modern(words=Ppmi)),
-    Variant("words: plain counts", modern(words=None)),
-    Variant("pairs: log counts", modern(pairs=LogCounts)),
-    Variant("pairs: PPMI", modern(pairs=Ppmi)),
-    Variant("no unit length", modern(unit=False)),
-    Variant("no trust in n", modern(trust=0)),
-    Variant("trust with k = 10", modern(trust=10)),
-    Variant("v12 weighs half", modern(v12=0.7)),
-    Variant("v12 weighs double", modern(v12=1.4)),
-    Variant("no product", modern(product=False)),
-    Variant("no cosine", modern(cosine=0)),
-    Variant("no statistics", modern(statistics=False)),
-    Variant("with difference", modern(difference=True)),
-    Variant("C = 10", modern(C=10)),
+    Variant("words: log counts", ModernVariant(words="log")),
+    Variant("words: PPMI", ModernVariant(words="ppmi")),
+    Variant("words: plain counts", ModernVariant(words="plain")),
+    Variant("pairs: log counts", ModernVariant(pairs="log")),
+    Variant("pairs: PPMI", ModernVariant(pairs="ppmi")),
+    Variant("no unit length", ModernVariant(unit=False)),
+    Variant("no trust in n", ModernVariant(trust=0)),
+    Variant("trust with k = 10", ModernVariant(trust=10)),
+    Variant("v12 weighs half", ModernVariant(v12=0.7)),
+    Variant("v12 weighs double", ModernVariant(v12=1.4)),
+    Variant("no product", ModernVariant(product=False)),
+    Variant("no cosine", ModernVariant(cosine=0)),
+    Variant("no statistics", ModernVariant(statistics=False)),
+    Variant("with difference", ModernVariant(difference=True)),
+    Variant("C = 10", ModernVariant(C=10)),
     Variant("10 words around a word", get_preset("modern"), windows="10/2-5-2"),
     Variant("b = 500", get_preset("modern"), b=500),
     Variant("b = 6000", get_preset("modern"), b=6000),

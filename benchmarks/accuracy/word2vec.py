@@ -36,7 +36,7 @@ def lookup(corpus: Corpus, path: Path) -> Callable[[str], np.ndarray]:
 
     def vector(word: str) -> np.ndarray:
         if word not in known:
-            parts = [key for key in corpus.resolve(word.split()) if key is not None and key in vectors]
+            parts = [key for key in corpus.keys_of(word.split()) if key is not None and key in vectors]
             none = np.zeros(vectors.vector_size, dtype=np.float32)
             known[word] = np.mean([vectors[key] for key in parts], axis=0) if parts else none
         return known[word]

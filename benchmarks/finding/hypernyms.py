@@ -17,15 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from bagpack import BlockMatrix
 from bagpack.contexts.candidates import find_candidates
-from bagpack.contexts.distribute import most_occurrences
+from bagpack.contexts.occurrences import most_occurrences
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
+from bagpack.find.candidates import CandidateOptions, Places
 from bagpack.find.examples import Examples
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import corpus_of
 from bagpack.sources import as_source
+from bagpack.vectors.counting import count_pairs
 from benchmarks.finding.material import SETS, store
 from benchmarks.measure import DATA
 
@@ -57,7 +58,7 @@ def main(part: str = "test") -> None:
     often = dict(zip(vocabulary, most_occurrences(corpus, vocabulary).tolist(), strict=True))
     words = [t for t in vocabulary if t in prior or (len(t.keys) == 1 and often[t] >= MIN_COUNT)]
     known = [query.target for query in asked if query.target is not None]
-    found = find_candidates(corpus, words, w1=known, min_together=MIN_TOGETHER, n_jobs=2)
+    found = find_candidates(corpus, words, w1=known, min_together=MIN_TOGETHER)
     strength = found.together / (found.n_words[found.first] * found.n_words[found.second] / corpus.tokens)
     met: dict[Target, list[Target]] = {}
     for k in np.argsort(-np.log(strength) * np.log1p(found.together), kind="stable").tolist():
@@ -106,7 +107,7 @@ def _by_find(
     source: ContextSource, train: Sequence[Query], asked: Sequence[Query], prior: Counter[Target],
     met: dict[Target, list[Target]], frequent: list[Target],
 ) -> dict[str, Ranking]:  # fmt: skip
-    """What `bagpack find EXAMPLES --w1 QUERY` ranks by, with and without the examples of similar words."""
+    """What `bagpack find EXAMPLES --w1 QUERY` ranks by, with several weights of the slots (find takes 1)."""
     positives = dict.fromkeys(
         (str(query.target), str(target))
         for query in train
@@ -114,34 +115,32 @@ def _by_find(
         for target in sorted(query.gold)
         if target != query.target
     )
-    trained = train_on_examples(source, Examples("hypernym", tuple(positives)), n_jobs=2)
-    model, similar = trained.model, trained.similar(0)
-    assert model.basis is not None and model.counting is not None and similar is not None
+    trained = train_on_examples(source, Examples("hypernym", tuple(positives)))
+    model = trained.model
     lists = {
         query.target: [t for t in dict.fromkeys([*prior, *met.get(query.target, [])]) if t != query.target]
         for query in asked
         if query.target is not None
     }
     pairs = [(str(one), str(two)) for one, own in lists.items() for two in own]
-    matrix = BlockMatrix.count(source, pairs, model.basis, model.counting, 2)
-    scores = model.label_scores(matrix)[:, model.classes.index("hypernym")]
+    counts = count_pairs(source, pairs, model.basis, model.counting)
+    scores = model.label_scores(counts)[:, model.classes.index("hypernym")]
+    places = Places.of(source, trained, CandidateOptions(w1="query", pos2="any"))
+    slots, _ = places.slots([target for target in counts.targets if target is not None])
+    first, second = counts.rows.T
+    slot, pair = slots.slot(first, second), slots.pair(first, second)
     starts = np.cumsum([0, *map(len, lists.values())]).tolist()
 
-    def ranked(values: np.ndarray) -> Ranking:
-        best = {
-            one: [
-                own[k] for k in np.argsort(-values[start : start + len(own)], kind="stable")[:LISTED].tolist()
-            ]
-            for start, (one, own) in zip(starts, lists.items(), strict=False)
-        }
+    def ranked(weight: float) -> Ranking:
+        best = {}
+        for start, (one, own) in zip(starts, lists.items(), strict=False):
+            part = slice(start, start + len(own))
+            z = [(v[part] - v[part].mean()) / (v[part].std() or 1) for v in (scores, slot, pair)]
+            values = z[0] + weight / 2 * (z[1] + z[2])
+            best[one] = [own[k] for k in np.argsort(-values, kind="stable")[:LISTED].tolist()]
         return lambda query: frequent if query.target is None else best.get(query.target, frequent)
 
-    added = similar.added(matrix)
-    return {
-        "find": ranked(scores + added),
-        "find, model alone": ranked(scores),
-        "find, similar examples alone": ranked(added),
-    }
+    return {f"find, weight of the slots {w:g}": ranked(w) for w in (0.0, 0.5, 1.0, 2.0, 4.0)}
 
 
 def _projection(train: Sequence[Query], prior: Counter[Target]) -> Ranking | None:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bagpack import BlockMatrix, Corpus
+from bagpack import Corpus, PairCounts
 from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import listed_vocabulary
 from bagpack.sources import as_source
+from bagpack.vectors.counting import count_pairs
 from benchmarks.measure import DATA, SHARED
 
 SETS = Path(os.environ.get("BAGPACK_BENCH_SETS") or SHARED / "sets")
@@ -43,13 +44,13 @@ class Task:
     """A relation: its gold pairs, and all pairs of their words that co-occur, each in one order."""
 
     source: ContextSource
-    matrix: BlockMatrix
+    matrix: PairCounts
     gold: set[Pair]
 
     @cached_property
-    def reversed(self) -> BlockMatrix:
+    def reversed(self) -> PairCounts:
         """The candidates in the other order."""
-        return BlockMatrix.make(self.matrix.tables, self.matrix.rows[:, ::-1].copy())
+        return self.matrix.reversed()
 
     @cached_property
     def pairs(self) -> list[Pair]:
@@ -100,13 +101,11 @@ def tasks(relations: Sequence[str]) -> Iterator[tuple[str, Task]]:
     target = dict(zip(listed, source.resolve(listed), strict=True))
     place = DATA / "find-sets.bpm"
     if place.exists():
-        matrix = BlockMatrix.open(place)
+        matrix = PairCounts.open(place)
     else:
-        found = find_candidates(
-            source.corpus, words.targets, min_count=MIN_COUNT, min_together=MIN_TOGETHER, n_jobs=2
-        )
+        found = find_candidates(source, words.targets, min_count=MIN_COUNT, min_together=MIN_TOGETHER)
         pairs = [(words.name(one), words.name(two)) for one, two in found.pairs()]
-        matrix = BlockMatrix.count(source, pairs, source.pick_basis(1500), CountSettings(), 2)
+        matrix = count_pairs(source, pairs, source.pick_basis(1500), CountSettings())
         DATA.mkdir(exist_ok=True)
         matrix.save(place)
     number = {name: k for k, name in enumerate(matrix.tables.name_list)}

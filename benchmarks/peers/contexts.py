@@ -12,7 +12,7 @@ import os
 import sys
 import time
 
-from benchmarks.peers.indexing import PLACES, postgres_server, tantivy_schema
+from benchmarks.peers.indexing import PLACES, tantivy_schema
 from benchmarks.peers.material import (
     BETWEEN,
     SENTENCES,
@@ -30,23 +30,46 @@ BUDGET = 20.0  # seconds for each of found and delivered
 SPACY_TOKENS = 60_000
 
 
+def lines_of_all(corpus, pairs):
+    """Every line of the concordance of each of many pairs, which are found together."""
+    import numpy as np
+
+    from bagpack.contexts.concordance import show_all
+    from bagpack.contexts.cooccurrences import PairSearch, tasks_of_known
+    from bagpack.contexts.occurrences import ShardObservations
+    from bagpack.contexts.targets import resolve_targets
+    from bagpack.contexts.windows import CountSettings, Windows
+
+    words = list(dict.fromkeys(word for pair in pairs for word in pair))
+    target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
+    lines = [[] for _ in pairs]
+    for numbers, task in tasks_of_known(corpus, pairs, target_of, CountSettings(limit=None)):
+        for shard, own in PairSearch(task).in_shards():
+            lengths = [np.repeat(side, own.counts) for side in task.lengths]
+            places = (array.astype(np.int64) for array in (own.starts, own.seconds, own.orders))
+            texts = show_all(corpus, ShardObservations(shard, *places), lengths, Windows())
+            ends = np.cumsum(own.counts)
+            for k in np.flatnonzero(own.counts).tolist():
+                lines[numbers[k]] += texts[ends[k] - own.counts[k] : ends[k]]
+    return lines
+
+
 def ours() -> None:
     """Found: v12 of all pairs, counted. Delivered: every line of the concordance, as written."""
     from bagpack import Basis, Corpus
     from bagpack.contexts import count as counting
-    from bagpack.contexts.concordance import find_contexts_of
     from bagpack.contexts.targets import Target
     from bagpack.contexts.windows import CountSettings
 
     corpus = Corpus.open(STORE)
     pairs = read_pairs()
     targets = [(Target((one,)), Target((two,))) for one, two in pairs]
-    basis = Basis.of(corpus, B, 1)
+    basis = Basis.of(corpus, B)
     settings = CountSettings(limit=None)
-    counting.count_pairs(corpus, targets[:10], basis, settings, 1)
-    counted, found = quickest(lambda: counting.count_pairs(corpus, targets, basis, settings, 1))
-    find_contexts_of(corpus, pairs[:10])
-    lines, delivered = quickest(lambda: find_contexts_of(corpus, pairs, limit=None))
+    counting.count_pairs(corpus, targets[:10], basis, settings)
+    counted, found = quickest(lambda: counting.count_pairs(corpus, targets, basis, settings))
+    lines_of_all(corpus, pairs[:10])
+    lines, delivered = quickest(lambda: lines_of_all(corpus, pairs))
     answers = [[sum(line.order == order for line in each) for order in "+-"] for each in lines]
     assert answers == counted.found.tolist()
     report(found=found, delivered=delivered, answers=answers)
@@ -98,35 +121,6 @@ def sqlite() -> None:
         return _relocate((row[0] for row in rows), pair)
 
     _both(hits, read)
-
-
-def postgres() -> None:
-    """`one <1> two | … | two <6> one`, one query a pair."""
-    import psycopg
-
-    from bagpack.engines.backends.postgres import quote_lexeme
-
-    server = postgres_server()
-    try:
-        with psycopg.connect(server.get_uri(), autocommit=True) as base:
-            base.execute("SET max_parallel_workers_per_gather = 0")
-
-            def query(pair):
-                words = [quote_lexeme(word) for word in pair]
-                gaps = range(1, BETWEEN + 2)
-                return (" | ".join(f"{a} <{gap}> {b}" for a, b in (words, words[::-1]) for gap in gaps),)
-
-            def hits(pair):
-                sql = "SELECT count(*) FROM sentences WHERE words @@ %s::tsquery"
-                return base.execute(sql, query(pair)).fetchone()[0]
-
-            def read(pair):
-                rows = base.execute("SELECT body FROM sentences WHERE words @@ %s::tsquery", query(pair))
-                return _relocate((row[0] for row in rows), pair)
-
-            _both(hits, read)
-    finally:
-        server.cleanup()
 
 
 def duckdb() -> None:
@@ -240,5 +234,5 @@ def _both(hits, read) -> None:
 if __name__ == "__main__":
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    named = (ours, tantivy, sqlite, postgres, duckdb, scan, spacy)
+    named = (ours, tantivy, sqlite, duckdb, scan, spacy)
     {each.__name__: each for each in named}[sys.argv[1]]()

@@ -26,8 +26,8 @@ def ours() -> None:
 
     corpus = Corpus.open(STORE)
     words = frequent_words(corpus, TO)[FROM:]
-    find_candidates(corpus, words[:10], n_jobs=1)
-    found, seconds = quickest(lambda: find_candidates(corpus, words, n_jobs=1))
+    find_candidates(corpus, words[:10])
+    found, seconds = quickest(lambda: find_candidates(corpus, words))
     names = np.array([str(word) for word in found.words])
     np.savez(CANDIDATES, words=names, first=found.first, second=found.second, together=found.together)
     report(seconds=seconds, words=len(words), pairs=len(found))

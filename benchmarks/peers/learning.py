@@ -22,17 +22,18 @@ DATA_SET = Path(__file__).resolve().parents[2] / "src" / "bagpack" / "data" / "r
 
 def task():
     """Counts, labels and splits."""
-    from bagpack import BlockMatrix
+    from tests.synthetic import make_counts
+
+    from bagpack import PairCounts
     from bagpack.evaluate import random_splits
     from bagpack.learn import encode_targets
-    from bagpack.learn.synthetic import make_counts
-    from bagpack.tasks.dataset import read_dataset
+    from bagpack.tasks.pairs import read_dataset
 
     if not corpora.real_text():  # a Zipf corpus knows none of the words
         counts, labels = make_counts(850, 1000, 2 * B, n_labels=17, seed=1)
         return counts, labels, random_splits(encode_targets(labels), FOLDS)
     data = read_dataset(DATA_SET)
-    counts = BlockMatrix.open(MATRIX).rows_of(data.pairs)
+    counts = PairCounts.open(MATRIX).rows_of(data.pairs)
     return counts, data.labels, random_splits(encode_targets(data.labels), FOLDS)
 
 

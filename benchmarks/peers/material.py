@@ -71,7 +71,7 @@ def _draw_pairs(corpus: Any) -> list[Pair]:
     else:
         listed = zipf_pairs(4 * PAIRS, tokens=corpus.tokens)
     words = sorted({word for pair in listed for word in pair if " " not in word and "_" not in word})
-    known = {word: key for word, key in zip(words, corpus.resolve(words), strict=True) if key}
+    known = {word: key for word, key in zip(words, corpus.keys_of(words), strict=True) if key}
     pairs = {tuple(sorted((known[a], known[b]))) for a, b in listed if a in known and b in known}
     return random.Random(0).sample(sorted(pair for pair in pairs if pair[0] != pair[1]), PAIRS)
 

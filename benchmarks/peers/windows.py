@@ -31,11 +31,11 @@ def our_rows(chosen):
     from bagpack.contexts.windows import CountSettings
 
     corpus = Corpus.open(STORE)
-    basis = Basis.of(corpus, B, 1)
+    basis = Basis.of(corpus, B)
     settings = CountSettings(limit=LIMIT)
-    counting.count_words(corpus, [Target((chosen[0],))], basis, settings, 1)
+    counting.count_words(corpus, [Target((chosen[0],))], basis, settings)
     targets = [Target((word,)) for word in chosen]
-    (rows, _), seconds = quickest(lambda: counting.count_words(corpus, targets, basis, settings, 1))
+    (rows, _), seconds = quickest(lambda: counting.count_words(corpus, targets, basis, settings))
     return rows, basis, seconds
 
 

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from bagpack.learn import RatingRegressor as RatingRegressor
     from bagpack.learn import RelationClassifier as RelationClassifier
     from bagpack.learn.model_io import load as load
-    from bagpack.vectors import BlockMatrix as BlockMatrix
+    from bagpack.vectors import PairCounts as PairCounts
     from bagpack.vectors import PairVectorizer as PairVectorizer
 
 _NAMES = {
     "bagpack.basis": ("Basis",),
-    "bagpack.contexts.concordance": ("Corpus",),
     "bagpack.contexts.windows": ("Windows",),
     "bagpack.corpus.build.index": ("index_corpus",),
     "bagpack.corpus.options": ("TextOptions",),
+    "bagpack.corpus.store.corpus": ("Corpus",),
     "bagpack.evaluate": ("cross_validate",),
     "bagpack.find": ("find_pairs",),
     "bagpack.learn": ("RatingRegressor", "RelationClassifier"),
     "bagpack.learn.model_io": ("load",),
-    "bagpack.vectors": ("BlockMatrix", "PairVectorizer"),
+    "bagpack.vectors": ("PairCounts", "PairVectorizer"),
 }
 __getattr__, _names = lazy_names(__name__, _NAMES)
 __all__ = ["__version__", *_names]  # noqa: PLE0604 (strings, from the table above)

@@ -1,347 +1,311 @@
-"""Directories that are artefacts: checksummed, replaced in one step, never leading out of themselves.
+"""Directories that are artefacts: one manifest that names, with checksums, the files that count.
 
-Matrices, models, snippets and search indexes are directories of files with one JSON document that describes them (the
-manifest). This module writes, replaces, reads and verifies such a directory:
+Stores, snippets, matrices, models and search indexes are written in the same way. Whoever writes holds the lock of the
+directory, writes new files next to those of the present manifest, and commits by renaming a new manifest over the old
+one: a process that is killed at any moment leaves the old artefact or the new one. What no manifest names is removed by
+the next writer, so that whoever has read a manifest can open its files; nothing that BagPack did not write is removed.
 
-    with new_directory(path, is_ours=is_matrix, what="matrix", overwrite=True) as work:
-        write_array(work / "rows", rows, "<i8")                 # any files, in subdirectories if need be
-        write_sealed(work / "manifest.json", {"kind": "pair-matrix", ...})   # last: adds `checksums` and `seal`
+A store has segments of its own (`bagpack.corpus.build.index`). All other kinds have one directory of data:
 
-    manifest = read_sealed(path / "manifest.json")              # a dict whose seal is right, or a StoreError
-    rows = map_array(member(path, "rows"), "<i8")               # refuses names and links that lead out
-    problems = damaged_files(path, manifest["checksums"])       # what `bagpack verify` prints
+    with new_artefact(path, MATRIX, overwrite=True) as draft:
+        write_array(draft.directory / "rows", rows, "<i8")      # any files, in subdirectories if need be
+        draft.manifest = {"pairs": 7, ...}                      # kind, version, checksums and a seal are added
 
-A process that is killed at any moment leaves the old artefact or the new one at `path`, whole. What is left next to it
-(`NAME.partial`, `NAME.partial.old`) is removed by the next `new_directory` of the same path. Nothing is removed that is
-not recognised as ours: neither directories next to it nor files that someone put into an artefact. Two processes that
-write the same path do not disturb each other: the second is refused with a sentence. What is read of the old artefact
-to make the new one (an append) is read within the block.
+    matrix = open_artefact(path, MATRIX)                        # a manifest whose seal is right, or a StoreError
+    rows = map_array(matrix.file("rows"), "<i8")                # refuses names and links that lead out
+    problems = matrix.damages()                                 # what `bagpack info --verify` prints
 """
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import json
 import os
-import stat
-import sys
-from collections.abc import Callable, Iterator, Mapping
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, TypeVar
+from typing import Any
 
 from bagpack.errors import StoreError
 from bagpack.files import (
-    PARTIAL,
     RESTORE,
     digest,
     digest_file,
     disk_errors,
+    lock,
     read_json,
-    remove_tree,
-    sync_directory,
+    write_bytes,
     write_json,
 )
-from bagpack.locks import busy, hold, is_held, release_within, take_lock
 
-REPLACED = "replaced"  # a file in an artefact that is being removed
-LOCK = "lock"  # held by whoever writes a `NAME.partial`; its presence shows that the directory is ours
-Result = TypeVar("Result")
-AT_FDCWD = -100
-RENAME_EXCHANGE = 2  # Linux's renameat2 and macOS's renamex_np agree on the number
-
-
-# Replacing ------------------------------------------------------------------------------------------------------
+MANIFEST = "manifest.json"
+KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine", "word-vectors")
+LOCK = ".bagpack-lock"  # held by whoever writes
+DRAFT = ".bagpack-new"  # the data while they are written
+DATA_NAME = re.compile(r"data-[0-9a-f]{16}")
+FILES = "files"  # in a directory of data: the names of all its files, so that no other is ever removed
 
 
-@contextmanager
-def new_directory(
-    path: Path, *, is_ours: Callable[[Path], bool], what: str, overwrite: bool = False
-) -> Iterator[Path]:
-    """Yield an empty directory next to `path`; when the block ends without an error it becomes `path`.
+@dataclass(frozen=True)
+class Kind:
+    """A kind of artefact."""
 
-    Parameters
-    ----------
-    path
-        The artefact. If it is a symbolic link, what it leads to is replaced.
-    is_ours
-        Whether the directory at a path is an artefact of this kind: nothing else is ever replaced.
-    what
-        The kind, for messages: ``matrix``, ``model``.
-    overwrite
-        Whether an existing artefact may be replaced; an empty directory always may.
-    """
-    path = Path(os.path.realpath(path))
-    check_replaceable(path, is_ours=is_ours, what=what, overwrite=overwrite)
-    work = path.with_name(path.name + PARTIAL)
-    with locked_directory(work, is_ours):
-        try:
-            for left in work.iterdir():
-                if left.name != LOCK:
-                    remove_tree(left)
-            check_replaceable(path, is_ours=is_ours, what=what, overwrite=overwrite)
-            with disk_errors(path):
-                yield work
-            replace_tree(work, path)
-        except BaseException:
-            discard(work)
-            raise
-        with disk_errors(path):
-            (path / LOCK).unlink(missing_ok=True)
+    name: str  # `kind` in the manifest
+    noun: str  # in messages
+    version: int  # of the format
+    make: str  # the command that makes one, in messages
 
 
-def check_writable(path: Path) -> None:
-    """Refuse a path where no artefact can be made; directories above it are made."""
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(path.parent, os.W_OK):
-        raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another --out")
+# Reading ----------------------------------------------------------------------------------------------------------
 
 
-def check_replaceable(
-    path: Path, *, is_ours: Callable[[Path], bool], what: str, overwrite: bool, option: str = "--out"
-) -> None:
-    """Refuse to replace what is not an artefact of this kind, holds other files, or may not be overwritten."""
-    recover_replaced(path)
-    check_leftover(path)
-    if not (path.exists() or path.is_symlink()) or (path.is_dir() and not any(path.iterdir())):
-        return
-    if not path.is_dir() or not is_ours(path):
-        raise StoreError(
-            f"{path} exists and is not a BagPack {what}, so it is not replaced; choose another {option}"
-        )
-    if not overwrite:
-        raise StoreError(f"{path} exists already; choose another {option}, or replace it with --overwrite")
-    if foreign := next(foreign_files(path), None):
-        raise StoreError(
-            f"{foreign} is not a file of the {what} {path}, which would be replaced; move it elsewhere, or choose "
-            f"another {option}"
+@dataclass(frozen=True)
+class Artefact:
+    """A manifest, and the directory of the files that it names."""
+
+    path: Path
+    manifest: dict[str, Any]
+    data: Path
+
+    def file(self, name: str) -> Path:
+        """The path of one of the files."""
+        return member(self.data, name)
+
+    def damages(self, names: Iterable[str] | None = None) -> list[str]:
+        """Sentences about damaged files: all of them, or those of these names."""
+        checksums = self.manifest["checksums"]
+        return damaged_files(
+            self.data, checksums if names is None else {n: checksums.get(n, "") for n in names}
         )
 
-
-def foreign_files(path: Path) -> Iterator[Path]:
-    """Files in the directory of an artefact that its document does not list; empty ones hold nothing to lose.
-
-    A store inside an artefact is not looked into.
-    """
-    listed = {LOCK, *DOCUMENTS, *(f"{name}.new" for name in DOCUMENTS)}
-    for name in DOCUMENTS:
-        document = read_document(path / name)
-        listed.update(document["checksums"] if isinstance(document.get("checksums"), dict) else ())
-    for directory, inner, names in os.walk(path):
-        place = Path(directory)
-        links = [name for name in inner if (place / name).is_symlink()]
-        inner[:] = [name for name in sorted(inner) if not is_artefact(place / name)]
-        for name in sorted([*names, *links]):
-            file = place / name
-            if file.relative_to(path).as_posix() not in listed and (file.is_symlink() or file.stat().st_size):
-                yield file
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        files = [self.path / MANIFEST, *(self.data / name for name in self.manifest["checksums"])]
+        return sum(file.stat().st_size for file in files if file.is_file())
 
 
-@contextmanager
-def locked_directory(work: Path, is_ours: Callable[[Path], bool]) -> Iterator[BinaryIO]:
-    """Make `work`, or take over what a killed process left there, and hold its lock file, which is yielded.
-
-    A directory without the lock file that is neither empty nor ours is refused.
-    """
-    with disk_errors(work):
-        with suppress(FileNotFoundError):
-            if not stat.S_ISDIR(os.lstat(work).st_mode):
-                raise _foreign(work)
-        try:
-            work.mkdir(parents=True, exist_ok=True)
-        except FileExistsError:
-            raise busy(work) from None  # removed between the two system calls of mkdir
-        try:
-            names = set(os.listdir(work))
-            locked = LOCK in names or (work / LOCK).exists()
-            if names and not locked and not is_ours(work):
-                # A listing while its owner makes or removes files may be incomplete.
-                raise _foreign(work) if set(os.listdir(work)) == names else busy(work)
-            handle = open(work / LOCK, "ab")  # noqa: SIM115 (held while the block lasts)
-        except (FileExistsError, FileNotFoundError):
-            raise busy(work) from None  # another process has just finished, and removes or renames it
-    with handle:
-        take_lock(handle, work / LOCK)
-        if (work / REPLACED).exists():
-            for left in sorted(work.iterdir(), key=lambda path: path.name == REPLACED):
-                if left.name != LOCK:
-                    remove_tree(left)
-        yield handle
+def open_artefact(path: Path, kind: Kind) -> Artefact:
+    """What `new_artefact` wrote, checked but for its files."""
+    manifest = read_manifest(path, kind)
+    data, checksums = manifest.get("data"), manifest.get("checksums")
+    if not (isinstance(data, str) and DATA_NAME.fullmatch(data) and isinstance(checksums, dict)):
+        raise StoreError(f"{path / MANIFEST} names no files; it is damaged: {RESTORE}")
+    return Artefact(path, manifest, member(path, data))
 
 
-def discard(work: Path, last: str = "") -> None:
-    """Remove a work directory: the file `last` after all others, then the lock, which shows that it is ours."""
-    for path in sorted(work.iterdir(), key=lambda path: (path.name == LOCK, path.name == last)):
-        remove_tree(path)
-    with suppress(OSError):  # another process may have taken it over already
-        work.rmdir()
-
-
-def _foreign(work: Path) -> StoreError:
-    return StoreError(f"{work} is needed while working and was not made by BagPack; move it elsewhere")
-
-
-def replace_tree(work: Path, path: Path) -> None:
-    """Make `work` the directory at `path`. What was there is exchanged with it in one step, and then removed.
-
-    Where the system cannot exchange two names, the old directory is set aside first. If the process is killed between
-    the two renames, `recover_replaced` puts it back.
-    """
-    check_leftover(path)
-    aside = _set_aside(path)
-    with disk_errors(path):
-        if not path.exists():
-            release_within(work)
-            os.replace(work, path)
-            sync_directory(path.parent)
-            return
-        _remove_replaced(aside)
-        # The old directory gets the name `work`, where other processes look for the lock.
-        with open(path / LOCK, "ab") as handle:
-            hold(handle)
-            release_within(work)
-            release_within(path)
-            if not exchange(work, path):
-                os.replace(path, aside)
-                os.replace(work, path)
-                os.replace(aside, work)
-            sync_directory(path.parent)
-            _remove_replaced(work)
-
-
-def recover_replaced(path: Path) -> None:
-    """Recover from an interrupted `replace_tree`: the old directory returns if nothing took its place.
-
-    What is to be removed waits for the next `replace_tree`: someone who only reads removes nothing.
-    """
-    aside = _set_aside(path)
-    if path.exists() or aside.is_symlink() or not is_artefact(aside) or (aside / REPLACED).exists():
-        return
-    if not is_held(path.with_name(path.name + PARTIAL) / LOCK):  # else its owner is between the two renames
-        with disk_errors(path):
-            os.replace(aside, path)
-
-
-def _remove_replaced(aside: Path) -> None:
-    """Remove an artefact that was replaced; a mark in it, removed last, shows that it is half removed."""
-    if not aside.exists():
-        return
-    (aside / REPLACED).touch()
-    discard(aside, last=REPLACED)
-
-
-def check_leftover(path: Path) -> None:
-    """Refuse to replace `path` if something that `replace_tree` did not leave has the name that it needs."""
-    aside = _set_aside(path)
-    if aside.is_symlink() or (aside.exists() and not aside.is_dir()):
-        raise _foreign(aside)
-    if aside.exists() and any(aside.iterdir()) and not ((aside / REPLACED).exists() or is_artefact(aside)):
-        raise _foreign(aside)
-
-
-def _set_aside(path: Path) -> Path:
-    return path.with_name(f"{path.name}{PARTIAL}.old")
-
-
-def exchange(first: Path, second: Path) -> bool:
-    """Exchange two names in one step; False where the system or the file system cannot."""
-    if sys.platform == "win32":
-        return False
-    library = ctypes.CDLL(None, use_errno=True)
-    names = os.fsencode(first), os.fsencode(second)
-    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
-        failed = library.renamex_np(*names, RENAME_EXCHANGE)
-    elif hasattr(library, "renameat2"):
-        failed = library.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE)
-    else:
-        return False
-    if not failed:
-        return True
-    number = ctypes.get_errno()
-    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM):
-        return False
-    raise OSError(number, os.strerror(number), str(second))
-
-
-DOCUMENTS = {"manifest.json": "kind", "model.json": "format", "bagpack-engine.json": "kind"}
-KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine")
-
-
-def is_artefact(path: Path) -> bool:
-    """Whether BagPack made the directory: a store, snippets, a matrix, a model or a search index, whole or damaged."""
-    return any(read_document(path / name).get(entry) in KINDS for name, entry in DOCUMENTS.items())
+def read_manifest(path: Path, kind: Kind) -> dict[str, Any]:
+    """The manifest of an artefact, checked for kind, version and seal."""
+    if not (path / MANIFEST).exists():
+        state = f"is not a BagPack {kind.noun} (it has no {MANIFEST})" if path.exists() else "does not exist"
+        raise StoreError(f"{path} {state}; make one with {kind.make}")
+    manifest = read_json(path / MANIFEST)
+    if not isinstance(manifest, dict):
+        raise StoreError(f"{path / MANIFEST} is not a JSON object; it is damaged: {RESTORE}")
+    if manifest.get("kind") != kind.name:
+        raise StoreError(
+            f"{path} is a BagPack {manifest.get('kind', 'artefact')}, not a {kind.noun}; name one that {kind.make} made"
+        )
+    version = manifest.get("format_version")
+    if version != kind.version:
+        newer = isinstance(version, int) and version > kind.version
+        raise StoreError(
+            f"{path} has format version {version}, this BagPack reads {kind.version}; "
+            + (
+                "update BagPack (pip install --upgrade bagpack)"
+                if newer
+                else f"make it again with {kind.make}"
+            )
+        )
+    if manifest.get("seal") != seal_of(manifest):
+        raise StoreError(
+            f"{path / MANIFEST} does not match its own seal; it is damaged or was edited: {RESTORE}"
+        )
+    return manifest
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The JSON object at a path; an empty one if there is none, or a damaged one."""
+    """The manifest at a path as it is; an empty one if there is none, or a damaged one."""
     try:
-        document = read_json(path)
+        document = read_json(path / MANIFEST)
     except StoreError:
         return {}
     return document if isinstance(document, dict) else {}
 
 
-# Checksums ------------------------------------------------------------------------------------------------------
+def is_artefact(path: Path) -> bool:
+    """Whether BagPack made the directory, or began to make it."""
+    return read_document(path).get("kind") in KINDS or _is_begun(path)
 
 
-def write_sealed(path: Path, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the document that describes a directory, with the checksums of all its other files; returns it.
+def is_kind(path: Path, kind: Kind) -> bool:
+    """Whether an artefact of a kind, whole or damaged, is at a path."""
+    manifest = read_document(path)
+    return manifest.get("kind") == kind.name and "format_version" in manifest
 
-    Write it last. `checksums` holds every file by its name relative to the directory; `seal` is a checksum over the
-    document itself.
+
+def _is_begun(path: Path) -> bool:
+    """Whether a directory holds only what a writer that was killed before its first commit leaves."""
+    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    return LOCK in names and all(
+        name in (LOCK, DRAFT, f"{MANIFEST}.new") or DATA_NAME.fullmatch(name) for name in names
+    )
+
+
+# Writing ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Draft:
+    """An artefact that is being written."""
+
+    directory: Path  # empty at first
+    manifest: Mapping[str, Any]
+
+
+@contextmanager
+def new_artefact(path: Path, kind: Kind, *, overwrite: bool = False) -> Iterator[Draft]:
+    """Yield a draft; when the block ends without an error, it becomes the artefact at `path`.
+
+    If `path` is a symbolic link, the artefact is written where it leads.
     """
-    checksums = {
-        file.relative_to(path.parent).as_posix(): digest_file(file)
-        for file in sorted(path.parent.rglob("*"))
-        if file.is_file() and file != path and file.name != LOCK
-    }
-    whole = {**document, "checksums": checksums}
-    whole["seal"] = seal_of(whole)
-    write_json(path, whole)
-    return whole
+    check_place(path, kind, overwrite=overwrite)
+    path = Path(os.path.realpath(path))
+    with disk_errors(path), locked(path):
+        check_place(path, kind, overwrite=overwrite)
+        before = read_document(path)
+        sweep_data(path, before.get("data"))
+        draft = Draft(path / DRAFT, {})
+        draft.directory.mkdir()
+        try:
+            yield draft
+            _commit(path, kind, draft, before)
+        except BaseException:
+            shutil.rmtree(draft.directory, ignore_errors=True)
+            raise
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """The document at `path`, whose seal is right.
+def _commit(path: Path, kind: Kind, draft: Draft, before: Mapping[str, Any]) -> None:
+    names = sorted(
+        file.relative_to(draft.directory).as_posix() for file in draft.directory.rglob("*") if file.is_file()
+    )
+    write_bytes(draft.directory / FILES, "".join(f"{name}\n" for name in names).encode())
+    checksums = {name: digest_file(draft.directory / name) for name in [*names, FILES]}
+    content = digest(json.dumps(checksums).encode())
+    data = f"data-{content[:16]}"
+    while (path / data).exists():  # the present data, whose files may be damaged
+        data = f"data-{digest(data.encode())[:16]}"
+    os.replace(draft.directory, path / data)
+    write_manifest(
+        path,
+        {
+            "kind": kind.name,
+            "format_version": kind.version,
+            **draft.manifest,
+            "data": data,
+            "checksums": checksums,
+        },
+    )
 
-    A document without a seal is returned as it is (older versions wrote none); the caller decides whether that is
-    accepted, by looking for ``seal``.
-    """
-    document = read_json(path)
-    if not isinstance(document, dict):
-        raise StoreError(f"{path} is not a JSON object; it is damaged: {RESTORE}")
-    if "seal" in document and document["seal"] != seal_of(document):
-        raise StoreError(f"{path} does not match its own seal; it is damaged or was edited: {RESTORE}")
-    return document
+
+def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Commit: from now on these are the files that count."""
+    write_json(path / MANIFEST, {**manifest, "seal": seal_of(manifest)})
+
+
+def check_place(path: Path, kind: Kind, *, overwrite: bool, option: str = "--out") -> None:
+    """Refuse a path where an artefact cannot be written, or whose content is not to be replaced."""
+    if not path.exists():
+        if path.is_symlink():
+            raise StoreError(f"{path} is a link that leads nowhere; remove it, or choose another {option}")
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK):
+            raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another {option}")
+    elif path.is_dir() and (not any(path.iterdir()) or _is_begun(path)):
+        return
+    elif not is_kind(path, kind):
+        raise StoreError(
+            f"{path} exists and is not a BagPack {kind.noun}, so it is not replaced; choose another {option}"
+        )
+    elif not overwrite:
+        raise StoreError(f"{path} exists already; choose another {option}, or replace it with --overwrite")
+    elif read_document(path).get("format_version") != kind.version:
+        raise StoreError(
+            f"{path} was written by another version of BagPack; remove it, or choose another {option}"
+        )
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of an artefact's directory, which is made; one that stays empty is removed again."""
+    with disk_errors(path):
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = open(path / LOCK, "ab")  # noqa: SIM115 (held while the block lasts)
+        except FileNotFoundError:
+            raise busy(path) from None  # another process has just removed the directory
+    with handle:
+        if not lock(handle):
+            raise busy(path)
+        try:
+            current = os.stat(path / LOCK)
+        except FileNotFoundError:
+            raise busy(path) from None
+        if not os.path.samestat(current, os.fstat(handle.fileno())):
+            raise busy(path)  # its owner finished just now, and another one began
+        try:
+            yield
+        finally:
+            if os.listdir(path) == [LOCK]:
+                handle.close()  # Windows removes no open file
+                (path / LOCK).unlink(missing_ok=True)
+                remove_if_empty(path)
+
+
+def busy(path: Path) -> StoreError:
+    """The error where another process writes an artefact."""
+    return StoreError(f"another bagpack command is working in {path}; wait for it, or stop it")
+
+
+def sweep_data(path: Path, kept: object) -> None:
+    """Remove the directories of data that the manifest does not name, but no file that we did not write."""
+    if not (path / DRAFT).is_symlink():
+        shutil.rmtree(path / DRAFT, ignore_errors=True)
+    for directory in list(path.iterdir()):
+        if DATA_NAME.fullmatch(directory.name) and directory.name != kept and not directory.is_symlink():
+            with suppress(OSError, UnicodeDecodeError, StoreError):
+                remove_files(directory, (directory / FILES).read_text(encoding="utf-8").splitlines())
+                (directory / FILES).unlink()  # last, so that what a killed process leaves is removed later
+            remove_if_empty(directory)
+
+
+def remove_files(directory: Path, names: Iterable[str]) -> None:
+    """Remove these files of a directory, and the directories that are empty then."""
+    folders = {directory}
+    for name in names:
+        path = member(directory, name)
+        path.unlink(missing_ok=True)
+        folders.update(parent for parent in path.parents if parent.is_relative_to(directory))
+    for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
+        remove_if_empty(folder)
+
+
+def remove_if_empty(directory: Path) -> None:
+    """Remove a directory, unless something is in it."""
+    with suppress(OSError):
+        directory.rmdir()
+
+
+# Checksums --------------------------------------------------------------------------------------------------------
 
 
 def seal_of(document: Mapping[str, Any]) -> str:
     """Checksum over a document's entries but `seal`, so that a changed byte in it is noticed."""
     rest = {name: value for name, value in document.items() if name != "seal"}
     return digest(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode())
-
-
-def read_unreplaced(document: Path, read: Callable[[], Result]) -> Result:
-    """What `read` returns, from one state of an artefact: it is called again if the artefact was replaced meanwhile."""
-    while True:
-        before = _content(document)
-        try:
-            found = read()
-        except Exception:  # files of two states may not fit together
-            if _content(document) == before:
-                raise
-        else:
-            if _content(document) == before:
-                return found
-
-
-def _content(document: Path) -> bytes:
-    try:
-        return document.read_bytes()
-    except OSError:
-        return b""
 
 
 def member(directory: Path, name: str) -> Path:

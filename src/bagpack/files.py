@@ -13,6 +13,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO, cast
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 from bagpack.errors import StoreError, UsageError
 
 DIGEST_BYTES = 16
-PARTIAL = ".partial"  # behind the name of what is still being made
 RESTORE = "restore it from a copy, or make it again"
 MANY_FILES = (65_536, 10_240)  # descriptors wanted where the system sets no limit; macOS may refuse the first
 # Without O_NONBLOCK, opening a pipe would wait for its writer. Windows has O_BINARY alone.
@@ -37,14 +37,6 @@ UNWRITABLE = frozenset(
         errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO,
     }
 )  # fmt: skip
-
-
-def unfinished_or(path: Path, otherwise: str) -> str:
-    """What to do where nothing is at a path: resume an unfinished build of it, or something else."""
-    unfinished = path.with_name(path.name + PARTIAL)
-    return (
-        f"an unfinished build is at {unfinished}: --resume continues it" if unfinished.exists() else otherwise
-    )
 
 
 def cache_directory() -> Path | None:
@@ -95,9 +87,18 @@ def disk_errors(path: Path) -> Iterator[None]:
             ) from error
         if error.errno in TOO_MANY_FILES:
             raise too_many_files(path) from error
-        if error.errno in UNWRITABLE:
+        if error.errno in UNWRITABLE and _concerns(error.filename, path):
             raise StoreError(f"{path} cannot be written: {error.strerror}; choose another place") from error
         raise
+
+
+def _concerns(name: Any, path: Path) -> bool:
+    """Whether an error about a file is about writing `path`: it is the path, next to it, below it or above it."""
+    if not isinstance(name, str | bytes | os.PathLike):
+        return True
+    found, wanted = os.path.realpath(os.fsdecode(name)), os.path.realpath(path)
+    beginning = os.path.join(os.path.dirname(wanted), "." + os.path.basename(wanted))
+    return found.startswith((wanted, beginning)) or wanted.startswith(found)
 
 
 def reserve(file: BinaryIO, size: int) -> None:
@@ -369,9 +370,13 @@ def sync_directory(path: Path) -> None:
         os.close(handle)
 
 
-def remove_tree(path: Path) -> None:
-    """Remove a file or directory if it is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+def lock(handle: BinaryIO | FileIO) -> bool:
+    """Lock an open file, without waiting; False if another process holds it. The system releases it with the process.
+
+    On a file system without locks nothing can be held, and nothing is refused.
+    """
+    from filelock import lock_descriptor
+
+    with suppress(OSError):
+        return lock_descriptor(handle.fileno(), blocking=False)
+    return True

@@ -5,44 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import damaged_files, read_sealed
+from bagpack.artefacts import KINDS, MANIFEST, read_document
 from bagpack.errors import StoreError
-from bagpack.files import read_json, unfinished_or
+from bagpack.files import read_json
 
-MODEL = "model"
-ENGINE = "engine"
-ENGINE_DOCUMENT = "bagpack-engine.json"
-BASIS = "basis"
+BASIS, MODEL = "basis", "bagpack-model"
+WORD_VECTORS = "word-vectors"  # in a store
 FIRST_TERMS = 10
 HEAD = 1 << 12  # characters that are read to recognise a basis
 
 
 def kind_of(path: Path) -> str:
-    """corpus, snippets, pair-matrix, model, basis or engine; a sentence for anything else."""
+    """One of `KINDS`, or a basis; a sentence for anything else."""
+    from bagpack.corpus.store.manifest import is_unfinished
+
     if not path.exists():
         from bagpack.corpus.store.corpus import divide_name
 
         store, condition = divide_name(path)
         if condition is not None and store.exists():
             raise StoreError(f"{path} is a part of a store, and this is about the whole; name {store}")
-        raise StoreError(f"there is nothing at {path}; {unfinished_or(path, 'check the name')}")
-    if (path / "model.json").exists():
-        return MODEL
-    if (path / ENGINE_DOCUMENT).exists():
-        return ENGINE
+        raise StoreError(f"there is nothing at {path}; check the name")
     if path.is_file() and _is_basis(path):
         return BASIS
-    if not (path / "manifest.json").exists():
-        lacking = "" if path.is_file() else " (it has no manifest.json)"
+    if is_unfinished(path):
+        raise StoreError(f"an unfinished build is at {path}; bagpack index --resume continues it")
+    if not (path / MANIFEST).exists():
+        lacking = "" if path.is_file() else f" (it has no {MANIFEST})"
         raise StoreError(
             f"{path} is not a BagPack artefact{lacking}; name a store, snippets, a matrix, a model, a basis or a "
             f"search index"
         )
-    manifest = read_json(path / "manifest.json")
-    kind = str(manifest.get("kind")) if isinstance(manifest, dict) else "none"
-    if kind not in ("corpus", "snippets", "pair-matrix"):
+    read_json(path / MANIFEST)  # a damaged one is a sentence
+    kind = read_document(path).get("kind")
+    if kind not in KINDS:
         raise StoreError(f"{path} is of a kind that this BagPack does not know: {kind!r}; update BagPack")
-    return kind
+    return str(kind)
 
 
 def _is_basis(path: Path) -> bool:
@@ -60,21 +58,37 @@ def describe(path: Path) -> dict[str, Any]:
         return _describe_basis(path)
     if kind == MODEL:
         return _describe_model(path)
-    if kind == ENGINE:
-        document = read_sealed(path / ENGINE_DOCUMENT).items()
-        facts = {name: value for name, value in document if name not in ("kind", "checksums")}
-        return {"kind": ENGINE, "path": str(path), **facts}
+    if kind == "engine":
+        from bagpack.artefacts import open_artefact
+        from bagpack.engines.tantivy import INDEX
+
+        manifest = open_artefact(path, INDEX).manifest
+        facts = {name: value for name, value in manifest.items() if name not in ("checksums", "data")}
+        return {**facts, "path": str(path)}
     if kind == "pair-matrix":
         from bagpack.vectors.storage import describe_matrix
 
         return describe_matrix(path)
     if kind == "snippets":
-        from bagpack.engines.snippets.corpus import SnippetCorpus
+        from bagpack.engines.snippets import SnippetCorpus
 
         return SnippetCorpus.open(path).info()
     from bagpack.corpus.store.corpus import Corpus
 
-    return Corpus.open(path).info()
+    return {**Corpus.open(path).info(), **_word_vectors(path)}
+
+
+def _word_vectors(path: Path) -> dict[str, Any]:
+    """What the word vectors of a store are, if a search has made them."""
+    if not (path / WORD_VECTORS).exists():
+        return {}
+    from bagpack.vectors.words import stored_vectors
+
+    stored = stored_vectors(path)
+    if stored is None:
+        return {}
+    facts = {name: stored.manifest[name] for name in ("words", "dimensions")}
+    return {WORD_VECTORS.replace("-", "_"): {**facts, "bytes": stored.size}}
 
 
 def damages(path: Path) -> list[str]:
@@ -88,20 +102,29 @@ def damages(path: Path) -> list[str]:
         from bagpack.learn.model_io import verify_model
 
         return list(verify_model(path))
-    if kind == ENGINE:
-        return damaged_files(path, read_sealed(path / ENGINE_DOCUMENT).get("checksums", {}))
+    if kind == "engine":
+        from bagpack.artefacts import open_artefact
+        from bagpack.engines.tantivy import INDEX
+
+        return open_artefact(path, INDEX).damages()
     if kind == "pair-matrix":
         from bagpack.vectors.storage import verify_matrix
 
         return list(verify_matrix(path))
     if kind == "snippets":
-        from bagpack.engines.snippets.corpus import SnippetCorpus
+        from bagpack.engines.snippets import SnippetCorpus
 
         return SnippetCorpus.open(path).verify()
     from bagpack.corpus.store.corpus import Corpus
     from bagpack.corpus.store.manifest import read_manifest
 
-    return Corpus(path, read_manifest(path)).verify()
+    found = Corpus(path, read_manifest(path)).verify()
+    if (path / WORD_VECTORS).exists():
+        from bagpack.vectors.words import stored_vectors
+
+        stored = stored_vectors(path)
+        found += [] if stored is None else stored.damages()
+    return found
 
 
 def _describe_basis(path: Path) -> dict[str, Any]:
@@ -130,12 +153,12 @@ def _describe_model(path: Path) -> dict[str, Any]:
 
     model = load_model(path)
     return {
-        "kind": MODEL,
+        "kind": "model",
         "path": str(path),
         "predicts": model.kind,
         "labels": [str(label) for label in model.classes],
         "condition": model.condition,
-        "preset": model.preset,
+        "preset": model.preset.name,
         "features": len(model.feature_names()),
         "terms": len(model.terms),
         "training_pairs": 0 if model.trained is None else len(model.trained),

@@ -1,8 +1,8 @@
 """Names of features, `v12:+betw:such as`: built and parsed here alone.
 
 A feature's name is its block, its segment and its term. Blocks: v1 and v2 (contexts of each word), v12 (contexts of the
-two together), `v1·v2` and `v1−v2` (products and differences of v1 and v2, column by column), `cosine` (that of v1 and
-v2) and `pair` (statistics of the pair); these two have no terms.
+two together), `v1·v2` (products of v1 and v2, column by column), `cosine` (that of v1 and v2) and `pair` (statistics of
+the pair); these two have no terms.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ PAIR_SEGMENTS = ("+pre", "+betw", "+post", "-pre", "-betw", "-post")
 BLOCKS = {"v1": WORD_SEGMENTS, "v2": WORD_SEGMENTS, "v12": PAIR_SEGMENTS}
 CONDITIONS = {"v1v2": ("v1", "v2"), "v12": ("v12",), "v1v2v12": ("v1", "v2", "v12")}
 
-PRODUCT, DIFFERENCE, COSINE, STATISTICS = "v1·v2", "v1−v2", "cosine", "pair"
-JOINED = (PRODUCT, DIFFERENCE, COSINE)  # made of v1 and v2
+PRODUCT, COSINE, STATISTICS = "v1·v2", "cosine", "pair"
 STATISTIC_NAMES = ("w1 first", "w2 first", "together", "PMI", "order")
 SEGMENTS = {
     **BLOCKS,
     PRODUCT: WORD_SEGMENTS,
-    DIFFERENCE: WORD_SEGMENTS,
     COSINE: ("v1 v2",),
     STATISTICS: STATISTIC_NAMES,
 }
@@ -86,11 +84,6 @@ def over_terms(block: str) -> bool:
 def block_width(block: str, terms: int) -> int:
     """Number of a block's columns over this many terms."""
     return len(SEGMENTS[block]) * (terms if over_terms(block) else 1)
-
-
-def counted_width(block: str, terms: int) -> int:
-    """Number of columns of the counts that a block is made of."""
-    return block_width("v1" if block in JOINED else block, terms)
 
 
 def parse_feature(name: str) -> Feature | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple, TypeGuard
 
 
@@ -30,10 +29,6 @@ METRICS = {
     "f1": _share("F1", "harmonic mean of precision and recall"),
     "f1_macro": _share("F1 macro", "mean of the labels' F1, every label counting the same"),
     "f1_weighted": _share("F1 weighted", "mean of the labels' F1, weighted by their rows"),
-    "f1_macro_without": _share("F1 macro without", "mean F1 of the labels that are not excluded"),
-    "f1_weighted_without": _share(
-        "F1 weighted without", "mean F1 of the labels that are not excluded, weighted by their rows"
-    ),
     "auc": _share("AUC", "chance that a row of the label outranks one without it"),
     "spearman": _correlation(
         "Spearman ρ", "mean rank correlation with the ratings within each group or fold"
@@ -51,25 +46,18 @@ METRICS = {
 }
 
 
-_NAMED_WITHOUT = 3  # excluded labels that a metric's name can contain
-
-
 def metric_info(name: str) -> Metric:
     """A metric's label and how it is written; one that is not known is written as a plain number."""
     return METRICS.get(name) or Metric(name.replace("_", " "), False, "")
 
 
-def metric_label(name: str, left_out: Sequence[str] = (), unit: bool = True) -> str:
+def metric_label(name: str, unit: bool = True) -> str:
     """A metric as a column heading.
 
-    >>> metric_label("auc"), metric_label("spearman"), metric_label("f1_macro_without", ["random"])
-    ('AUC %', 'Spearman ρ', 'F1 macro without random %')
+    >>> metric_label("auc"), metric_label("spearman")
+    ('AUC %', 'Spearman ρ')
     """
-    label = metric_info(name).label
-    if name.endswith("_without") and left_out:
-        named = len(left_out) <= _NAMED_WITHOUT
-        label += " " + (", ".join(left_out) if named else f"{len(left_out)} labels")
-    return label + (show_unit(name) if unit else "")
+    return metric_info(name).label + (show_unit(name) if unit else "")
 
 
 def show_unit(metric: str) -> str:

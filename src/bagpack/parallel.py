@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import tempfile
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import starmap
@@ -26,24 +27,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.errors import BagpackError, StoreError, UsageError
-from bagpack.files import DiskError, disk_errors, remove_tree, save_npy
-from bagpack.signals import as_worker
+from bagpack.files import DiskError, disk_errors, save_npy
+from bagpack.signals import end_with, without_ctrl_c
 
 Arrays = tuple[NDArray[Any], ...]
 
 SCRATCH = "BAGPACK_SCRATCH"
 ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 
-# What is done, how many more of it are done now, how many there are (0: unknown).
+# Callback (task, newly done, total); a total of 0 is unknown.
 Progress = Callable[[str, int, int], None]
 
 delayed = joblib.delayed  # makes the calls that `run` takes
 
-_scratch_near: ContextVar[Path | None] = ContextVar("scratch_near", default=None)
-
 
 class WorkerError(BagpackError):
     """Workers were lost, or cannot reach what they need."""
+
+
+# Settings -------------------------------------------------------------------------------------------------------
+
+
+# None: what joblib's context says, which is one worker where there is none.
+_jobs: ContextVar[int | None] = ContextVar("jobs", default=None)
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def settings(*, n_jobs: int | None = None, progress: Progress | None = None) -> Iterator[None]:
+    """Within, `n_jobs` workers share the work, and `progress` is called with what they did; None changes nothing.
+
+    Tasks run with one worker and without progress, in a process or a thread of their own, so that parallel work
+    inside of parallel work starts no further workers. Use it around calls, never around a `yield`: the consumer of
+    that generator would get the settings.
+    """
+    worker_count(n_jobs)  # refuses 0 before any work
+    jobs_before = _jobs.set(jobs() if n_jobs is None else n_jobs)
+    progress_before = _progress.set(progress or _progress.get())
+    try:
+        yield
+    finally:
+        _jobs.reset(jobs_before)
+        _progress.reset(progress_before)
+
+
+def jobs() -> int | None:
+    """Number of workers as joblib takes it, from `settings`."""
+    return _jobs.get()
+
+
+def progress() -> Progress:
+    """The callback for progress from `settings`; it does nothing where none was set."""
+    return _progress.get() or _no_progress
+
+
+def _no_progress(what: str, done: int, total: int) -> None:
+    pass
 
 
 # Running tasks --------------------------------------------------------------------------------------------------
@@ -59,8 +98,9 @@ def _backend() -> str:
     return type(joblib.parallel.get_active_backend()[0]).__name__
 
 
-def worker_count(n_jobs: int | None) -> int:
+def worker_count(n_jobs: int | None = None) -> int:
     """How many tasks run at once."""
+    n_jobs = jobs() if n_jobs is None else n_jobs
     if n_jobs == 0:
         raise UsageError("--jobs must be at least 1, or -1 for one worker per core")
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
@@ -73,21 +113,38 @@ def core_count() -> int:
 
 def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
     """Results of `delayed` calls in the order of the calls, as they come where the engine can do that."""
+    n_jobs = jobs() if n_jobs is None else n_jobs
     worker_count(n_jobs)
-    if on_one_machine():
-        parent = os.getpid()
-        tasks = (delayed(as_worker)(parent, *task) for task in tasks)
+    parent = os.getpid() if on_one_machine() else None
+    tasks = (delayed(_work)(parent, *task) for task in tasks)
+    starting: AbstractContextManager[None] = without_ctrl_c()
     try:
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1)
     except ValueError:  # Ray and Spark hand all results over at the end; they are small
         parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1)
+        starting = nullcontext()
     try:
-        yield from parallel(tasks)
+        with starting:
+            results = parallel(tasks)
+        yield from results
     except Exception as error:
         message = _lost(error)
         if message is None:
             raise
         raise WorkerError(message) from error
+
+
+def _work(parent: int | None, function: Any, arguments: Any, options: Any) -> Any:
+    """Call a function in a worker, which ends with its parent if that is on the same machine."""
+    if parent is not None:
+        end_with(parent)
+    return copy_context().run(_alone, function, arguments, options)
+
+
+def _alone(function: Any, arguments: Any, options: Any) -> Any:
+    _jobs.set(1)
+    _progress.set(None)
+    return function(*arguments, **options)
 
 
 @contextmanager
@@ -103,6 +160,8 @@ def on_threads() -> Iterator[None]:
 
 def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
     """Results of `delayed` calls that all look at the same objects in memory."""
+    n_jobs = jobs() if n_jobs is None else n_jobs
+    tasks = (delayed(_work)(None, *task) for task in tasks)
     return list(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks))
 
 
@@ -123,19 +182,20 @@ def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None
         future.result()
 
 
-def counter(progress: Progress | None, what: str, total: int) -> Callable[[int], None] | None:
-    """A function that reports how many more of one thing are done."""
-    return None if progress is None else lambda done: progress(what, done, total)
+def counter(what: str, total: int, report: Progress | None = None) -> Callable[[int], None]:
+    """A function that reports how many more of `total` things are done."""
+    report = report or progress()
+    return lambda done: report(what, done, total)
 
 
-def with_progress(results: Iterable[Any], what: str, total: int, progress: Progress | None) -> Iterator[Any]:
+def with_progress(
+    results: Iterable[Any], what: str, total: int, report: Progress | None = None
+) -> Iterator[Any]:
     """The same results; each is reported, and before the first that they begin."""
-    if progress is None:
-        yield from results
-        return
-    progress(what, 0, total)
+    report = report or progress()
+    report(what, 0, total)
     for result in results:
-        progress(what, 1, total)
+        report(what, 1, total)
         yield result
 
 
@@ -152,7 +212,14 @@ def _lost(error: Exception) -> str | None:
             "a worker process was killed, probably because memory ran out; give fewer --jobs, and run the command "
             "again (index: with --resume)"
         )
-    if name in ("CancelledError", "FutureCancelledError", "CommClosedError", "FuturesCancelledError"):
+    if name in (
+        "CancelledError",
+        "FutureCancelledError",
+        "CommClosedError",
+        "FuturesCancelledError",
+        "ConnectionResetError",
+        "StreamClosedError",
+    ):
         return (
             "the connection to the scheduler was lost during the work; start it and its workers, and run the command "
             "again (index: with --resume)"
@@ -166,62 +233,38 @@ def _lost(error: Exception) -> str | None:
 
 
 @contextmanager
-def scratch_near(path: str | Path) -> Iterator[None]:
-    """Within, results of workers are stored next to this path (an output, on the file system that they share)."""
-    token = _scratch_near.set(Path(os.path.abspath(path)))
-    try:
-        yield
-    finally:
-        _scratch_near.reset(token)
-
-
-@contextmanager
 def scratch(near: str | Path | None = None) -> Iterator[Path]:
     """A directory for results of workers, removed at the end.
 
-    It is in BAGPACK_SCRATCH; else next to the output; else, for workers of this machine, among its temporary files;
-    else next to `near`, the store that is read; else in the working directory.
+    It is in BAGPACK_SCRATCH; else, for workers of this machine, among its temporary files; else next to `near`, the
+    store that is read; else in the working directory.
     """
-    place = Path(tempfile.mkdtemp(prefix=".bagpack-", dir=_shared_place(near)))
+    here = on_one_machine()
+    default = (
+        tempfile.gettempdir() if here else os.path.dirname(os.path.abspath(near)) if near else os.getcwd()
+    )
+    parent = Path(os.environ.get(SCRATCH) or default).absolute()
+    with _scratch_errors(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=".bagpack-", dir=parent))
     try:
         yield place
     finally:
-        remove_tree(place)
+        shutil.rmtree(place)
 
 
 @contextmanager
 def _scratch_errors(place: Path) -> Iterator[None]:
-    """Name the directory in which a scratch directory is when the disk is full: the latter is removed."""
+    """Say what to do where results of workers cannot be stored."""
     try:
         with disk_errors(place):
             yield
-    except DiskError as error:
-        raise DiskError(
-            f"the disk is full: workers could not store their results in {place.parent}; free some space there, or set "
-            f"{SCRATCH} to a directory on another disk, and run the command again"
+    except StoreError as error:
+        what = "the disk is full" if isinstance(error, DiskError) else str(error).partition(";")[0]
+        raise type(error)(
+            f"{what}: workers could not store their results in {place}; free some space there, or set {SCRATCH} to a "
+            f"directory that all of them can write, and run the command again"
         ) from error
-
-
-def _shared_place(near: str | Path | None) -> Path:
-    named = os.environ.get(SCRATCH)
-    if named:
-        with disk_errors(Path(named)):
-            Path(named).mkdir(parents=True, exist_ok=True)
-        return Path(named).absolute()
-    output = _scratch_near.get()
-    candidates = [
-        output.parent if output else None,
-        Path(tempfile.gettempdir()) if on_one_machine() else None,
-        Path(near).absolute().parent if near else None,
-        Path.cwd(),
-    ]
-    for place in candidates:
-        if place is not None and place.is_dir() and os.access(place, os.W_OK):
-            return place
-    raise StoreError(
-        f"there is no directory that workers can share: {Path.cwd()} cannot be written; set {SCRATCH} to a directory "
-        f"that all of them reach"
-    )
 
 
 @dataclass(frozen=True)
@@ -248,7 +291,9 @@ def _load(path: str) -> Any:
 
 
 @contextmanager
-def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = None) -> Iterator[Shared]:
+def share(
+    value: Any, tasks: int, near: str | Path | None = None, n_jobs: int | None = None
+) -> Iterator[Shared]:
     """Put something where the workers of `tasks` tasks can read it."""
     if _stays_here(n_jobs, tasks):
         yield Shared(1, held=value)
@@ -258,7 +303,7 @@ def share(value: Any, n_jobs: int | None, tasks: int, near: str | Path | None = 
         return
     with scratch(near) as place:
         path = place / "shared"
-        with _scratch_errors(place):
+        with _scratch_errors(place.parent):
             joblib.dump(value, path)
         yield Shared(n_jobs, str(path))
 
@@ -288,8 +333,8 @@ Work = Callable[..., tuple[Any, Arrays]]
 
 @contextmanager
 def gather(
-    work: Work, calls: Sequence[tuple[Any, ...]], n_jobs: int | None, near: str | Path,
-    finished: Callable[[int], None] | None = None,
+    work: Work, calls: Sequence[tuple[Any, ...]], near: str | Path,
+    finished: Callable[[int], None] | None = None, n_jobs: int | None = None,
 ) -> Iterator[list[Left]]:  # fmt: skip
     """Call `work`, which returns (facts, arrays), on each tuple of arguments; what it left, in the order of the calls.
 
@@ -317,7 +362,7 @@ def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
     facts, arrays = work(*call)
     own = f"{path}.{uuid.uuid4().hex}"
     check_reached(os.path.dirname(path))
-    with _scratch_errors(Path(path).parent), open(own, "wb") as handle:
+    with _scratch_errors(Path(path).parent.parent), open(own, "wb") as handle:
         save_npy(handle, np.array(len(arrays)))
         for array in arrays:
             save_npy(handle, array)

@@ -8,9 +8,10 @@ import signal
 import socket
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from types import FrameType
-from typing import Any
 
 GRACE = 1.5  # seconds for cleaning up, after which the process ends in any case
 POLL = 0.25  # seconds between two looks at whether the parent process is there, where it cannot be waited for
@@ -62,6 +63,23 @@ def exit_code(code: int) -> int:
     return 128 + _received[0] if _received and code == 128 + signal.SIGINT else code
 
 
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Processes that are started within never see Ctrl-C, which a terminal sends to them too; here it comes afterwards.
+
+    Their parent ends them; a worker that is interrupted while it starts would print a traceback first.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # it would let the signal through again where it is started within
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def end_with(parent: int) -> None:
     """Let this worker process end when its parent does, whatever it is doing then."""
     if parent == os.getpid() or parent in _watched:
@@ -82,9 +100,3 @@ def _exit_after(parent: int) -> None:
     while os.getppid() == parent:  # on Windows this stays so, and the worker finishes its task first
         time.sleep(POLL)
     os._exit(1)
-
-
-def as_worker(parent: int, function: Any, arguments: Any, options: Any) -> Any:
-    """Call a function in a worker process that ends with its parent."""
-    end_with(parent)
-    return function(*arguments, **options)

@@ -6,15 +6,13 @@ import os
 from pathlib import Path
 
 from bagpack.artefacts import read_document
-from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.source import ContextSource
 from bagpack.corpus.store.corpus import WHERE, Corpus, divide_name
 
 
-def as_source(corpus: Corpus | ContextSource | str | Path) -> ContextSource:
-    """A source from a corpus, a path to a store, or a source itself."""
-    if isinstance(corpus, str | Path):
-        return open_source(corpus)
-    return CorpusSource(corpus) if isinstance(corpus, Corpus) else corpus
+def as_source(corpus: ContextSource | str | Path) -> ContextSource:
+    """A source itself, or the one at a path."""
+    return open_source(corpus) if isinstance(corpus, str | Path) else corpus
 
 
 def open_source(name: str | Path) -> ContextSource:
@@ -23,12 +21,12 @@ def open_source(name: str | Path) -> ContextSource:
     if condition is not None:
         from bagpack.corpus.subcorpus import open_corpus
 
-        return CorpusSource(open_corpus(name))
-    if read_document(path / "manifest.json").get("kind") == "snippets":
-        from bagpack.engines.snippets.corpus import SnippetCorpus
+        return open_corpus(name)
+    if read_document(path).get("kind") == "snippets":
+        from bagpack.engines.snippets import SnippetCorpus
 
         return SnippetCorpus.open(path)
-    return CorpusSource(Corpus.open(path))
+    return Corpus.open(path)
 
 
 def find_store(name: str | Path, content_hash: str, artefact: Path | None = None) -> str | Path | None:
@@ -44,5 +42,5 @@ def find_store(name: str | Path, content_hash: str, artefact: Path | None = None
     above = [] if artefact is None else list(Path(os.path.abspath(artefact)).parents)
     places = [path, *(place / path for place in above), *(place / path.name for place in above[:1])]
     there = [place for place in dict.fromkeys(places) if place.exists()]
-    same = (p for p in there if read_document(p / "manifest.json").get("content_hash") == content_hash)
+    same = (p for p in there if read_document(p).get("content_hash") == content_hash)
     return next(same, there[0] if there else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bagpack.names import COSINE, DIFFERENCE, PRODUCT, STATISTICS, parse_feature
+from bagpack.names import COSINE, PRODUCT, parse_feature
 
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
 
@@ -62,11 +62,10 @@ def feature_words(name: str, w1: str = "w1", w2: str = "w2") -> FeatureWords | N
         word = w1 if block == "v1" else w2
         pattern = f"{term} … {word}" if segment == "pre" else f"{word} … {term}"
         return FeatureWords(term, f"{_PLACES[segment]} {word}", pattern)
-    if block in (PRODUCT, DIFFERENCE):
+    if block == PRODUCT:
         # Two contexts of two words: a pattern with all three would read as one phrase.
         where = _PLACES[segment]
-        joint = "and" if block == PRODUCT else "more often than"
-        place = f"{where} {w1} {joint} {where} {w2}"
+        place = f"{where} {w1} and {where} {w2}"
         return FeatureWords(term, place, f"“{term}” occurs {place}")
     order, place = segment[0], segment[1:]
     first, second = (w1, w2) if order == "+" else (w2, w1)
@@ -119,19 +118,19 @@ def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
 
     >>> say_evidence("v1·v2:pre:cause", 11), say_evidence("v12:+betw:of", 2)
     ('11× with both', '2×')
-    >>> say_evidence("v1−v2:pre:the", -3, "cat", "lion")
-    '3× more with lion'
+    >>> say_evidence("pair:order", -3, "cat", "lion")
+    '3× more with lion first'
     """
     block = name.partition(":")[0]
     if block == PRODUCT:
         return f"{count:,}× with both"
     if block == COSINE:
         return f"{count:,} in common"
-    if block == DIFFERENCE or name == "pair:order":
+    if name == "pair:order":
         if not count:
-            return "as often with both" if block == DIFFERENCE else "as often either way"
+            return "as often either way"
         word = w1 if count > 0 else w2
-        return f"{abs(count):,}× more with {word}{' first' if block == STATISTICS else ''}"
+        return f"{abs(count):,}× more with {word} first"
     return f"{count:,}×"
 
 

@@ -14,19 +14,16 @@ import pytest
 
 from bagpack.app import create_app
 from bagpack.corpus.build.index import index_corpus
-from tests.conftest import bagpack_command
-from tests.experiments.conftest import made_up_pairs, made_up_text
+from tests.conftest import LIMIT, bagpack_command
+from tests.evaluate.conftest import made_up_pairs, made_up_text
 
 NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory):
-    """A store whose text and document names hold HTML, a model trained on it, and data sets."""
-    from bagpack.contexts.windows import CountSettings
-    from bagpack.experiments.counting import CountOptions
-    from bagpack.experiments.evaluation import EvaluateOptions
-    from bagpack.experiments.training import train_file
+    """A store whose text and document names hold HTML, and a model trained on it."""
+    from bagpack.evaluate import CountOptions, TrainOptions, train_file
 
     folder = tmp_path_factory.mktemp("app")
     vertical = []
@@ -42,17 +39,8 @@ def world(tmp_path_factory):
     index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=8000)
     rows = [f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs()]
     (folder / "train.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
-    # Some rows are labelled wrong on purpose: errors to look at.
-    wrong = [f"{a}\t{b}\t{'part' if label == 'tool' else label}\n" for a, b, label in made_up_pairs()[::6]]
-    (folder / "wrong.tsv").write_text("w1\tw2\tlabel\n" + "".join(wrong) + "nosuchword\tkindb01\tkind\n")
-    counting = CountOptions(40, None, CountSettings())
-    train_file(
-        str(folder / "c.bp"),
-        str(folder / "train.tsv"),
-        str(folder / "m.model"),
-        counting,
-        EvaluateOptions(folds=3),
-    )
+    options = TrainOptions(folds=3, counting=CountOptions(40))
+    train_file(str(folder / "c.bp"), str(folder / "train.tsv"), str(folder / "m.model"), options)
     return folder
 
 
@@ -68,7 +56,9 @@ async def in_process(library):
     app = create_app(library)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     try:
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", timeout=LIMIT
+        ) as client:
             yield client
     finally:
         app.state.workers.close()
@@ -76,7 +66,7 @@ async def in_process(library):
 
 def is_answered(port):
     """Whether a server answers at a port; without a client of httpx, each of which reads all certificates."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
     try:
         connection.request("GET", "/static/app.css")
         return connection.getresponse().read() != b""
@@ -89,10 +79,13 @@ def is_answered(port):
 WITH_LIMITS = """
 import sys
 from bagpack.app.limits import Limits
+from bagpack.app.queries import warm_up
 from bagpack.app.server import serve
 from bagpack.app.state import open_library
-store, port, limits = sys.argv[1], int(sys.argv[2]), eval(sys.argv[3])
-serve(open_library(store, limits=Limits(**limits)), "127.0.0.1", port)
+limits, port, *paths = eval(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
+library = open_library(*paths, limits=Limits(**limits))
+warm_up(library)
+serve(library, "127.0.0.1", port)
 """
 
 
@@ -100,19 +93,19 @@ serve(open_library(store, limits=Limits(**limits)), "127.0.0.1", port)
 def served(*arguments, files=None, limits=None):
     """A command that serves pages, as a user starts it, in a process of its own: its address and its process.
 
-    With `limits`, the only argument is a store, and the explorer has other limits.
+    With `limits`, the arguments are a store and perhaps a model, and the explorer has other limits.
     """
     port = free_port()
     command = bagpack_command(*arguments, "--port", port)
     if limits is not None:
-        command = [sys.executable, "-c", WITH_LIMITS, str(arguments[0]), str(port), repr(limits)]
+        command = [sys.executable, "-c", WITH_LIMITS, repr(limits), str(port), *map(str, arguments)]
     if files is not None:
         command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
         base = f"http://127.0.0.1:{port}"
         try:
-            deadline = time.monotonic() + 90
+            deadline = time.monotonic() + LIMIT
             while not is_answered(port):
                 if process.poll() is not None or time.monotonic() > deadline:
                     log.seek(0)
@@ -121,7 +114,7 @@ def served(*arguments, files=None, limits=None):
             yield base, process
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(LIMIT)
 
 
 def running(world, *options, files=None):
@@ -131,14 +124,14 @@ def running(world, *options, files=None):
 
 @pytest.fixture(scope="session")
 def server(world):
-    """The explorer with a model and a data set."""
-    with running(world, "--model", world / "m.model", "--data", world / "wrong.tsv") as (base, _):
+    """The explorer with a model."""
+    with running(world, "--model", world / "m.model") as (base, _):
         yield base
 
 
 @pytest.fixture
 def web(server):
-    with httpx.Client(base_url=server, timeout=60) as client:
+    with httpx.Client(base_url=server, timeout=LIMIT) as client:
         yield client
 
 
@@ -153,7 +146,7 @@ def visit(browser, server):
         )
         opened.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(LIMIT * 1000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "console",

@@ -26,17 +26,8 @@ PATHS = {
     "/concordance.json?w1=nosuchword": "/concordance.json",
     "/concordance.json?w1=the&sort=colour": "/concordance.json",
     "/concordance/lines.json?w1=the": "/concordance/lines.json",
-    "/compare.json?a1=kinda01&a2=kindb01&b1=kinda02&b2=kindb02": "/compare.json",
-    "/compare.json?a1=kinda01&a2=kindb01&b1=kinda01&b2=nosuchword": "/compare.json",
     "/model.json": "/model.json",
     "/model.json?top=999": "/model.json",
-    "/label/kind.json": "/label/{label}.json",
-    "/label/none.json": "/label/{label}.json",
-    "/dataset.json": "/dataset.json",
-    "/dataset/KEY.json?show=wrong&sort=gap": "/dataset/{key}.json",
-    "/dataset/none.json": "/dataset/{key}.json",
-    "/dataset/KEY/error.json": "/dataset/{key}/error.json",
-    "/dataset/KEY/error.json?at=999": "/dataset/{key}/error.json",
     "/teach.json": "/teach.json",  # nothing is taught here; test_teach.py has the other answers
 }
 
@@ -63,8 +54,7 @@ def test_every_path_is_asked_for(api):
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_response_is_what_the_api_description_says(web, api, path):
-    key = web.get("/dataset.json").json()["data"][0]["id"]
-    answer = web.get(path.replace("KEY", key))
+    answer = web.get(path)
     schema = json_schema(api["paths"][PATHS[path]]["get"], answer.status_code)
     jsonschema.Draft202012Validator({**schema, "components": api["components"]}).validate(answer.json())
     assert answer.headers["content-type"] == "application/json"

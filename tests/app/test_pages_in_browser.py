@@ -44,13 +44,6 @@ def test_a_feature_whose_lines_could_not_be_had_is_asked_again(visit):
     feature.locator(".linelist li").first.wait_for()
 
 
-def test_each_data_set_of_the_first_page_has_a_line_of_its_own(visit):
-    page = visit("/")
-    entries = page.locator("section:has(#h-data) li")
-    assert entries.first.inner_text().startswith("wrong.tsv 13 rows of relations")
-    assert all(entry.bounding_box()["height"] < 40 for entry in entries.all())
-
-
 def test_a_telling_term_leads_to_its_lines(visit):
     page = visit(PAIR)
     page.locator(".places a").first.click()
@@ -103,42 +96,12 @@ def test_sort_page_and_download_a_concordance(visit):
     assert len(json.loads(waiting.value.path().read_text())["lines"]) == total
 
 
-def test_upload_a_good_and_a_broken_file(visit, tmp_path, world):
-    good = tmp_path / "mine.tsv"
-    good.write_text((world / "wrong.tsv").read_text())
-    broken = tmp_path / "broken.tsv"
-    broken.write_text("w1\tw2\tlabel\nkinda01\tkindb01\n")
-    page = visit("/dataset")
-    page.locator("input[type=file]").set_input_files(broken)
-    page.get_by_role("button", name="Upload").click()
-    page.get_by_role("alert").wait_for()
-    assert "broken.tsv:2" in page.get_by_role("alert").inner_text()
-    page.locator("input[type=file]").set_input_files(good)
-    page.get_by_role("button", name="Upload").click()
-    page.wait_for_url("**/dataset/*")
-    assert page.locator("h1").inner_text() == "mine.tsv" and "Accuracy" in page.locator(".tiles").inner_text()
-    assert "nosuchword" in page.locator("main").text_content()
-    page.get_by_role("link", name="Show the errors one by one").click()
-    page.wait_for_url("**/error")
-    assert "error 1 of" in page.locator(".eyebrow").text_content()
-    before = page.locator("h1").inner_text()
-    page.keyboard.press("n")
-    page.wait_for_url("**at=1")
-    assert page.locator("h1").inner_text() != before and page.locator("details.decision").count() == 3
-
-
-def test_compare_model_and_every_page_as_json(visit):
+def test_the_model_and_every_page_as_json(visit):
     page = visit(PAIR)
-    page.get_by_role("link", name="Compare with another pair").click()
-    page.locator("#cmp-b1").fill("kinda02")
-    page.locator("#cmp-b2").fill("kindb02")
-    page.get_by_role("button", name="Compare").click()
-    page.wait_for_url("**b2=kindb02")
-    assert page.locator(".pairs section").count() == 2 and "Similarity" in page.locator("main").inner_text()
     page.get_by_role("link", name="Model", exact=True).click()
     page.wait_for_url("**/model")
     assert page.locator(".cards article").count() == 3 and "Accuracy" in page.locator("main").inner_text()
-    for path in ("/", PAIR, "/word/kinda01", "/concordance?w1=the", "/model", "/dataset"):
+    for path in ("/", PAIR, "/word/kinda01", "/concordance?w1=the", "/model"):
         page.goto(path)
         twin = page.locator("link[rel=alternate]").get_attribute("href")
         assert page.get_by_role("link", name="this page as JSON").get_attribute("href") == twin
@@ -161,7 +124,7 @@ def test_keyboard_alone(visit):
     page.locator("details.feature[open] .linelist li").first.wait_for()
     assert outline != "none"
     # Every control can be reached and has a name, and headings do not skip a level.
-    for path in ("/", PAIR, "/concordance?w1=the", "/compare", "/dataset", "/model", "/word/the"):
+    for path in ("/", PAIR, "/concordance?w1=the", "/model", "/word/the"):
         page.goto(path)
         nameless = page.evaluate(
             """[...document.querySelectorAll('a, button, input:not([type=hidden]), summary')].filter(e =>
@@ -175,16 +138,9 @@ def test_keyboard_alone(visit):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phone_and_both_schemes(visit, scheme):
     page = visit("/", viewport={"width": 390, "height": 800}, color_scheme=scheme, has_touch=True)
-    paths = ("/", PAIR, "/word/the", "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01", "/model", "/dataset",
-             "/compare?a1=kinda01&a2=kindb01&b1=parta01&b2=partb01", "/api", "/nosuch")  # fmt: skip
-    data = page.request.get("/dataset.json").json()["data"][0]["id"]
-    for path in (
-        *paths,
-        f"/dataset/{data}",
-        f"/dataset/{data}/error",
-        f"/dataset/{data}?show=wrong&sort=gap",
-        "/label/kind",
-    ):
+    paths = ("/", PAIR, "/word/the", "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01", "/model",
+             "/api", "/nosuch")  # fmt: skip
+    for path in paths:
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
         ground, ink = page.evaluate(
@@ -229,30 +185,13 @@ def test_cut_lines_are_shown_whole_with_one_link_and_rows_are_no_tab_stops(visit
     assert "whole=1" in page.url
 
 
-def test_the_first_page_offers_pairs_of_the_data_set(visit, world):
+def test_the_first_page_offers_pairs(visit):
     page = visit("/")
     offered = page.locator("main .pair").all_inner_texts()
-    rows = [line.split("\t")[:2] for line in (world / "wrong.tsv").read_text().splitlines()[1:]]
     assert offered
-    assert all(text.split(" – ") in rows for text in offered)
-    assert not any("nosuchword" in text for text in offered)
     page.click("main .pair >> nth=0")
     page.wait_for_url("**/pair/**")
     assert page.inner_text("h1") == offered[0]
-
-
-def test_an_upload_without_the_columns_says_what_a_browser_can_do(visit, tmp_path):
-    (tmp_path / "bad.tsv").write_text("left\tright\tx\ncat\tpurr\t1\n")
-    page = visit("/dataset")
-    assert "--data" in page.inner_text("main table")
-    page.locator("input[type=file]").set_input_files(tmp_path / "bad.tsv")
-    page.get_by_role("button", name="Upload").click()
-    warning = page.get_by_role("alert").inner_text()
-    assert (
-        "bad.tsv has no columns w1 and w2 (found: left, right, x); call those with the words w1 and w2"
-        in warning
-    )
-    assert "--" not in warning
 
 
 def test_the_model_page_has_words_for_every_feature(visit):
@@ -279,23 +218,3 @@ def test_why_one_label_and_not_another(visit):
     page.wait_for_url("**against=tool")
     assert page.locator("details.decision[open] .name").inner_text() == "kind, not tool"
     assert page.request.get(PAIR + ".json?against=none").status == 400
-
-
-def test_rows_of_a_data_set_are_sorted_and_filtered(visit):
-    page = visit("/dataset")
-    page.get_by_role("link", name="wrong.tsv").click()
-    page.get_by_role("link", name="probability").click()
-    page.wait_for_url("**sort=probability&descending=true**")
-    assert page.locator("th[aria-sort=descending]").inner_text().startswith("probability")
-    page.get_by_label("Prediction").select_option("wrong")
-    page.get_by_role("button", name="Filter").click()
-    page.wait_for_url("**show=wrong**")
-    assert "sort=probability" in page.url
-    assert (
-        page.locator(".rows tbody tr").count()
-        == page.locator(".rows tbody tr:has([aria-label=wrong])").count()
-        > 0
-    )
-    with page.expect_download() as waiting:
-        page.get_by_role("link", name="Download as CSV").click()
-    assert len(waiting.value.path().read_text().splitlines()) == 1 + page.locator(".rows tbody tr").count()

@@ -3,28 +3,25 @@
 import os
 import signal
 import socket
-import threading
-import time
 from contextlib import suppress
 
 import httpx
 import psutil
 import pytest
 
-from tests.app.conftest import running
+from tests.app.conftest import served
 
 PAGES = (
     "/", "/complete.json?q=k", "/word/nosuchword", "/pair/the/a", "/lines?w1=the&w2=a&feature=v12:%2Bbetw:of",
     "/lines.json?w1=the&w2=a&feature=v1:pre:of", "/concordance.json?w1=the&w2=a&sort=left",
-    "/compare.json?a1=the&a2=a&b1=kinda01&b2=kindb01", "/model.json?top=200",
+    "/model.json?top=200",
 )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def limited(world):
     """A server with little time and few open files."""
-    options = ("--model", world / "m.model", "--data", world / "wrong.tsv", "--seconds", "0.3")
-    with running(world, *options, files=512) as started:
+    with served(world / "c.bp", world / "m.model", files=512, limits={"seconds": 1.0}) as started:
         yield started
 
 
@@ -35,8 +32,7 @@ def address(base):
 def test_every_page_is_computed_in_a_worker_that_is_stopped_at_its_limit(limited):
     base, process = limited
     with httpx.Client(base_url=base, timeout=30) as client:
-        dataset = client.get("/dataset.json").json()["data"][0]["id"]
-        for path in (*PAGES, f"/dataset/{dataset}"):
+        for path in PAGES:
             [fork_server] = psutil.Process(process.pid).children()
             workers = fork_server.children()
             assert len(workers) >= 4
@@ -50,30 +46,6 @@ def test_every_page_is_computed_in_a_worker_that_is_stopped_at_its_limit(limited
                     worker.resume()
         # Workers that were killed are replaced; a busy machine may need more than one attempt.
         assert any(client.get("/pair/the/a").status_code == 200 for _ in range(20))
-
-
-def test_an_upload_with_many_columns_does_not_hold_up_pages(web, server):
-    names = "\t".join(f"column{number}" for number in range(13_000))
-    content = f"w1\tw2\t{names}\n".encode() + (b"a\tb" + b"\t" * 13_000 + b"\n") * 5
-    done = []
-
-    def send():
-        done.append(httpx.post(server + "/dataset", files={"file": ("wide.tsv", content)}, timeout=60))
-
-    sender = threading.Thread(target=send)
-    sender.start()
-    slowest = 0.0
-    begun = time.monotonic()
-    while sender.is_alive() and time.monotonic() - begun < 60:
-        asked = time.monotonic()
-        assert web.get("/static/app.css").status_code == 200
-        slowest = max(slowest, time.monotonic() - asked)
-        time.sleep(0.05)
-    sender.join()
-    assert slowest < 1 and done[0].status_code in (303, 503)
-    many = b"w1\tw2\tlabel\n" + b"".join(b"a\tb\tlabel%d\n" % number for number in range(20_000))
-    refused = web.post("/dataset", files={"file": ("many.tsv", many)}, timeout=60)
-    assert refused.status_code == 400 and "20,000 different labels" in refused.text
 
 
 @pytest.mark.parametrize(
@@ -103,7 +75,7 @@ def test_a_word_of_blanks_is_refused(web):
 
 def test_a_chunked_upload_has_the_same_size_limit(server):
     head = (
-        "POST /dataset HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+        "POST /teach HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
         "{length}Transfer-Encoding: chunked\r\n\r\n"
     )
     start = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.tsv"\r\n\r\nw1\tw2\n'
@@ -125,7 +97,7 @@ def test_a_chunked_upload_has_the_same_size_limit(server):
 
 def test_a_large_upload_is_refused_with_a_sentence_not_a_reset(server):
     port = httpx.URL(server).port
-    head = f"POST /dataset HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {{}}\r\n\r\n"
+    head = f"POST /teach HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {{}}\r\n\r\n"
     size = 30_000_000  # more than sockets buffer
     with socket.create_connection(address(server), 60) as connection:
         connection.sendall(head.format(size).encode() + b"x" * size)
@@ -141,14 +113,13 @@ def test_uploads_come_from_the_same_origin_port_included(web, server):
     port = httpx.URL(server).port
 
     def send(origin):
-        files = {"file": ("x.tsv", b"w1\tw2\nkinda01\tkindb01\n")}
-        return web.post("/dataset", files=files, headers={"Origin": origin}).status_code
+        return web.post("/teach", data={"answer": "yes"}, headers={"Origin": origin}).status_code
 
-    assert send(f"http://127.0.0.1:{port}") == 303
+    assert send(f"http://127.0.0.1:{port}") == 404  # nothing is taught here
     for origin in (f"http://127.0.0.1:{port + 1}", "http://127.0.0.1", f"http://localhost:{port}"):
         assert send(origin) == 403, origin
     # The whole upload is read before it is refused: a client that still sends would lose the answer.
-    head = f"POST /dataset HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: null\r\nContent-Length: 2\r\n\r\n"
+    head = f"POST /teach HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: null\r\nContent-Length: 2\r\n\r\n"
     with socket.create_connection(address(server), 60) as connection:
         connection.sendall(head.encode() + b"x")
         connection.settimeout(0.3)

@@ -17,9 +17,8 @@ TEXT = (
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     (folder / "saw.txt").write_text(TEXT)
-    (folder / "pairs.tsv").write_text("w1\tw2\nhammer\tsaw\n")
     index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
-    return Library(open_source(folder / "saw.bp"), data=[str(folder / "pairs.tsv")])
+    return Library(open_source(folder / "saw.bp"))
 
 
 @pytest.fixture
@@ -47,11 +46,6 @@ def test_a_page_leads_to_the_lemma_that_a_form_mostly_is(get, url):
 
 def test_nothing_is_said_of_other_words(get):
     assert "mostly counts as" not in get("/pair/hammer/see").text
-
-
-def test_a_data_set_lists_such_words(get, library):
-    [key] = library.data
-    assert "saw (see)" in get(f"/dataset/{key}").text
 
 
 def test_a_run_of_words_is_found_by_its_forms(get):

@@ -1,4 +1,4 @@
-"""Artefact directories: replaced in one step whatever happens, checksummed, and never leading out of themselves."""
+"""Artefact directories: committed by one rename whatever happens, checksummed, and never leading out of themselves."""
 
 import json
 import multiprocessing
@@ -7,168 +7,112 @@ import os
 import pytest
 from tests.kills import killed_at
 
-from bagpack import artefacts
-from bagpack.artefacts import (
-    REPLACED,
-    damaged_files,
-    member,
-    new_directory,
-    read_sealed,
-    recover_replaced,
-    replace_tree,
-    write_sealed,
-)
+from bagpack.artefacts import LOCK, Kind, check_place, locked, member, new_artefact, open_artefact
 from bagpack.errors import StoreError
 from bagpack.files import map_array, read_json
-from bagpack.locks import take_lock
 
-KIND = "pair-matrix"
-
-
-def is_test(path):
-    return (path / "manifest.json").is_file() and read_json(path / "manifest.json").get("kind") == KIND
+TEST = Kind("test", "test artefact", 1, "bagpack test")
 
 
 def save(path, content, overwrite=True):
-    with new_directory(path, is_ours=is_test, what="test artefact", overwrite=overwrite) as work:
-        (work / "inner").mkdir()
-        (work / "inner" / "data").write_text(content)
-        (work / "more").write_text(content * 2)
-        write_sealed(work / "manifest.json", {"kind": KIND})
+    with new_artefact(path, TEST, overwrite=overwrite) as draft:
+        (draft.directory / "inner").mkdir()
+        (draft.directory / "inner" / "data").write_text(content)
+        (draft.directory / "more").write_text(content * 2)
+        draft.manifest = {"content": content}
 
 
 def content_of(path):
-    manifest = read_sealed(path / "manifest.json")
-    assert damaged_files(path, manifest["checksums"]) == []
-    assert set(manifest["checksums"]) == {"inner/data", "more"}
-    return (path / "inner" / "data").read_text()
+    stored = open_artefact(path, TEST)
+    assert stored.damages() == []
+    assert set(stored.manifest["checksums"]) == {"inner/data", "more", "files"}
+    return stored.file("inner/data").read_text()
 
 
-@pytest.mark.parametrize("can_exchange", [True, False])
-def test_a_kill_at_any_step_leaves_the_old_artefact_or_the_new_one(tmp_path, monkeypatch, can_exchange):
-    if not can_exchange:
-        monkeypatch.setattr(artefacts, "exchange", lambda first, second: False)
+def test_a_kill_at_any_step_leaves_the_old_artefact_or_the_new_one(tmp_path):
     path = tmp_path / "a"
     seen = set()
     for step in range(1, 100):
         save(path, "old")
         died = killed_at(step, lambda: save(path, "new"))
-        if can_exchange:
-            seen.add(content_of(path))  # there at every moment, without any repair
-        recover_replaced(path)
         seen.add(content_of(path))
         save(path, "next")
-        assert content_of(path) == "next"
+        save(path, "last")
+        assert content_of(path) == "last"
         assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
-        assert sorted(entry.name for entry in path.iterdir()) == ["inner", "manifest.json", "more"]
+        assert len(list(path.glob("data*"))) == 2  # of the two last commits
         if not died:
             break
     assert step > 10
     assert seen == {"old", "new"}
 
 
-def test_an_error_while_writing_keeps_the_old_artefact(tmp_path):
+def test_a_first_artefact_that_was_killed_is_not_in_the_way(tmp_path):
+    for step in range(1, 100):
+        path = tmp_path / f"a{step}"
+        if not killed_at(step, lambda path=path: save(path, "new", overwrite=False)):
+            break
+        if not (path / "manifest.json").exists():
+            save(path, "again", overwrite=False)
+    assert step > 5
+
+
+def test_whoever_has_read_the_manifest_keeps_the_view(tmp_path):
     save(tmp_path / "a", "old")
-    with (
-        pytest.raises(ZeroDivisionError),
-        new_directory(tmp_path / "a", is_ours=is_test, what="test", overwrite=True) as work,
-    ):
-        (work / "data").write_text("half")
-        raise ZeroDivisionError
+    before = open_artefact(tmp_path / "a", TEST)
+    save(tmp_path / "a", "new")
+    assert before.damages() == []
+    assert before.file("inner/data").read_text() == "old"
+
+
+def test_an_error_while_writing_keeps_the_old_artefact(tmp_path):
+    for name in ("a", "none"):
+        if name == "a":
+            save(tmp_path / name, "old")
+        with pytest.raises(ZeroDivisionError), new_artefact(tmp_path / name, TEST, overwrite=True) as draft:
+            (draft.directory / "data").write_text("half")
+            raise ZeroDivisionError
     assert content_of(tmp_path / "a") == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+    assert not (tmp_path / "a" / ".bagpack-new").exists()
 
 
-def test_nothing_that_is_not_ours_is_replaced_or_removed(tmp_path):
+def test_the_same_content_again_replaces_damaged_files(tmp_path):
+    save(tmp_path / "a", "same")
+    open_artefact(tmp_path / "a", TEST).file("more").write_text("damaged")
+    save(tmp_path / "a", "same")
+    assert content_of(tmp_path / "a") == "same"
+
+
+def test_what_is_not_ours_is_not_replaced(tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "manifest.json").write_text(json.dumps({"kind": "something else"}))
     with pytest.raises(StoreError, match="is not a BagPack test artefact, so it is not replaced"):
         save(mine, "new")
     save(tmp_path / "a", "old", overwrite=False)
-    with pytest.raises(
-        StoreError, match="exists already; choose another --out, or replace it with --overwrite"
-    ):
+    with pytest.raises(StoreError, match="exists already; choose another --out, or replace it with --over"):
         save(tmp_path / "a", "new", overwrite=False)
-    (tmp_path / "a.partial").mkdir()
-    (tmp_path / "a.partial" / "thesis.tex").write_text("mine")
-    with pytest.raises(StoreError, match=r"a\.partial is needed while working and was not made by BagPack"):
-        save(tmp_path / "a", "new")
-    assert (tmp_path / "a.partial" / "thesis.tex").read_text() == "mine"
+    with pytest.raises(StoreError, match="another version of BagPack; remove it"):
+        check_place(tmp_path / "a", Kind("test", "test artefact", 2, "bagpack test"), overwrite=True)
     assert content_of(tmp_path / "a") == "old"
 
 
-def test_a_directory_with_the_name_that_is_needed_for_the_old_artefact(tmp_path):
-    save(tmp_path / "a", "old")
-    aside = tmp_path / "a.partial.old"
-    aside.mkdir()
-    (aside / "thesis.tex").write_text("mine")
-    recover_replaced(tmp_path / "a")
-    with pytest.raises(
-        StoreError, match=r"a\.partial\.old is needed while working and was not made by BagPack"
-    ):
-        save(tmp_path / "a", "new")
-    with pytest.raises(StoreError, match=r"a\.partial\.old is needed"):
-        replace_tree(tmp_path / "a", tmp_path / "a")
-    (tmp_path / "a").rename(tmp_path / "b")
-    recover_replaced(tmp_path / "a")  # it does not become an artefact either
-    assert (aside / "thesis.tex").read_text() == "mine"
-    assert not (tmp_path / "a").exists()
-
-
-def test_an_artefact_that_is_half_removed_does_not_come_back(tmp_path):
-    aside = tmp_path / "a.partial.old"
-    save(aside, "old")
-    (aside / REPLACED).touch()
-    recover_replaced(tmp_path / "a")
-    assert not (tmp_path / "a").exists()
-    save(tmp_path / "a", "first")
-    save(tmp_path / "a", "new")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
-
-
-def test_a_reader_does_not_disturb_a_writer_between_its_two_renames(tmp_path):
-    save(tmp_path / "a", "old")
-    with new_directory(tmp_path / "a", is_ours=is_test, what="test", overwrite=True) as work:
-        os.replace(tmp_path / "a", tmp_path / "a.partial.old")
-        recover_replaced(tmp_path / "a")
-        assert not (tmp_path / "a").exists()
-        write_sealed(work / "manifest.json", {"kind": KIND})
-    assert is_test(tmp_path / "a")
-
-
-def test_files_that_someone_put_into_an_artefact(tmp_path):
+def test_files_that_someone_put_into_an_artefact_stay(tmp_path):
     path = tmp_path / "a"
     save(path, "old")
-    (path / ".lock-of-an-engine").touch()
-    (path / "inner" / "notes.txt").write_text("mine")
-    with pytest.raises(
-        StoreError, match=r"inner/notes\.txt is not a file of the test artefact .*; move it else"
-    ):
-        save(path, "new")
-    assert (path / "inner" / "notes.txt").read_text() == "mine"
-    assert content_of(path) == "old"
-    (path / "inner" / "notes.txt").unlink()
-    (tmp_path / "empty").touch()
-    for target in (tmp_path, tmp_path / "empty", tmp_path / "nothing"):
-        (path / "link").symlink_to(target)
-        with pytest.raises(StoreError, match="link is not a file of the test artefact"):
-            save(path, "new")
-        (path / "link").unlink()
-    save(path, "new")
-    assert content_of(path) == "new"
-
-
-def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path):
-    path = tmp_path / "a.partial" / "lock"
-    path.parent.mkdir()
-    with open(path, "ab") as handle:
-        path.unlink()
-        with pytest.raises(StoreError, match=r"another bagpack command is working in .*a\.partial"):
-            take_lock(handle, path)
-        path.touch()  # another process has begun
-        with pytest.raises(StoreError, match="another bagpack command is working in"):
-            take_lock(handle, path)
+    save(path / "a store of mine", "mine")
+    data = open_artefact(path, TEST).data
+    notes = [path / "notes.txt", data / "notes.txt", data / "inner" / "notes.txt"]
+    for note in notes:
+        note.write_text("mine")
+    (data / "link").symlink_to(tmp_path)
+    for content in ("new", "next", "last"):
+        save(path, content)
+    assert content_of(path) == "last"
+    assert [note.read_text() for note in notes] == ["mine"] * 3
+    assert (data / "link").is_symlink() and not (data / "more").exists()
+    assert content_of(path / "a store of mine") == "mine"
 
 
 def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):
@@ -177,11 +121,13 @@ def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):
     save(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert content_of(tmp_path / "elsewhere" / "a") == "new"
+    (tmp_path / "nowhere").symlink_to(tmp_path / "nothing")
+    with pytest.raises(StoreError, match="a link that leads nowhere"):
+        save(tmp_path / "nowhere", "new")
 
 
 def _hold(path, ready, done):
-    with new_directory(path, is_ours=is_test, what="test", overwrite=True) as work:
-        write_sealed(work / "manifest.json", {"kind": KIND})
+    with new_artefact(path, TEST, overwrite=True):
         ready.set()
         done.wait(20)
 
@@ -193,40 +139,45 @@ def test_two_writers_of_one_path(tmp_path):
     other.start()
     assert ready.wait(20)
     try:
-        with pytest.raises(
-            StoreError, match=r"another bagpack command is working in .*a\.partial; wait for it"
-        ):
+        with pytest.raises(StoreError, match=r"another bagpack command is working in .*a; wait for it"):
             save(tmp_path / "a", "mine")
     finally:
         done.set()
         other.join(20)
     assert other.exitcode == 0
-    assert is_test(tmp_path / "a")
+
+
+def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypatch):
+    def lock_of_another(handle):
+        (tmp_path / "a" / LOCK).unlink()
+        (tmp_path / "a" / LOCK).touch()
+        return True
+
+    monkeypatch.setattr("bagpack.artefacts.lock", lock_of_another)
+    with pytest.raises(StoreError, match="another bagpack command is working in"), locked(tmp_path / "a"):
+        pass
 
 
 def test_every_changed_byte_is_found(tmp_path):
     path = tmp_path / "a"
     save(path, "content")
-    for name in ("inner/data", "more"):
-        whole = (path / name).read_bytes()
+    stored = open_artefact(path, TEST)
+    for name in ("inner/data", "more", "files"):
+        file = stored.file(name)
+        whole = file.read_bytes()
         for at in range(len(whole)):
-            (path / name).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-            problems = damaged_files(path, read_sealed(path / "manifest.json")["checksums"])
-            assert problems == [f"{path / name} does not match its checksum ({len(whole)} bytes)"]
-        (path / name).unlink()
-        assert damaged_files(path, read_sealed(path / "manifest.json")["checksums"]) == [
-            f"{path / name} is missing"
-        ]
-        (path / name).write_bytes(whole)
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+            assert stored.damages() == [f"{file} does not match its checksum ({len(whole)} bytes)"]
+        file.unlink()
+        assert stored.damages() == [f"{file} is missing"]
+        file.write_bytes(whole)
     manifest = (path / "manifest.json").read_bytes()
     for at in range(len(manifest) - 1):  # the last byte is a newline
         (path / "manifest.json").write_bytes(manifest[:at] + bytes([manifest[at] ^ 1]) + manifest[at + 1 :])
         try:
-            changed = read_sealed(path / "manifest.json")
+            assert open_artefact(path, TEST).manifest == json.loads(manifest)  # whitespace may change
         except StoreError:
             continue
-        # Whitespace may change, and the name `seal` itself: then there is no seal.
-        assert changed == json.loads(manifest) or "seal" not in changed
 
 
 @pytest.mark.parametrize("name", ["../b", "inner/../../b", "/etc/passwd", "", ".", "a\0b", 7, None])
@@ -257,4 +208,4 @@ def test_links_pipes_and_directories_in_the_place_of_files(tmp_path):
 def test_json_that_is_nested_deeply(tmp_path):
     (tmp_path / "manifest.json").write_text('{"kind": ' + "[" * 100_000 + "]" * 100_000 + "}")
     with pytest.raises(StoreError, match="nested too deeply; it is damaged"):
-        read_sealed(tmp_path / "manifest.json")
+        open_artefact(tmp_path, TEST)

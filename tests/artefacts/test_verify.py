@@ -29,31 +29,31 @@ def made(tmp_path, write, cli, monkeypatch):
 
 def test_every_kind(made, cli):
     for name in ("s.bp", "m.bpm", "index"):
-        assert cli("verify", name).code == 0, name
+        assert cli("info", name, "--verify").code == 0, name
         assert cli("info", name).code == 0, name
         files = [path for path in (made / name).rglob("*") if path.is_file() and path.stat().st_size]
         assert len(files) > 4
         for path in files:
             content = path.read_bytes()
             damage(path)
-            done = cli("verify", name)
+            done = cli("info", name, "--verify")
             assert done.code == 1, path
             assert "unexpected error" not in done.err, path
             path.write_bytes(content)
-        assert cli("verify", name).code == 0, name
+        assert cli("info", name, "--verify").code == 0, name
 
 
 def test_a_basis_out_of_rank_order(made, cli):
     done = cli("basis", "s.bp", "-b", 20)
     (made / "b.tsv").write_text(done.out)
-    assert cli("verify", "b.tsv").code == 0
+    assert cli("info", "b.tsv", "--verify").code == 0
     lines = done.out.splitlines(keepends=True)
     for first in (1, len(lines) - 2):  # a unigram, and a bigram of two with the same count
         (made / "b.tsv").write_text(
             "".join([*lines[:first], lines[first + 1], lines[first], *lines[first + 2 :]])
         )
-        failed = cli("verify", "b.tsv")
+        failed = cli("info", "b.tsv", "--verify")
         assert failed.code == 1
         assert "which is not rank order" in failed.out + failed.err
     (made / "b.tsv").write_text("kind\tterm\nunigram\tb\nunigram\ta\n")  # without counts it has no ranks
-    assert cli("verify", "b.tsv").code == 0
+    assert cli("info", "b.tsv", "--verify").code == 0

@@ -5,13 +5,15 @@ import gzip
 import json
 import lzma
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from tests.conftest import LIMIT
 
-from bagpack.corpus.readers.compression import zstd
+from bagpack.corpus.readers.files import zstd
 
 VERTICAL = "<text id='a'>\n<s>\n" + "Lions\tNNS\tlion\n" * 9 + "</s>\n"
 CONLLU = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 4))
@@ -25,8 +27,8 @@ def fails(cli, tmp_path):
         out = tmp_path / "store.bp"
         done = cli("index", source, "--out", out, "--jobs", 1, *options, stdin=stdin)
         sentence = done.sentence(code)
-        assert not out.exists()
-        assert out.with_name("store.bp.partial").exists() == (" kept: correct it" in sentence)
+        assert not (out / "manifest.json").exists()
+        assert out.exists() == (" kept: correct it" in sentence)
         return sentence
 
     return run
@@ -51,8 +53,8 @@ def test_a_missing_file(fails, tmp_path):
 def test_a_name_that_is_too_long(cli, write, tmp_path):
     source, long = write("a.txt", "Lions sleep.\n"), tmp_path / ("x" * 300)
     for args in (
-        ("index", long, "--out", tmp_path / "s"), ("index", source, "--out", long), ("info", long), ("verify", long),
-        ("contexts", long, "lion"), ("explain", long, "lion", "cat"), ("plan", long),
+        ("index", long, "--out", tmp_path / "s"), ("index", source, "--out", long), ("info", long),
+        ("info", long, "--verify"), ("contexts", long, "lion"), ("explain", long, "lion", "cat"),
     ):  # fmt: skip
         done = cli(*args)
         assert done.code == 1, args
@@ -102,14 +104,26 @@ def test_a_store_in_place_of_its_texts(fails, tmp_path):
     assert "made.bp was made by BagPack and holds no text to index" in fails(tmp_path / "made.bp")
 
 
+# The first index loads every module that is needed, which another user may not be able to read.
+AS_NOBODY = """
+import os, sys
+from bagpack.cli import main
+readable, *wanted = sys.argv[1:]
+sys.argv[1:] = ["index", readable, "--out", readable + ".bp", "-j", "1", "--quiet"]
+main()
+os.setgid(65534)
+os.setuid(65534)
+sys.argv[1:] = wanted
+main()
+"""
+
+
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become another user"
 )
-def test_a_file_without_read_permission(write, tmp_path, cli):
+def test_a_file_without_read_permission(write, tmp_path):
     source = write("secret.txt", "Lions sleep.\n")
-    assert (
-        cli("index", source, "--out", tmp_path / "s", "-j", 1).code == 0
-    )  # loads every module that is needed
+    open_to_all = write("open.txt", "Lions sleep.\n")
     source.chmod(0)
     for directory in [tmp_path, *tmp_path.parents][:4]:  # pytest's own, up to the place for temporary files
         if directory != Path(tempfile.gettempdir()):
@@ -117,19 +131,13 @@ def test_a_file_without_read_permission(write, tmp_path, cli):
     mine = tmp_path / "mine"
     mine.mkdir(mode=0o777)
     mine.chmod(0o777)
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setgid(65534)
-            os.setuid(65534)
-            done = cli("index", source, "--out", mine / "store.bp", "-j", 1)
-            (mine / "reported").write_text(f"{done.code} {done.err}")
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
-    reported = (mine / "reported").read_text()
-    assert reported.startswith(f"1 bagpack: {source} cannot be read: Permission denied; check the name")
-    assert [path.name for path in mine.iterdir()] == ["reported"]
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, open_to_all, "index", source, "--out", mine / "store.bp", "-j", "1"],
+        capture_output=True, text=True, timeout=LIMIT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith(f"bagpack: {source} cannot be read: Permission denied; check the name")
+    assert list(mine.iterdir()) == []
 
 
 def test_a_directory_in_which_nothing_can_be_written(cli, write, tmp_path):
@@ -152,8 +160,8 @@ def test_bytes_that_are_not_the_encoding_in_vertical(fails, builds, write):
     source = write("a.vert", VERTICAL.encode() + b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n")
     assert "a.vert:14 is not utf-8 (byte 0xe9)" in fails(source)
     assert "10 tokens" in builds(source, "--encoding-errors", "replace")
-    assert "1 place with invalid bytes" in builds(source, "--encoding-errors", "skip")
-    assert "9 tokens" in builds(source, "--encoding-errors", "skip")
+    assert "2 places with invalid bytes" in builds(source, "--encoding-errors", "skip")
+    assert "10 tokens" in builds(source, "--encoding-errors", "skip")
     assert "10 tokens" in builds(source, "--encoding", "latin-1")
 
 
@@ -244,9 +252,8 @@ def test_an_empty_word(fails, builds, write):
     ("line", "reported"),
     [
         ("4\tw\tw", "a.conllu:4 has 3 columns where CoNLL-U has 10: '4\\tw\\tw'"),
-        ("6\tw\tw" + "\t_" * 7, "a.conllu:4 has a word id out of sequence"),
-        ("x\tw\tw" + "\t_" * 7, "a.conllu:4 has a word id out of sequence"),
-        ("4-x\tw\tw" + "\t_" * 7, "a.conllu:4 has a word id out of sequence"),
+        ("x\tw\tw" + "\t_" * 7, "a.conllu:4 has no word id such as"),
+        ("4-x\tw\tw" + "\t_" * 7, "a.conllu:4 has no word id such as"),
         ("4\t\tw" + "\t_" * 7, "a.conllu:4 has an empty word"),
     ],
 )
@@ -321,7 +328,7 @@ def test_an_output_that_exists(cli, write, tmp_path):
         assert "exists already and is not a BagPack store; choose another --out" in done.err
         done = cli("index", source, "--out", other, "--overwrite", "-j", 1)
         assert done.code == 1
-        assert "is not a BagPack store, so --overwrite does not replace it" in done.err
+        assert "exists already and is not a BagPack store; choose another --out" in done.err
     assert source.read_text() == "Lions sleep.\n"
     assert cli("index", source, "--out", tmp_path / "s", "--overwrite", "-j", 1).code == 0
 
@@ -329,7 +336,7 @@ def test_an_output_that_exists(cli, write, tmp_path):
 def test_append_to_nothing(cli, write, tmp_path):
     done = cli("index", write("a.txt", "x\n"), "--out", tmp_path / "s", "--append")
     assert done.code == 1
-    assert "there is no store at" in done.err
+    assert "does not exist; make one with bagpack index" in done.err
     assert not (tmp_path / "s").exists()
 
 

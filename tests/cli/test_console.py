@@ -11,10 +11,10 @@ import sys
 import time
 
 import pytest
-from tests.conftest import bagpack_command
+from tests.conftest import LIMIT, bagpack_command
 
 import bagpack
-from bagpack.cli.index import parse_size
+from bagpack.cli.corpus import parse_size
 from bagpack.console import show_size, show_time
 from bagpack.errors import UsageError
 
@@ -68,9 +68,9 @@ def test_help_is_quick_and_imports_nothing_heavy():
         ["index", "x", "--out", "y", "--annotator", "none"],
         ["index", "x", "--out", "y", "--max-sentence", "0"],
         ["index", "x", "--out", "y", "--encoding-errors", "ignore"],
-        ["plan", "-"],
-        ["plan", "x", "--memory", "1X"],
-        ["plan", "x", "--memory", "1"],
+        ["index", "-", "--dry-run"],
+        ["index", "x", "--dry-run", "--memory", "1X"],
+        ["index", "x", "--out", "y", "--max-sentence", "99999999999999999999"],
         ["index", "x", "--out", "y", "--memory", "100M"],
     ],
 )
@@ -117,112 +117,9 @@ def test_json_quiet_and_the_summary(cli, tmp_path, write):
     assert facts["kind"] == "corpus"
     assert facts["tokens"] == 6
     assert "sentences" in cli("info", tmp_path / "p").out
-    verified = json.loads(cli("verify", tmp_path / "p", "--json").out)
+    verified = json.loads(cli("info", tmp_path / "p", "--json", "--verify").out)
     assert verified["whole"] is True
     assert cli("--version").out.startswith("bagpack ")
-
-
-def test_plan_estimates_what_indexing_then_does(cli, tmp_path, write):
-    text = "".join(
-        f"Lion number {i % 997} sleeps near tree {i % 89}. It dreams of {i % 31} cats.\n"
-        for i in range(60_000)
-    )
-    source = write("a.txt", text)
-    guessed = json.loads(cli("plan", source, "--json", "-j", 1).out)
-    made = json.loads(cli("index", source, "--out", tmp_path / "s", "-j", 1, "--json").out)
-    assert guessed["tokens"] == pytest.approx(made["tokens"], rel=0.05)
-    assert guessed["disk_bytes"] == pytest.approx(made["bytes"], rel=0.1)
-    assert (guessed["files"], guessed["formats"]) == (1, ["text"])
-    assert guessed["sample_bytes"] <= len(text)
-    assert "tokens   about" in cli("plan", source).out
-
-
-def test_plan_takes_what_index_takes(cli, tmp_path, write):
-    source = write("a.jsonl", '{"text": "Lions sleep.", "key": "a"}\n')
-    options = ["--case", "keep", "--punctuation", "drop", "--id-field", "key", "--max-sentence", 500, "-j", 1]
-    options += ["--out", tmp_path / "s", "--overwrite", "--quiet", "--memory", "1G"]
-    planned = cli("plan", source, *options)
-    assert planned.code == 0, planned.err
-    assert "are free there" in planned.out
-    assert "for 1 worker\n" in planned.out
-    assert not (tmp_path / "s").exists()
-    assert cli("index", source, *options).code == 0
-
-
-def test_help_names_values_and_groups_commands(cli, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    shown = cli("--help").out
-    assert "<" not in shown
-    panels = [
-        "Start here",
-        "Corpora",
-        "Words, pairs and their counts",
-        "Finding new pairs",
-        "Learning",
-        "Explaining and exploring",
-    ]
-    places = [shown.index(f"\n{panel}\n") for panel in panels]
-    assert places == sorted(places)
-    monkeypatch.setenv("COLUMNS", "80")
-    listed = cli("--help").out.partition("\nOptions\n")[0].splitlines()
-    assert [line for line in listed if line.startswith("     ")] == []  # every command takes one line
-    for command in ("vectors", "evaluate", "train"):
-        assert "those of the two together" in " ".join(cli(command, "--help").out.split())
-
-
-def commands():
-    """Every command with its parameters, as typer has them."""
-    import typer
-
-    from bagpack.cli import app
-
-    found = dict(typer.main.get_command(app).commands)
-    return {**found, "engine build": found["engine"].commands["build"]}
-
-
-def test_the_help_of_every_command_fits_a_screen(cli, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    for name, command in commands().items():
-        shown = cli(*name.split(), "--help").out
-        assert len(shown.splitlines()) <= 25, name
-        assert max(map(len, shown.splitlines())) <= 80, name
-        assert not re.search(r"<(?:bool|str|int|float|path|list)", shown), name
-        everything = cli(*name.split(), "--help-all")
-        assert everything.code == 0, name
-        full = everything.out
-        for param in command.params:
-            if not getattr(param, "hidden", False) and param.param_type_name == "option":
-                assert param.name in ("help", "help_all") or max(param.opts, key=len) in shown
-                assert " ".join(param.help.rstrip(".").split()) in " ".join(full.split())
-
-
-def test_an_option_is_declared_once():
-    declared = {}
-    for name, command in commands().items():
-        for param in command.params:
-            if param.param_type_name == "option" and not param.hidden:
-                declared.setdefault(max(param.opts, key=len), {}).setdefault(param.help, []).append(name)
-    # The same name with another meaning: --limit of fetch is about snippets, --columns of index about vertical text,
-    # --among of find about terms.
-    several = {option: helps for option, helps in declared.items() if len(helps) > 1}
-    assert sorted(several) == [
-        "--among",
-        "--annotator",
-        "--by",
-        "--columns",
-        "--condition",
-        "--data",
-        "--folds",
-        "--label",
-        "--lang",
-        "--limit",
-        "--model",
-        "--out",
-        "--precision",
-        "--top",
-        "--where",
-        "-b",
-    ]
 
 
 def test_a_model_is_described_in_tables(cli, tmp_path, write):
@@ -267,7 +164,7 @@ def test_progress_on_a_terminal(tmp_path, write):
     code, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1", columns=80)
     assert code == 0
     assert "indexing 1 file" in shown
-    assert re.search(r"\d+ % [\d.]+ M tokens, \d+\.\d M/s +\d:\d\d elapsed, [-\d]", shown)
+    assert re.search(r"\d+% [\d.]+ M tokens, \d+\.\d M/s +[\d:…]+ elapsed, [-\d]", shown)
     assert "5,400,000 tokens" in shown
     lines = [line for line in re.split(r"[\r\n]+", shown) if "elapsed" in line]
     assert max(map(len, lines)) <= 78  # a ^C fits on the line, so that all of it is cleared
@@ -295,7 +192,7 @@ def test_learning_has_progress_too(cli, tmp_path, write):
     assert places == sorted(places)
     # A bar that is full goes away: nothing of counting is drawn once training has begun.
     assert "counting" not in shown[places[-2] :]
-    assert "100 %" not in shown
+    assert "100%" not in shown
 
 
 def test_messages_are_broken_between_words_on_a_terminal(tmp_path, write):
@@ -328,14 +225,32 @@ def interrupt(args, ready):
         start_new_session=True,
         text=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LIMIT
     while not ready():
         assert run.poll() is None, run.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(run.pid, signal.SIGINT)  # a terminal tells the workers too
-    said = run.communicate(timeout=60)[1]
+    said = run.communicate(timeout=LIMIT)[1]
     return run.returncode, said
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_inside_a_callback_of_c_is_not_lost(monkeypatch, capsys):
+    """LLVM calls Python when it loads a kernel; an exception there is printed and forgotten."""
+    import ctypes
+
+    from bagpack.cli.main import _interrupt_again
+
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "unraisablehook", _interrupt_again)
+    with pytest.raises(KeyboardInterrupt):
+        callback()
+        time.sleep(LIMIT)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -345,12 +260,12 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, job
     large = write("b.txt", "The lion sleeps near the tree of the old mason.\n" * 200_000)
     out = tmp_path / "s.bp"
     args = ("index", large, "--out", out, "-j", jobs)
-    code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp.partial/shards/progress/*")))
+    code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp/work/progress/*")))
     assert code == 130
     assert said == "bagpack: interrupted; nothing was finished, so nothing is kept\n"
     assert sorted(tmp_path.iterdir()) == [small, large]
     args = ("index", small, large, "--out", out, "-j", jobs)
-    code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp.partial/shards/parts/*.json")))
+    code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp/segments/*.json")))
     assert code == 130
     assert said == (
         "bagpack: interrupted; finished work is kept: run the same command with --resume to continue\n"
@@ -362,13 +277,14 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, job
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, cli):
+def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, cli, monkeypatch):
     source = write("a.txt", "The lion sleeps near the tree of the old mason.\n")
     pairs = write("p.tsv", "w1\tw2\nlion\ttree\nmason\ttree\n")
-    engine, cache = f"tantivy:{tmp_path / 'index'}", tmp_path / "cache"
+    engine = f"tantivy:{tmp_path / 'index'}"
     assert cli("engine", "build", engine, source).code == 0
-    args = ("fetch", pairs, "--engine", engine, "--out", tmp_path / "s.bps", "--cache", cache, "--rate", "2")
-    code, said = interrupt(args, cache.exists)
+    args = ("fetch", pairs, "--engine", engine, "--out", tmp_path / "s.bps", "--rate", "2")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    code, said = interrupt(args, lambda: any((tmp_path / "cache").rglob("*.sqlite3")))
     assert code == 130
     assert said == "bagpack: interrupted; answers are kept: run the same command to continue\n"
 
@@ -419,12 +335,6 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path, cli, write):
     assert "Exception" not in done.stderr
 
 
-def test_help_shows_the_defaults_of_values_and_not_of_switches(cli):
-    shown = cli("index", "--help-all").out
-    assert "[lemma]" in shown and "[100000]" in shown
-    assert not re.search(r"\[(False|True|None|)\]", shown)
-
-
 @pytest.mark.parametrize(
     ("text", "size"), [("2G", 2 << 30), ("512M", 512 << 20), ("1.5k", 1536), ("10 MiB", 10 << 20)]
 )
@@ -447,8 +357,7 @@ def test_numbers_for_people():
 
 @pytest.mark.parametrize(
     "command",
-    [("forms", " "), ("queries", "cat", ""), ("contexts", "s.bp", ""), ("sketch", "s.bp", ""),
-     ("explain", "m.model", "", "b"), ("similar", "s.bp", "a", " ", "--among", "p.tsv")],
+    [("contexts", "s.bp", ""), ("contexts", "s.bp", "cat", " "), ("explain", "m.model", "", "b")],
 )  # fmt: skip
 def test_an_empty_word_is_reported(cli, command):
     done = cli(*command)

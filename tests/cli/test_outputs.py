@@ -60,7 +60,7 @@ def refuses(done, sentence):
 def test_a_text_a_data_set_and_a_page_of_others_are_left_alone(cli, report, model, data, write):
     theirs = write("index.html", "<!DOCTYPE html>\n<title>by hand</title>\n")
     text = write("town.txt", "The baker bakes bread.\n")
-    for path in (text, data, theirs, model / "model.json"):
+    for path in (text, data, theirs, model / "manifest.json"):
         before = path.read_bytes()
         sentence = (
             "exists already and is no page that BagPack made, so it is not replaced; choose another name"
@@ -194,10 +194,10 @@ def test_exports_through_a_link_and_a_pipe(cli, shop, data, tmp_path):
     assert pipe.is_fifo()
 
 
-@pytest.mark.parametrize("name", ["m.xlsx", "m.docx", "m.CSV", "m.tsv.gz"])
+@pytest.mark.parametrize("name", ["m.json", "m.CSV", "m.tsv.gz"])
 def test_an_ending_of_other_files_is_no_name_for_a_matrix(cli, shop, data, tmp_path, name):
     done = cli("vectors", shop, data, "-b", 4, "--out", tmp_path / name)
-    assert refuses(done, "exports end in .tsv, .parquet, .svm, .svmlight")
+    assert refuses(done, "exports end in .tsv or .parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["relations.tsv"]
 
 

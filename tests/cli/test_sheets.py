@@ -139,7 +139,7 @@ def test_picks_as_a_table_next_to_the_answers(cli, shop, tmp_path, write):
     questions = write("q.jsonl", "".join(json.dumps(question) + "\n" for question in asked))
     for name in ("p.tsv", "p.csv", "p.xlsx"):
         for _ in range(2):  # a table of picks is replaced
-            done = cli("solve", shop, questions, "-b", 4, "-j", 1, "--rounds", 1, "--picks", tmp_path / name)
+            done = cli("evaluate", shop, questions, "-b", 4, "-j", 1, "--predictions", tmp_path / name)
             assert done.code == 0, done.err
     assert cells_of(tmp_path / "p.xlsx")[1][:3] == ["line 1", "cat:lion", "lion:cat"]
     heading = next(line for line in done.out.splitlines() if "question" in line and "v12" in line)
@@ -148,7 +148,7 @@ def test_picks_as_a_table_next_to_the_answers(cli, shop, tmp_path, write):
     with zipfile.ZipFile(foreign, "w") as book:
         book.writestr("docProps/core.xml", "<mine/>")
     kept = foreign.read_bytes()
-    done = cli("solve", shop, questions, "-b", 4, "-j", 1, "--picks", foreign)
+    done = cli("evaluate", shop, questions, "-b", 4, "-j", 1, "--predictions", foreign)
     assert refuses(done, "exists already and is no table of picks that BagPack made")
     assert foreign.read_bytes() == kept
 
@@ -164,22 +164,23 @@ def test_check_of_a_workbook_with_a_label_a_rating_and_another_sheet(cli, shop, 
     (tmp_path / "d.xlsx").write_bytes(xlsx(rows, [["old"]], names=("Pairs", "Notes")))
     with pytest.warns(UserWarning, match="d.xlsx: only the sheet 'Pairs' is read, not 'Notes'"):
         done = cli("check", shop, tmp_path / "d.xlsx")
-    assert "say which is meant with --task relations" in " ".join(done.out.split())
+    assert "--columns label=label" in " ".join(done.out.split())
     assert (
-        "'part' (1 row), 'Part' (1 row)" in cli("check", shop, tmp_path / "d.xlsx", "--task", "relations").out
+        "'part' (1 row), 'Part' (1 row)"
+        in cli("check", shop, tmp_path / "d.xlsx", "--columns", "label=label").out
     )
 
 
 @pytest.mark.parametrize(
     "command",
-    [("check", "STORE", "DATA", "--task", "relations"),
-     ("train", "STORE", "DATA", "-b", 4, "--no-scores", "-o", "OUT"), ("export", "DATA", "-o", "OUT.ttl")],
+    [("check", "STORE", "DATA"),
+     ("train", "STORE", "DATA", "-b", 4, "--no-scores", "-o", "OUT")],
 )  # fmt: skip
 def test_sheets_that_are_not_read_are_reported_once_by_every_command(shop, tmp_path, command):
     rows = [["w1", "w2", "label"], ["cat", "lion", "part"], ["lion", "cat", "whole"]]
     for name, sheets in (("two.xlsx", [rows, [["old"]]]), ("one.xlsx", [rows, []])):
         (tmp_path / name).write_bytes(xlsx(*sheets, names=("Pairs", "Notes")))
-        places = {"STORE": str(shop), "DATA": name, "OUT": f"{name}.out", "OUT.ttl": f"{name}.ttl"}
+        places = {"STORE": str(shop), "DATA": name, "OUT": f"{name}.out"}
         args = [places.get(word, word) for word in command]
         done = subprocess.run(
             bagpack_command(*args), cwd=tmp_path, capture_output=True, text=True, check=True

@@ -10,7 +10,6 @@ from tests.conftest import bagpack_command
 from tests.contexts.stores import make_store
 
 from bagpack.cli.demo import _show_command
-from bagpack.cli.progress import FREE, SPINNER, progress_line
 from bagpack.console import clean, screen
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
@@ -89,39 +88,6 @@ def test_the_console_keeps_its_own_styles(capsys):
     out = screen()
     out.print("plain", style="bold")
     assert capsys.readouterr().out == "plain\n"
-
-
-# Progress ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("width", [40, 78, 120])
-@pytest.mark.parametrize("left", [None, 59, 4000, 360_000])
-@pytest.mark.parametrize("share", [None, 0.0, 0.5, 1.0])
-@pytest.mark.parametrize(
-    ("what", "note"),
-    [
-        ("indexing 123,456 files", "12,345.6 M tokens, 12.3 M/s"),
-        ("training v1v2v12, fold 10 of 10", ""),
-        ("compiling the counting kernels, on the first run here", ""),
-        ("querying", "1,234,567 left, 1,234,567 sent"),
-    ],
-)
-def test_a_progress_line_fits_and_names_its_times(width, left, share, what, note):
-    line = progress_line(width, what, share, note, 4000, left)
-    assert len(line) <= width
-    assert "1:06:40 elapsed" in line
-    assert ("left" in line.partition("elapsed")[2]) == (share is not None)
-
-
-def test_the_bar_shows_the_share():
-    line = progress_line(78, "counting pairs", 0.5, "of 200", 5, 5)
-    assert line.count("━") == line.count("─") - 1 == 12
-    assert line.endswith(" 50 % of 200  0:05 elapsed, 0:05 left")
-
-
-def test_indexing_has_a_bar_on_80_columns():
-    line = progress_line(80 - SPINNER - FREE, "indexing 1 file", 0.5, "112.3 M tokens, 1.2 M/s", 222, 200)
-    assert "━" in line
 
 
 def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):

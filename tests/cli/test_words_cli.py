@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bagpack.contexts.source import CorpusSource
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.explain import sketch_pair, sketch_word
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 TEXT = """I keep a saw and a hammer. The saw is sharp. He saw it. Saws cut wood.
@@ -40,13 +37,6 @@ def test_contexts_say_where_a_form_is(cli, store):
     assert flat(cli("contexts", store, "hammer", "see").err) == "1 of 1 shown"
 
 
-def test_sketches_say_it(cli, store):
-    assert SAW in flat(cli("sketch", store, "saw").out)
-    assert SAW in flat(cli("sketch", store, "hammer", "saw").out)
-    assert "looked up" not in cli("sketch", store, "see", "hammer").out
-    assert json.loads(cli("sketch", store, "saw", "--json").out)["elsewhere"][0]["key"] == "see"
-
-
 def test_check_says_how_many_and_which(cli, store, tmp_path):
     (tmp_path / "pairs.tsv").write_text("w1\tw2\nhammer\tsaw\nsaw\tliving_room\nwood\thammer\n")
     result = cli("check", store, tmp_path / "pairs.tsv")
@@ -56,15 +46,7 @@ def test_check_says_how_many_and_which(cli, store, tmp_path):
     assert facts["elsewhere"] == [{"word": "saw", "count": 1, "key": "see", "form_count": 3}]
 
 
-def test_similar_says_it_too(cli, store, tmp_path):
-    (tmp_path / "pairs.tsv").write_text("w1\tw2\nhammer\twood\n")
-    result = cli(
-        "similar", store, "hammer", "saw", "--among", tmp_path / "pairs.tsv", "-b", "5", "--jobs", "1"
-    )
-    assert SAW in flat(result.out)
-
-
-@pytest.mark.parametrize("command", [("contexts",), ("sketch",)])
+@pytest.mark.parametrize("command", [("contexts",)])
 def test_a_misspelt_word_is_answered_with_words_like_it(cli, store, command):
     result = cli(*command, store, "hamer", "woood")
     assert result.code == 0
@@ -72,14 +54,6 @@ def test_a_misspelt_word_is_answered_with_words_like_it(cli, store, command):
     assert "similar spellings of woood: wood" in flat(result.err)
     assert "similar spellings" not in cli(*command, store, "xylophone").err
     json.loads(cli(*command, store, "hamer", "--json").out)
-
-
-def test_similar_hints_as_well(cli, store, tmp_path):
-    (tmp_path / "pairs.tsv").write_text("w1\tw2\nhammer\twood\n")
-    result = cli(
-        "similar", store, "hamer", "wood", "--among", tmp_path / "pairs.tsv", "-b", "5", "--jobs", "1"
-    )
-    assert "similar spellings of hamer: hammer" in flat(result.err)
 
 
 def test_explain_says_it_and_hints(cli, tmp_path):
@@ -92,13 +66,3 @@ def test_explain_says_it_and_hints(cli, tmp_path):
     assert "similar spellings" not in result.err
     result = cli("explain", model, "carpnter", "saw", "--top", "1", "--lines", "0")
     assert "similar spellings of carpnter: carpenter" in flat(result.err)
-
-
-def test_a_run_that_is_found_by_its_forms_has_a_sketch(cli, store):
-    result = cli("sketch", store, "living room")
-    assert result.out.startswith("live room: once")
-    assert "forms:" not in result.out  # a run of words has no list of forms
-    assert "forms: Saws 1" in cli("sketch", store, "saw").out
-    source = CorpusSource(Corpus.open(store))
-    assert sketch_word(source, "living room").known_as == "live room"
-    assert sketch_pair(source, "living_room", "hammer").n_w1 == 1

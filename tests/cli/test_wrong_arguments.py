@@ -3,8 +3,15 @@
 from dataclasses import fields
 
 import pytest
+import typer
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
+
+from bagpack.cli import app
+from bagpack.cli.learn import typed_command
+from bagpack.cli.look import show_address
+from bagpack.cli.main import COMMANDS, GONE
+from bagpack.corpus.options import TextOptions
 
 DATA = "w1\tw2\tlabel\ncat\tlion\ta\nhammer\tnail\tb\nlion\tcat\ta\nnail\thammer\tb\n"
 
@@ -17,141 +24,69 @@ def place(tmp_path_factory):
     (folder / "my.bpm").mkdir()
     (folder / "my.bpm" / "manifest.json").write_text('{"kind": "pair-matrix"}')
     (folder / "my.model").mkdir()
-    (folder / "my.model" / "model.json").write_text("{}")
+    (folder / "my.model" / "manifest.json").write_text('{"kind": "bagpack-model"}')
     (folder / "data.tsv").write_text(DATA)
     (folder / "empty").mkdir()
     return folder
 
 
 @pytest.mark.parametrize(
-    ("typed", "message"),
+    ("typed", "parts"),
     [
-        ("evaluate data.tsv my.bp", "the order is STORE DATA; did you mean: bagpack evaluate my.bp data.tsv"),
         (
-            "check data.tsv my.bp --json",
-            "the order is STORE DATA; did you mean: bagpack check my.bp data.tsv --json",
+            "evaluate data.tsv my.bp",
+            "data.tsv is a file, but STORE must be a store; the store first, then the data",
         ),
-        (
-            "train data.tsv my.bp --out x.model",
-            "the order is STORE DATA; did you mean: bagpack train my.bp data.tsv --out x.model",
-        ),
-        ("contexts cat my.bp", "the order is STORE W1; did you mean: bagpack contexts my.bp cat"),
-        (
-            "contexts cat lion my.bp",
-            "the order is STORE W1 W2; did you mean: bagpack contexts my.bp cat lion",
-        ),
-        (
-            "explain cat lion my.model",
-            "the order is MODEL W1 W2; did you mean: bagpack explain my.model cat lion",
-        ),
-        (
-            "predict data.tsv my.model",
-            "the order is MODEL PAIRS; did you mean: bagpack predict my.model data.tsv",
-        ),
-        (
-            "evaluate my.bp my.bp",
-            "my.bp is a store, but DATA must be a file with a data set; name another path",
-        ),
-        (
-            "evaluate data.tsv data.tsv",
-            "data.tsv is a file, but STORE must be a store (bagpack index makes one), snippets or a matrix; "
-            "name another path",
-        ),
-        (
-            "contexts my.bpm cat",
-            "my.bpm is a matrix, but STORE must be a store (bagpack index makes one) or snippets; name another path",
-        ),
-        (
-            "predict my.bp data.tsv",
-            "my.bp is a store, but MODEL must be a model (bagpack train makes one); name another path",
-        ),
-        (
-            "sketch my.bp cat lion --model my.bpm",
-            "my.bpm is a matrix, but --model must be a model (bagpack train makes one); name another path",
-        ),
-        (
-            "evaluate my.bp data.tsv --test my.bp",
-            "my.bp is a store, but --test must be a file with a data set; name another path",
-        ),
-        ("sketch my.bp cat --top 0", "--top must be at least 1, not 0"),
-        ("serve my.bp --port 70000", "--port must be 1 to 65535, not 70000"),
-        (
-            "evaluate my.bp data.tsv --preset modren",
-            "--preset modren is unknown; did you mean modern? choose one of paper, modern",
-        ),
-        (
-            "evaluate my.bp data.tsv --split lexicl",
-            "--split lexicl is unknown; did you mean lexical? choose one of random, lexical, group:COLUMN",
-        ),
-        (
-            "evaluate my.bp data.tsv --split group:",
-            "--split group: is unknown; did you mean group:COLUMN? choose one of random, lexical, group:COLUMN",
-        ),
-        (
-            "evaluate my.bp data.tsv --backend dsk",
-            "--backend dsk is unknown; did you mean dask? choose one of loky, dask, ray, spark",
-        ),
-        (
-            "evaluate my.bp data.tsv --condition v1v2v21",
-            "--condition v1v2v21 is unknown; did you mean v1v2v12? choose one of all, v1v2, v12, v1v2v12",
-        ),
-        (
-            "evaluate my.bp data.tsv --task rating",
-            "--task rating is unknown; did you mean ratings? choose one of relations, ratings",
-        ),
-        ("evalute my.bp data.tsv", "there is no command evalute; did you mean evaluate?"),
-        ("engine bild x y", "there is no command bild; did you mean build?"),
-        ("frobnicate", "there is no command frobnicate"),
-        ("evaluate my.bp data.tsv --fold 3", "there is no option --fold; did you mean --folds?"),
-        ("evaluate my.bp data.tsv --folds x", "--folds x is not an integer"),
-        ("evaluate my.bp data.tsv --epsilon=x", "--epsilon x is not a number"),
-        ("evaluate my.bp", "the argument DATA is missing"),
-        (
-            "contexts my.bp ice cream cone",
-            "there are too many arguments: cone; quote what contains blanks",
-        ),
-        ("train my.bp data.tsv", "the option --out is missing"),
+        ("evaluate data.tsv my.bp --test data.tsv", "data.tsv is a file, but STORE must be a store"),
+        ("evaluate my.bp my.bp", "my.bp is a directory"),
+        ("predict data.tsv my.model", "data.tsv is a file, but a model is a directory"),
+        ("find my.bp --model data.tsv", "data.tsv is a file, but a model is a directory"),
+        ("explain my.model cat lion --top 0", "--top 0 1"),
+        ("serve my.bp --port 70000", "--port 70000 65535"),
+        ("evaluate my.bp data.tsv --preset modren", "--preset modren modern paper"),
+        ("evaluate my.bp data.tsv --split lexicl", "--split lexicl lexical group:COLUMN"),
+        ("evaluate my.bp data.tsv --split group:", "--split group: lexical group:COLUMN"),
+        ("evaluate my.bp data.tsv --backend dsk", "--backend dsk dask ray spark"),
+        ("evaluate my.bp data.tsv --condition=v1v2v21", "--condition v1v2v21 v1v2v12"),
+        ("evaluate my.bp data.tsv --folds x", "--folds x integer"),
+        ("evaluate my.bp data.tsv --test data.tsv --folds 7", "--test --folds"),
+        ("evaluate my.bp data.tsv --test data.tsv --split lexical", "--test --split"),
+        ("contexts my.bp cat --json --csv", "--json --csv"),
+        ("evalute my.bp data.tsv", "evalute evaluate"),
+        ("engine bild x y", "bild build"),
+        ("frobnicate", "frobnicate"),
+        ("evaluate my.bp data.tsv --fold 3", "--fold --folds"),
+        ("evaluate my.bp", "DATA"),
+        ("contexts my.bp ice cream cone", "cone"),
+        ("train my.bp data.tsv", "--out"),
+        ("index data.tsv", "--out --dry-run"),
     ],
 )
-def test_the_message_says_what_was_meant(cli, place, monkeypatch, typed, message):
+def test_the_message_says_what_was_meant(cli, place, monkeypatch, typed, parts):
     monkeypatch.chdir(place)
     done = cli(*typed.split())
     assert (done.code, done.out) == (2, "")
-    assert done.err.splitlines()[0] == f"bagpack: {message}"
+    first = done.err.splitlines()[0]
+    assert first.startswith("bagpack: ")
+    assert [part for part in parts.replace(";", "").replace(",", "").split() if part not in first] == []
+
+
+@pytest.mark.parametrize("command", GONE)
+def test_a_dropped_command_says_what_to_use(cli, command):
+    done = cli(command, "x")
+    assert done.code == 2
+    assert f"there is no command {command} any more; " in done.err
+    assert done.err.count("\n") == 1 and "bagpack " in done.err.partition(";")[2]
 
 
 def test_what_the_library_reports_is_left_to_it(cli, place, monkeypatch):
     monkeypatch.chdir(place)
     assert "nowhere.tsv does not exist" in cli("check", "my.bp", "nowhere.tsv").err
-    assert "empty is a directory; name one file in it" in cli("check", "my.bp", "empty").err
     # A word may be the name of a file.
     assert cli("contexts", "my.bp", "data.tsv").code == 0
 
 
-def test_every_listed_value_is_accepted_by_the_library():
-    from tests.cli.test_console import commands
-
-    from bagpack.backends import BACKENDS
-    from bagpack.learn.presets import get_preset
-    from bagpack.names import CONDITIONS
-
-    options = {
-        max(param.opts, key=len): param
-        for param in commands()["evaluate"].params
-        if param.param_type_name == "option"
-    }
-
-    def values(option):
-        return [item.value for item in options[option].shell_complete(None, "")]
-
-    assert set(values("--backend")) == set(BACKENDS)
-    assert set(values("--condition")) == {"all", *CONDITIONS}
-    assert set(values("--preset")) == {"modern", "paper"}
-    assert all(set(CONDITIONS) <= set(get_preset(name).conditions) for name in values("--preset"))
-    assert set(values("--split")) == {"random", "lexical", "group:"}
-
-
-@pytest.mark.parametrize("command", [(), ("forms",), ("train",), ("engine",)], ids=" ".join)
+@pytest.mark.parametrize("command", [(), ("contexts",), ("train",), ("engine",)], ids=" ".join)
 def test_without_arguments_the_help_is_printed(cli, command):
     done = cli(*command)
     assert done.code == 2
@@ -160,12 +95,62 @@ def test_without_arguments_the_help_is_printed(cli, command):
     assert "--help" in done.err
 
 
-def test_defaults_of_index_are_those_of_the_library():
-    from bagpack.cli.option_groups import IndexOptions
-    from bagpack.corpus.options import TextOptions
+def test_options_of_all_commands_are_given_before_or_after(cli, place, monkeypatch):
+    monkeypatch.chdir(place)
+    for args in (("--quiet", "check", "my.bp", "data.tsv"), ("check", "my.bp", "-q", "data.tsv", "--jobs=1")):
+        assert cli(*args).code == 0
+    for args in (
+        ("--jobs", "0", "basis", "my.bp"),
+        ("basis", "my.bp", "-j0"),
+        ("basis", "my.bp", "--jobs", "0"),
+    ):
+        assert "--jobs must be at least 1" in cli(*args).sentence(2)
 
-    shown = {field.name: field.default for field in fields(IndexOptions)}
+
+def test_the_help_is_short_and_every_option_is_described(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    root = typer.main.get_command(app)
+    found = {**root.commands, "engine build": root.commands["engine"].commands["build"]}
+    del found["engine"]
+    assert len(found) == 17
+    assert sum(param.param_type_name == "option" for one in found.values() for param in one.params) <= 155
+    for name, command in found.items():
+        shown = cli(*name.split(), "--help").out
+        assert len(shown.splitlines()) <= 50, name
+        assert max(map(len, shown.splitlines())) <= 80, name
+        for param in command.params:
+            if param.param_type_name == "option":
+                assert max(param.opts, key=len) in shown and param.help
+    shown = cli("--help").out
+    places = [shown.index(f"\n{panel}:\n") for panel in COMMANDS]
+    assert places == sorted(places)
+
+
+def test_defaults_of_index_are_those_of_the_library():
+    shown = {param.name: param.default for param in typer.main.get_command(app).commands["index"].params}
     declared = {field.name: field.default for field in fields(TextOptions)}
     common = shown.keys() & declared.keys()
     assert {"case", "level", "annotator", "lang"} <= common
     assert {name: shown[name] for name in common} == {name: declared[name] for name in common}
+
+
+def test_no_password_is_recorded_with_a_result(monkeypatch):
+    typed = ["evaluate", "my.bp", "d.tsv", "--address", "tcp://me:s3cret@host:8786"]
+    monkeypatch.setattr("sys.argv", ["bagpack", *typed, "--basis", "http://h/x?api_key=s3cret&b=1"])
+    assert typed_command() == (
+        "bagpack evaluate my.bp d.tsv --address tcp://host:8786 --basis 'http://h/x?&b=1'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [("127.0.0.1", "http://127.0.0.1:8765"), ("0.0.0.0", "http://localhost:8765"), ("::", "http://localhost:8765"),
+     ("::1", "http://[::1]:8765")],
+)  # fmt: skip
+def test_the_address_that_is_shown_is_one_that_answers(capsys, host, address):
+    from bagpack.app.middleware import ANYWHERE, LOCAL, own_names
+
+    assert show_address(host, 8765, "shows it") == address
+    name = address.removeprefix("http://").rpartition(":")[0].strip("[]")
+    assert name in own_names(host) or host in ANYWHERE
+    assert ("anyone who can reach this machine" in capsys.readouterr().err) == (host not in LOCAL)

@@ -1,31 +1,21 @@
 """docs/method.md, literally: brute force over lists of lemmas. Shares no code with the package.
 
-A token may have its part of speech behind it (saw/NOUN); a target that has one means only such tokens. So does a basis
-term; in a basis where tags are terms, a token is its tag (NOUN) as well as its word.
+A token may have its part of speech behind it (saw/NOUN); a target that has one means only such tokens.
 """
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 
-def readings(token, tags, tag_terms):
-    word, _, tag = token.partition("/")
-    return [token if tags else word, *([tag] if tag_terms else [])]
-
-
-def basis_terms(sentences, b, tags=False, tag_terms=False, kept=lambda gram: True):
+def basis_terms(sentences, b):
     """The b most frequent unigrams and bigrams as tuples; ties in code-point order of the term."""
-    read = [
-        [readings(token, tags, tag_terms) if tags or tag_terms else [token] for token in s] for s in sentences
-    ]
 
     def top(grams):
         counts = {}
         for gram in grams:
             counts[gram] = counts.get(gram, 0) + 1
-        return sorted(filter(kept, counts), key=lambda gram: (-counts[gram], " ".join(gram)))[:b]
+        return sorted(counts, key=lambda gram: (-counts[gram], " ".join(gram)))[:b]
 
-    unigrams = top((w,) for s in read for own in s for w in own)
-    return unigrams + top(gram for s in read for one, two in pairwise(s) for gram in product(one, two))
+    return top((w,) for s in sentences for w in s) + top(gram for s in sentences for gram in pairwise(s))
 
 
 def lemmas(tokens):
@@ -66,29 +56,19 @@ def pair_contexts(sentences, one, two, left=2, between=5, right=2):
                     yield sign, parts, (sign == "-" and one == two)
 
 
-def is_word(token, word, tagged):
-    lemma, _, tag = token.partition("/")
-    return word in (token, lemma, tag) if tagged else word == lemma
+def observed(term, segment):
+    return any(lemmas(segment[i : i + len(term)]) == list(term) for i in range(len(segment) - len(term) + 1))
 
 
-def observed(term, segment, per_token, tagged):
-    places = [segment[i : i + len(term)] for i in range(len(segment) - len(term) + 1)]
-    hits = sum(all(map(is_word, place, term, [tagged] * len(term))) for place in places)
-    return hits if per_token else min(hits, 1)
-
-
-def vector(
-    sentences, w1, w2, terms, limit=None, per_token=False, single=(4, 4), pair=(2, 5, 2), tagged=False
-):
-    """Feature name → count, without zeros; w1, w2 and terms are tuples of lemmas, if `tagged` of lemmas and tags."""
+def vector(sentences, w1, w2, terms, limit=None, single=(4, 4), pair=(2, 5, 2)):
+    """Feature name → count, without zeros; w1, w2 and terms are tuples of lemmas."""
     found = {}
 
     def add(name, segment):
         for term in terms:
-            count = observed(term, segment, per_token, tagged)
-            if count:
+            if observed(term, segment):
                 key = f"{name}:{' '.join(term)}"
-                found[key] = found.get(key, 0) + count
+                found[key] = found.get(key, 0) + 1
 
     for block, word in (("v1", w1), ("v2", w2)):
         for context in list(single_contexts(sentences, word, *single))[:limit]:

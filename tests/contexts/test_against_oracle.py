@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bagpack.basis import Basis, BasisChoice
+from bagpack.basis import Basis
 from bagpack.contexts import cooccurrences
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
@@ -26,10 +26,10 @@ targets = st.one_of(
 )
 
 
-def features(corpus, pair, terms, *, tagged=False, **options):
+def features(corpus, pair, terms, **options):
     unigrams = tuple(t[0] for t in terms if len(t) == 1)
     bigrams = tuple(t for t in terms if len(t) == 2)
-    vectorizer = PairVectorizer(corpus, basis=Basis(unigrams, bigrams, tagged=tagged), **options)
+    vectorizer = PairVectorizer(corpus, basis=Basis(unigrams, bigrams), **options)
     row = vectorizer.fit_transform([pair])
     names = vectorizer.get_feature_names_out()
     return {names[column]: int(value) for column, value in zip(row.indices, row.data, strict=True)}
@@ -42,21 +42,18 @@ def features(corpus, pair, terms, *, tagged=False, **options):
     b=st.integers(1, 8),
     limit=st.one_of(st.none(), st.integers(1, 4)),
     cuts=st.lists(st.integers(1, 11), max_size=2),
-    per_token=st.booleans(),
     single=st.sampled_from([(4, 4), (1, 2), (0, 3), (5, 6)]),
     pair=st.sampled_from([(2, 5, 2), (0, 1, 3), (1, 0, 0)]),
     marks_per_search=st.sampled_from([0, 4, 1 << 30]),  # search always, now and then, never
 )
-@example([list("abab")], "b", "b a", 1, None, [], False, (4, 4), (2, 5, 2), 0)  # both start at one token
-@example([list("abab")], "b", "b a", 1, None, [], False, (4, 4), (2, 5, 2), 1 << 30)
-@example([list("babacb")], "b a", "b", 3, None, [], False, (4, 4), (2, 5, 2), 0)
-@example([list("cabcab")], "a b", "c a", 3, None, [], False, (4, 4), (2, 5, 2), 0)
-def test_every_feature_equals_the_oracle(
-    sentences, one, two, b, limit, cuts, per_token, single, pair, marks_per_search
-):
+@example([list("abab")], "b", "b a", 1, None, [], (4, 4), (2, 5, 2), 0)  # both start at one token
+@example([list("abab")], "b", "b a", 1, None, [], (4, 4), (2, 5, 2), 1 << 30)
+@example([list("babacb")], "b a", "b", 3, None, [], (4, 4), (2, 5, 2), 0)
+@example([list("cabcab")], "a b", "c a", 3, None, [], (4, 4), (2, 5, 2), 0)
+def test_every_feature_equals_the_oracle(sentences, one, two, b, limit, cuts, single, pair, marks_per_search):
     terms = oracle.basis_terms(sentences, b)
     w1, w2 = tuple(one.split()), tuple(two.split())
-    expected = oracle.vector(sentences, w1, w2, terms, limit, per_token, single, pair)
+    expected = oracle.vector(sentences, w1, w2, terms, limit, single, pair)
     known = {name for s in sentences for name in s}
     if not ({*w1, *w2} <= known):
         return
@@ -64,9 +61,8 @@ def test_every_feature_equals_the_oracle(
     with tempfile.TemporaryDirectory() as folder, searching:
         corpus = make_store(Path(folder), sentences, cuts)
         windows = f"{single[0]}-{single[1]}/{pair[0]}-{pair[1]}-{pair[2]}"
-        count = "token" if per_token else "context"
-        found = features(corpus, (one, two), terms, limit=limit, windows=windows, count=count)
-        swapped = features(corpus, (two, one), terms, limit=limit, windows=windows, count=count)
+        found = features(corpus, (one, two), terms, limit=limit, windows=windows)
+        swapped = features(corpus, (two, one), terms, limit=limit, windows=windows)
     for word, block in ((w1, "v1:"), (w2, "v2:")):
         if not any(
             oracle.occurrences(s, word) for s in sentences
@@ -116,89 +112,6 @@ def test_targets_with_a_part_of_speech_equal_the_oracle(sentences, one, two, lim
     assert together == sum(not again for _, _, again in pairs)
 
 
-tagged_sentences = st.lists(
-    st.lists(st.sampled_from(TAGGED), min_size=1, max_size=14), min_size=1, max_size=12
-)
-kinds_of_terms = st.sampled_from([(True, False), (False, True), (True, True)])
-
-
-@pytest.mark.costly
-@given(
-    sentences=tagged_sentences,
-    kind=kinds_of_terms,
-    b=st.integers(1, 30),
-    limit=st.one_of(st.none(), st.integers(1, 4)),
-    cuts=st.lists(st.integers(1, 11), max_size=2),
-    per_token=st.booleans(),
-    single=st.sampled_from([(4, 4), (1, 2), (5, 6)]),
-    plain=st.booleans(),
-)
-@example([["c/X", "c/X"], ["c/X", "a/NOUN", "b/NOUN"]], (False, True), 30, None, [], False, (4, 4), False)
-def test_terms_with_parts_of_speech_equal_the_oracle(
-    sentences, kind, b, limit, cuts, per_token, single, plain
-):
-    terms = oracle.basis_terms(sentences, b, *kind)
-    if plain:  # a basis written by hand may have words with and without tags
-        terms = list(dict.fromkeys([*terms, ("a",), ("c",), ("a", "b"), ("b", "c/VERB"), ("NOUN", "c")]))
-    if not {"a", "b"} <= {lemma for s in sentences for lemma in oracle.lemmas(s)}:
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        corpus = make_store(Path(folder), sentences, cuts)
-        found = features(
-            corpus, ("a", "b"), terms, tagged=True, limit=limit, windows=f"{single[0]}-{single[1]}/2-5-2",
-            count="token" if per_token else "context",
-        )  # fmt: skip
-    assert found == oracle.vector(sentences, ("a",), ("b",), terms, limit, per_token, single, tagged=True)
-
-
-@pytest.mark.costly
-@given(
-    sentences=tagged_sentences,
-    kind=kinds_of_terms,
-    b=st.integers(1, 60),
-    cuts=st.lists(st.integers(1, 11), max_size=2),
-    table=st.sampled_from([2, 4096]),
-)
-def test_a_basis_with_parts_of_speech_equals_the_oracle(sentences, kind, b, cuts, table):
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        patch("bagpack.basis.choose.TABLE_UNITS", table),
-        patch("bagpack.basis.choose.MOST_CODES", 16 if table == 2 else 1 << 25),
-    ):
-        corpus = make_store(Path(folder), sentences, cuts)
-        basis = Basis.of(corpus, BasisChoice(b, *kind))
-        assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b, *kind)
-        basis.check_corpus(corpus, "itself")
-    counted = [*zip(((u,) for u in basis.unigrams), basis.unigram_counts, strict=True)]
-    for term, count in [*counted, *zip(basis.bigrams, basis.bigram_counts, strict=True)]:
-        assert count == sum(oracle.observed(term, s, True, True) for s in sentences)
-    assert basis.rank_problems() == []
-    assert Basis.from_tsv(basis.to_tsv()) == basis
-
-
-@pytest.mark.parametrize("words", ["content", "function"])
-@pytest.mark.parametrize("kind", [(False, False), (True, False), (False, True)])
-def test_a_basis_of_content_or_function_words(tmp_path, words, kind):
-    """A word is a content word if most of its tokens are; a bigram is one of content if one of its words is."""
-    sentences = [
-        ["a/NOUN", "b/ADP", "c/DET", "a/NOUN", "b/ADP"],
-        ["a/VERB", "c/DET", "b/NOUN", "./PUNCT", "a/ADP"],
-    ]
-    content = {
-        (False, False): {"a"},
-        (True, False): {"a/NOUN", "a/VERB", "b/NOUN"},
-        (False, True): {"a", "NOUN", "VERB"},
-    }[kind]
-
-    def kept(gram):
-        return bool(content & set(gram)) == (words == "content")
-
-    basis = Basis.of(make_store(tmp_path, sentences), BasisChoice(100, *kind, words))
-    read = sentences if any(kind) else [oracle.lemmas(s) for s in sentences]
-    found = [*((u,) for u in basis.unigrams), *basis.bigrams]
-    assert found == oracle.basis_terms(read, 100, *kind, kept=kept)
-
-
 @given(sentences=sentences_of_words, b=st.integers(1, 40), cuts=st.lists(st.integers(1, 11), max_size=2))
 def test_basis_equals_the_oracle(sentences, b, cuts):
     with tempfile.TemporaryDirectory() as folder:
@@ -226,8 +139,8 @@ def test_the_papers_sentence_from_raw_text(tmp_path):
 def test_basis_is_exact_when_the_table_is_too_small(tmp_path, monkeypatch, table_keys):
     sentences = [list("abcabdacbd"), list("ddeeffgghh"), list("efefefefgh")]
     corpus = make_store(tmp_path, sentences, [1, 2])
-    monkeypatch.setattr("bagpack.basis.choose.TABLE_UNITS", table_keys)
-    monkeypatch.setattr("bagpack.basis.choose.MOST_CODES", 4)
+    monkeypatch.setattr("bagpack.basis.TABLE_WORDS", table_keys)
+    monkeypatch.setattr("bagpack.basis.MOST_CODES", 4)
     for b in (1, 3, 5, 100):
         basis = Basis.of(corpus, b)
         assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bagpack import parallel
 from bagpack.basis import Basis
 from bagpack.contexts import candidates as candidates_module
 from bagpack.contexts.candidates import candidate_batches, find_candidates, frequent_words
@@ -100,7 +101,8 @@ def test_any_shards_and_workers_give_the_same_pairs_and_the_pair_counter_agrees(
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
     monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 100)
     for corpus, n_jobs in ((corpora[0], 1), (corpora[1], 1), (corpora[1], 2)):
-        other = find_candidates(corpus, words, min_together=2, n_jobs=n_jobs)
+        with parallel.settings(n_jobs=n_jobs):
+            other = find_candidates(corpus, words, min_together=2)
         for name in ("first", "second", "n_plus", "n_minus", "n_words"):
             np.testing.assert_array_equal(getattr(first, name), getattr(other, name))
         assert other.words == first.words

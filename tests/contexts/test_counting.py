@@ -1,4 +1,4 @@
-"""Caps, samples, workers and shards: the same integers, whichever way the work is cut."""
+"""Caps, workers and shards: the same integers, whichever way the work is cut."""
 
 import random
 from functools import cache
@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from bagpack import parallel
 from bagpack.basis import Basis
-from bagpack.contexts import basis_tables, cooccurrences
+from bagpack.contexts import cooccurrences
 from bagpack.contexts import count as count_module
-from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.vectors import BlockMatrix
+from bagpack.vectors.counting import count_pairs
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 
@@ -40,12 +40,13 @@ def corpora(tmp_path_factory, random_sentences):
 
 
 def count(corpus, pairs, basis, n_jobs=None, **settings):
-    return BlockMatrix.count(CorpusSource(corpus), pairs, basis, CountSettings(**settings), n_jobs)
+    with parallel.settings(n_jobs=n_jobs):
+        return count_pairs(corpus, pairs, basis, CountSettings(**settings))
 
 
 def assert_equal(one, two):
     for condition in ("v1v2v12", "v12"):
-        first, second = one.block(condition), two.block(condition)
+        first, second = one.tocsr(condition), two.tocsr(condition)
         np.testing.assert_array_equal(first.indptr, second.indptr)
         np.testing.assert_array_equal(first.indices, second.indices)
         np.testing.assert_array_equal(first.data, second.data)
@@ -56,7 +57,7 @@ def assert_equal(one, two):
 def drawn(matrix, row=0, block="v12"):
     """Numbers of the observations behind a row, by the token that only each of them has."""
     names = np.array(matrix.feature_names(block))
-    counts = matrix.block(block)[[row]].toarray()[0]
+    counts = matrix[[row]].tocsr(block).toarray()[0]
     assert counts.max() <= 1
     return sorted({int(name.rpartition(":u")[2]) for name in names[counts > 0] if ":u" in name})
 
@@ -96,12 +97,7 @@ def expected(random_sentences):
 def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     corpora, expected, monkeypatch, between, marks_per_search, first_mark, at_once
 ):
-    monkeypatch.setattr(cooccurrences, "AT_ONCE", at_once)
     monkeypatch.setattr(count_module, "AT_ONCE", at_once)
-    if at_once == 100:  # bigrams in a hash table
-        monkeypatch.setattr(basis_tables, "MATRIX_CELLS", 0)
-        basis_tables.word_tables.cache_clear()
-        basis_tables.basis_tables.cache_clear()
     monkeypatch.setattr(cooccurrences, "MARKS_PER_SEARCH", marks_per_search)
     monkeypatch.setattr(cooccurrences, "FIRST_MARK", first_mark)
     matrices = [
@@ -110,25 +106,22 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     for other in matrices[1:]:
         assert_equal(matrices[0], other)
     names = np.array(matrices[0].feature_names())
-    rows = matrices[0].block().toarray()
+    rows = matrices[0].tocsr().toarray()
     for row, pair, counts in zip(rows, MANY_PAIRS, expected(between), strict=True):
         assert {names[i]: int(row[i]) for i in np.flatnonzero(row)} == counts, pair
-    basis_tables.word_tables.cache_clear()
-    basis_tables.basis_tables.cache_clear()
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}, {"limit": 30, "sample": 3}])
+@pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}])
 def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
     monkeypatch.setattr(count_module, "CHUNK_WORDS", 7)
     monkeypatch.setattr(cooccurrences, "CHUNK_PAIRS", 5)
     monkeypatch.setattr(cooccurrences, "HELD_PER_TASK", 100)
-    monkeypatch.setattr(cooccurrences, "AT_ONCE", 20)
     monkeypatch.setattr(count_module, "AT_ONCE", 20)
     asked = [(f"w{i}", f"w{i * 7 % 100}") for i in range(60)]
     basis = Basis.of(corpora[0], 20)
     first = count(corpora[0], asked, basis, 1, **settings)
-    assert first.block().nnz > 1000
+    assert first.tocsr().nnz > 1000
     for n_jobs in (1, 2, 3):  # 2 and 3: real loky workers
         for corpus in corpora:
             assert_equal(first, count(corpus, asked, basis, n_jobs, **settings))
@@ -136,9 +129,9 @@ def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkey
     np.testing.assert_array_equal(first.n_plus, swapped.n_minus)
     np.testing.assert_array_equal(first.counted, swapped.counted)
     half = 3 * len(basis)
-    turned = swapped.block("v12").toarray()
+    turned = swapped.tocsr("v12").toarray()
     np.testing.assert_array_equal(
-        first.block("v12").toarray(), np.hstack([turned[:, half:], turned[:, :half]])
+        first.tocsr("v12").toarray(), np.hstack([turned[:, half:], turned[:, :half]])
     )
 
 
@@ -153,31 +146,6 @@ def test_the_cap_takes_the_first_of_the_corpus(tmp_path, cuts, limit):
     assert matrix.capped_words == ({"cat": 60, "lion": 60} if limit < 60 else {})
 
 
-def test_a_sample_is_drawn_from_all_observations(tmp_path):
-    stores = [make_store(tmp_path, NUMBERED, cuts, f"s{cuts}.bp") for cuts in ((), (1, 20, 21))]
-    seen = np.zeros(60)
-    for seed in range(60):
-        samples = [
-            drawn(count(store, pairs, MARKS, limit=20, sample=seed))
-            for store in stores
-            for pairs in ([("cat", "lion")], [("lion", "cat")])
-        ]
-        assert len(samples[0]) == 20
-        assert all(sample == samples[0] for sample in samples)
-        beside_others = count(stores[0], [("lion", "u3"), ("cat", "lion")], MARKS, limit=20, sample=seed)
-        assert drawn(beside_others, 1) == samples[0]
-        assert len(drawn(beside_others, 1, "v1")) == 20
-        seen[samples[0]] += 1
-    # Each is drawn 20 times of 60 on average, with a standard deviation of 3.65.
-    assert abs(seen - 20).max() < 5 * 3.65
-    assert seen.sum() == 60 * 20
-
-
-def test_a_sample_of_fewer_observations_than_the_limit_takes_all(tmp_path):
-    store = make_store(tmp_path, NUMBERED, (9,))
-    assert drawn(count(store, [("cat", "lion")], MARKS, limit=100, sample=1)) == list(range(60))
-
-
 def test_couples_of_words_that_start_at_one_token(tmp_path):
     """`ice` and `ice cream` at one place: the shorter comes first, and overlapping targets are no couple."""
     sentences = [["ice", "cream", "with", "ice"], ["ice", "ice", "cream"]]
@@ -188,7 +156,7 @@ def test_couples_of_words_that_start_at_one_token(tmp_path):
 
 def test_columns_of_counted_rows_are_not_widened(corpora):
     matrix = count(corpora[1], [("w1", "w2")], Basis(("w3", "w4"), ()))
-    for rows in (matrix.words.rows, matrix.distinct_pairs.rows):
+    for rows in (matrix.words, matrix.together):
         assert (
             rows.nnz and rows.indices.dtype == rows.indptr.dtype == np.int32
         )  # scipy makes both the wider of the two

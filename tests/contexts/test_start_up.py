@@ -14,7 +14,7 @@ import sys
 from bagpack.cli import main
 sys.argv = ["bagpack", *sys.argv[1:]]
 main()
-heavy = {"numba", "scipy", "joblib", "pandas", "sklearn", "bagpack.cli.find"}  # and a command that was not asked for
+heavy = {"numba", "scipy", "joblib", "pandas", "sklearn"}
 print("loaded:", *sorted(heavy & set(sys.modules)))
 """
 

@@ -3,12 +3,12 @@
 import pytest
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import CorpusSource
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks import read_dataset, read_pairs
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import PairCounts
 from tests.contexts.stores import make_store
 
 SENTENCES = [
@@ -87,17 +87,15 @@ def test_a_corpus_without_tags_says_so(tmp_path, corpus):
 
 
 def test_a_matrix_keeps_the_parts_of_speech(corpus, tmp_path):
-    matrix = BlockMatrix.count(
-        CorpusSource(corpus),
+    matrix = count_pairs(
+        corpus,
         [("saw/NOUN", "cut"), ("saw/VERB", "wood"), ("saw", "wood")],
         Basis.of(corpus, 5),
         CountSettings(),
     )
     matrix.save(tmp_path / "m")
-    opened = BlockMatrix.open(tmp_path / "m")
-    assert [str(target) for target in opened.words.targets] == [
-        str(target) for target in matrix.words.targets
-    ]
+    opened = PairCounts.open(tmp_path / "m")
+    assert opened.targets == matrix.targets
     assert opened.n_w1.tolist() == [2, 2, 4]
     assert opened.seen.tolist() == [1, 1, 1]
 
@@ -121,16 +119,23 @@ def test_columns_with_parts_of_speech_are_used_on_request(tmp_path):
 
 
 def test_commands(corpus, tmp_path, cli):
-    found = cli("contexts", corpus.path, "saw", "--pos1", "V", "--json")
+    found = cli("contexts", corpus.path, "saw/V", "--json")
     assert found.code == 0 and '"total": 2' in found.out
-    found = cli("contexts", corpus.path, "saw/VERB", "wood", "--pos2", "N", "--json")
+    found = cli("contexts", corpus.path, "saw/VERB", "wood/N", "--json")
     assert '"total": 1' in found.out
-    found = cli("contexts", corpus.path, "wood", "--pos1", "VERB")
+    found = cli("contexts", corpus.path, "wood/VERB")
     assert "wood occurs as wood/NOUN (1)" in found.err
-    assert cli("contexts", corpus.path, "saw", "--pos1", "Q").code == 2
     (tmp_path / "p.tsv").write_text("w1\tw2\nsaw\twood\n")
     done = cli(
-        "vectors", corpus.path, tmp_path / "p.tsv", "--out", tmp_path / "m.tsv", "--pos1", "VERB", "-b", "3"
+        "vectors",
+        corpus.path,
+        tmp_path / "p.tsv",
+        "--out",
+        tmp_path / "m.tsv",
+        "--columns",
+        "pos1=VERB",
+        "-b",
+        "3",
     )
     assert done.code == 0
     assert {line.split("\t")[0] for line in (tmp_path / "m.tsv").read_text().splitlines()[1:]} == {"saw/VERB"}
@@ -150,4 +155,4 @@ def test_without_tags_nothing_else_is_looked_at(corpus, tmp_path, monkeypatch):
 
     plain = make_store(tmp_path, [list("abab")])
     monkeypatch.setattr(Shard, "tags", property(lambda self: pytest.fail("tags were read")))
-    BlockMatrix.count(CorpusSource(plain), [("a", "b")], Basis.of(plain, 3), CountSettings())
+    count_pairs(plain, [("a", "b")], Basis.of(plain, 3), CountSettings())

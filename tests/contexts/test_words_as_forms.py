@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.contexts.forms import find_elsewhere, other_keys, own_counts, usual_keys
-from bagpack.contexts.targets import Target, resolve_targets
+from bagpack.contexts.targets import (
+    Target,
+    find_elsewhere,
+    other_keys,
+    own_counts,
+    resolve_targets,
+    usual_keys,
+)
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus

@@ -1,7 +1,9 @@
 """Stores read back as plain Python values, and readers of token lines written the obvious way."""
 
 import html
+import json
 import re
+import unicodedata
 from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
@@ -21,7 +23,8 @@ KNOWN_TAGS = [
 
 
 def fold(text):
-    """Letters composed, case folded; some letters are taken apart by folding."""
+    """Letters composed, case folded, without soft hyphens; some letters are taken apart by folding."""
+    text = text.replace("\xad", "") or text
     return normalize("NFC", normalize("NFC", text).casefold())
 
 
@@ -56,17 +59,43 @@ def words(corpus: Corpus) -> list[list[str]]:
 
 
 def files_of(store: Path) -> dict[str, bytes]:
-    """Every file of a store with its bytes."""
+    """Every file that a store's manifest names with its bytes; of an unfinished one, every file."""
     store = Path(store)
-    return {
-        str(path.relative_to(store)): path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()
-    }
+    found = [path for path in sorted(store.rglob("*")) if path.is_file() and path.name != ".bagpack-lock"]
+    if (store / "manifest.json").exists():
+        manifest = json.loads((store / "manifest.json").read_text())
+        named = {manifest["lexicon"]["directory"], *(entry["name"] for entry in manifest["segments"])}
+        found = [path for path in found if path.parent.name in named or path.name == "manifest.json"]
+    return {str(path.relative_to(store)): path.read_bytes() for path in found}
+
+
+def content_of(store: Path) -> list[bytes]:
+    """The arrays of a store's segments and its lexicon, whatever their names are."""
+    manifest = json.loads((Path(store) / "manifest.json").read_text())
+    places = [*(segment_of(store, number) for number in range(len(manifest["segments"]))), lexicon_of(store)]
+    files = [path for place in places for path in sorted(place.iterdir()) if path.suffix != ".json"]
+    return [path.read_bytes() for path in files]
+
+
+def segment_of(store: Path, number: int = 0) -> Path:
+    """The directory of a segment of a store."""
+    manifest = json.loads((Path(store) / "manifest.json").read_text())
+    return Path(store) / "segments" / manifest["segments"][number]["name"]
+
+
+def lexicon_of(store: Path) -> Path:
+    """The directory of a store's lexicon."""
+    return Path(store) / json.loads((Path(store) / "manifest.json").read_text())["lexicon"]["directory"]
 
 
 def unescape(text: str) -> str:
+    """A word as it is stored: entities resolved; if it is not plain, white space single and controls gone."""
     for _ in range(3):
         text = html.unescape(text) or text
-    return re.sub("[\t\n\r]", " ", text)
+    if text.isascii() and text.isprintable():
+        return text
+    spaced = (" " if c.isspace() or unicodedata.category(c) == "Cc" else c for c in text)
+    return " ".join("".join(spaced).split()) or "\ufffd"
 
 
 def read_vertical(text: str, source: str, form=0, lemma=2) -> list[tuple[str, list[tuple[str, str, bool]]]]:
@@ -108,30 +137,18 @@ def read_conllu(text: str, source: str) -> list[tuple[str, list[tuple[str, str, 
     document = source
     for block in re.split(r"\n\n", text.replace("\r\n", "\n")):
         tokens = []
-        glued: dict[int, bool] = {}
-        inside: set[int] = set()
         rows = []
         for line in block.split("\n"):
             if line.startswith("# newdoc"):
                 document = line.partition("=")[2].strip() or line
             elif line and not line.startswith("#"):
                 rows.append(line.split("\t"))
-        forms = {int(row[0]): row[1] for row in rows if row[0].isdigit()}
-        for row in rows:
-            if "-" in row[0]:
-                low, high = map(int, row[0].split("-"))
-                plain = sum(len(forms[i].encode()) for i in range(low, high + 1)) == len(row[1].encode())
-                for i in range(low, high):
-                    glued[i + 1] = plain
-                glued[high + 1] = "SpaceAfter=No" in row[9]
-                inside.update(range(low, high + 1))
+        glued = False
         for row in rows:
             if row[0].isdigit():
-                number = int(row[0])
-                if number not in inside and "SpaceAfter=No" in row[9]:
-                    glued[number + 1] = True
                 lemma = row[1] if row[2] in ("_", "") else row[2]
-                tokens.append((row[1], fold(lemma), glued.get(number, False)))
+                tokens.append((row[1], fold(lemma), glued))
+                glued = "SpaceAfter=No" in row[9]
         if tokens:
             found.append((document, tokens))
     return found

@@ -1,4 +1,6 @@
-"""What `index`, `info` and `verify` say."""
+"""What `index` and `info` say."""
+
+from corpus_oracle import lexicon_of
 
 
 def test_brackets_in_a_path_are_shown_as_they_are(tmp_path, write, cli):
@@ -9,9 +11,9 @@ def test_brackets_in_a_path_are_shown_as_they_are(tmp_path, write, cli):
     shown = "".join(cli("info", store).out.split())
     assert f"{store}" in shown
     assert f"path{source}" in shown
-    assert f"{store} is intact" in cli("verify", store).err
-    (store / "lexicon-0" / "keys.count").unlink()
-    assert f"bagpack: {store / 'lexicon-0' / 'keys.count'} is missing" in cli("verify", store).err
+    assert f"{store} is intact" in cli("info", store, "--verify").err
+    (lexicon_of(store) / "keys.count").unlink()
+    assert f"bagpack: {lexicon_of(store) / 'keys.count'} is missing" in cli("info", store, "--verify").err
 
 
 def test_resuming_a_finished_store_is_no_failure(tmp_path, write, cli):
@@ -21,7 +23,7 @@ def test_resuming_a_finished_store_is_no_failure(tmp_path, write, cli):
         done = cli("index", name, "--out", store, "--resume", stdin=stdin)
         assert done.code == 0
         assert done.err.splitlines()[0] == (
-            f"{store} is finished: nothing is left to resume (bagpack verify {store} checks that it is intact)"
+            f"{store} is finished: nothing is left to resume (bagpack info {store} --verify checks that it is intact)"
         )
         assert done.err.splitlines()[1].startswith(f"{store}: 3 tokens")
         assert len(done.err.splitlines()) == 2

@@ -7,7 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
-from corpus_oracle import build
+from corpus_oracle import build, lexicon_of, segment_of
 
 from bagpack.artefacts import seal_of
 from bagpack.corpus.store import format
@@ -17,10 +17,11 @@ from bagpack.errors import StoreError
 from bagpack.files import digest
 
 TEXT = "The lions saw a lion. The café was open.\nLions sleep.\n"
-SHARD = "shards/000000-000"
+NAME = "0" * 32 + "-000"
+SHARD, LEXICON = f"segments/{NAME}", "lexicon-" + "0" * 16
 FILES = [
     *((SHARD, name) for name in format.SHARD),
-    *(("lexicon-0", name) for name in format.LEXICON),
+    *((LEXICON, name) for name in format.LEXICON),
 ]
 
 
@@ -35,8 +36,14 @@ def made(tmp_path_factory):
     tagged = "".join(f"{word}\tNN\t{word.lower().removesuffix('s')}\n" for word in TEXT.split())
     (place / "a.vert").write_text(f'<text id="a" genre="news">\n<s>\n{tagged}</s>\n</text>\n')
     (place / "b.txt").write_text("Tigers met lions.\n")
-    build([place / "a.vert", place / "b.txt"], place / "s")
-    return place / "s"
+    store = build([place / "a.vert", place / "b.txt"], place / "s").path
+    # Names that do not depend on the place and the time.
+    os.rename(segment_of(store), store / SHARD)
+    os.rename(lexicon_of(store), store / LEXICON)
+    manifest = json.loads((store / "manifest.json").read_text())
+    manifest["segments"][0]["name"], manifest["lexicon"]["directory"] = NAME, LEXICON
+    (store / "manifest.json").write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
+    return store
 
 
 @pytest.fixture
@@ -47,16 +54,16 @@ def store(made, tmp_path):
 
 def reseal(store, change=None):
     """Make every checksum right again: damage that a forger, not an accident, would do."""
-    shard = store / SHARD / "shard.json"
+    shard = store / SHARD / "segment.json"
     facts = json.loads(shard.read_text())
     facts["checksums"] = {name: digest((store / SHARD / name).read_bytes()) for name in facts["checksums"]}
     shard.write_text(json.dumps(facts))
     path = store / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["shards"][0]["digest"] = digest(shard.read_bytes())
+    manifest["segments"][0]["digest"] = digest(shard.read_bytes())
     lexicon = manifest["lexicon"]["checksums"]
     manifest["lexicon"]["checksums"] = {
-        name: digest((store / "lexicon-0" / name).read_bytes()) for name in lexicon
+        name: digest((store / LEXICON / name).read_bytes()) for name in lexicon
     }
     if change:
         change(manifest)
@@ -65,7 +72,7 @@ def reseal(store, change=None):
 
 def use_everything(store):
     corpus = Corpus.open(store)
-    corpus.resolve(["lion", "cafés"])
+    corpus.keys_of(["lion", "cafés"])
     shard = corpus.shards[0]
     return (
         shard.attributes,
@@ -107,7 +114,7 @@ def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
         except StoreError as error:
             assert str(path) in str(error)
             assert Corpus.open(store).verify() if directory == SHARD else True
-            done = cli("verify", store)
+            done = cli("info", store, "--verify")
             assert done.code == 1
             assert path.name in done.err
         else:
@@ -145,7 +152,7 @@ def test_values_are_read_once_for_a_file_not_once_for_a_process(store, monkeypat
     path = store / SHARD / "tokens"
     path.write_bytes(path.read_bytes())  # rewritten: another time
     use_everything(store)
-    assert [directory.name for directory, *_ in read] == ["000000-000"]
+    assert [directory.name for directory, *_ in read] == [NAME]
 
 
 def test_marks_of_stores_that_are_gone_do_not_pile_up(store, tmp_path, monkeypatch):
@@ -171,14 +178,14 @@ WRONG = [None, True, -1, "x", 1.5, [], {}, [[]], 2**80]
 
 
 @pytest.mark.parametrize(
-    "entry", ["tokens", "types", "content_hash", "options", "sources", "problems", "lexicon", "shards"]
+    "entry", ["tokens", "types", "content_hash", "options", "sources", "problems", "lexicon", "segments"]
 )
 def test_wrong_types_in_a_manifest(entry, store, cli):
     for value in WRONG:
         original = (store / "manifest.json").read_text()
         reseal(store, lambda manifest, value=value: manifest.update({entry: value}))
-        for command in ("info", "verify"):
-            done = cli(command, store)
+        for options in ((), ("--verify",)):
+            done = cli("info", store, *options)
             assert "unexpected error" not in done.err, (value, done.err)
             assert "Traceback" not in done.err
             if done.code:
@@ -192,13 +199,13 @@ def test_wrong_types_in_a_manifest(entry, store, cli):
 
 @pytest.mark.parametrize("entry", ["tokens", "types", "keys", "checksums"])
 def test_wrong_types_in_a_shard(entry, store, cli):
-    path = store / SHARD / "shard.json"
+    path = store / SHARD / "segment.json"
     original = path.read_text()
     for value in (None, "x", -1, [1], 2**70):
         path.write_text(json.dumps({**json.loads(original), entry: value}))
         with pytest.raises(StoreError, match=r"shard\.json|lexicon|damaged"):
             use_everything(store)
-        done = cli("verify", store)
+        done = cli("info", store, "--verify")
         assert done.code == 1
         assert "unexpected error" not in done.err
     path.write_text("[" * 100_000 + "]" * 100_000)
@@ -208,36 +215,36 @@ def test_wrong_types_in_a_shard(entry, store, cli):
 
 def test_a_manifest_that_is_nested_deeply(store, cli):
     (store / "manifest.json").write_text('{"kind": "corpus", "x": ' + "[" * 100_000 + "]" * 100_000 + "}")
-    for command in ("info", "verify"):
-        done = cli(command, store)
+    for options in ((), ("--verify",)):
+        done = cli("info", store, *options)
         assert done.code == 1
         assert "manifest.json is nested too deeply; it is damaged" in done.err
 
 
-@pytest.mark.parametrize("name", ["../../other/shards/000000-000", "/etc", "..", "x/../../y"])
+@pytest.mark.parametrize("name", [f"../../other/{SHARD}", "/etc", "..", "x/../../y"])
 def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")
-    reseal(store, lambda manifest: manifest["shards"][0].update(name=name))
-    assert "which is not a name of a shard" in cli("info", store).err
+    reseal(store, lambda manifest: manifest["segments"][0].update(name=name))
+    assert "which is not a name of a segment" in cli("info", store).err
     reseal(
         store,
         lambda manifest: (
-            manifest["shards"][0].update(name="000000-000"),
+            manifest["segments"][0].update(name=NAME),
             manifest["lexicon"].update(directory=name),
         ),
     )
     assert "which is not a name of a lexicon" in cli("info", store).err
 
 
-@pytest.mark.parametrize("name", [f"{SHARD}/documents.blob", f"{SHARD}/tokens", f"{SHARD}/shard.json",
-                                  "lexicon-0/keys.blob", "lexicon-0", SHARD, "shards", "manifest.json"])  # fmt: skip
+@pytest.mark.parametrize("name", [f"{SHARD}/documents.blob", f"{SHARD}/tokens", f"{SHARD}/segment.json",
+                                  f"{LEXICON}/keys.blob", LEXICON, SHARD, "segments", "manifest.json"])  # fmt: skip
 def test_links_are_not_followed(name, store, cli):
     outside = store.parent / "outside"
     os.rename(store / name, outside)
     (store / name).symlink_to(outside)
     with pytest.raises(StoreError, match=r"is a symbolic link|is missing"):
         use_everything(store)
-    done = cli("verify", store)
+    done = cli("info", store, "--verify")
     assert done.code == 1
     assert re.search("symbolic link|is missing", done.err), done.err
 
@@ -250,4 +257,4 @@ def test_a_linked_store_opens(store):
 def test_a_pipe_in_the_place_of_a_file(store, cli):
     (store / SHARD / "keys.blob").unlink()
     os.mkfifo(store / SHARD / "keys.blob")
-    assert "keys.blob is not a regular file" in cli("verify", store).err
+    assert "keys.blob is not a regular file" in cli("info", store, "--verify").err

@@ -13,17 +13,17 @@ import pytest
 from corpus_oracle import build, words
 
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Slice
-from bagpack.corpus.readers.io import blocks
-from bagpack.corpus.readers.sources import inspect
+from bagpack.corpus.readers.look import look
 from bagpack.errors import InputError
 
 
 def test_a_file_that_became_shorter_while_it_was_read(write):
-    source = inspect(str(write("a.txt", "Lions sleep.\n" * 100)))
+    source = look(str(write("a.txt", "Lions sleep.\n" * 100)), TextOptions())
     Path(source.path).write_text("Lions sleep.\n" * 50)
     with pytest.raises(InputError, match=r"a\.txt became shorter while it was read; index it again"):
-        list(blocks(Slice(source, 0, source.size)))
+        list(Slice(source, 0, source.size).blocks(TextOptions()))
 
 
 def test_damaged_parquet_files_end_in_a_sentence(tmp_path):

@@ -98,15 +98,22 @@ SENTENCES = {
 def test_detection(key):
     text, encoding = SENTENCES[key]
     data = ("Some lines are plain.\n" * 3 + text + "\n").encode(encoding)
-    assert decode(data, detect_encoding([data])).endswith(text + "\n")
-    assert detect_encoding([data.decode(encoding).encode()]) == "utf-8"
-    assert detect_encoding([b"plain\n"]) == "utf-8"
+    assert decode(data, detect_encoding([data], key[:2])).endswith(text + "\n")
+    assert detect_encoding([data.decode(encoding).encode()], key[:2]) == "utf-8"
+    assert detect_encoding([b"plain\n"], "en") == "utf-8"
+
+
+@pytest.mark.parametrize("key", ["en", "de", "fr", "es", "it", "ru", "ru, older", "el", "zh"])
+def test_detection_where_another_language_is_named(key):
+    text, encoding = SENTENCES[key]
+    data = (text + "\n").encode(encoding)
+    assert decode(data, detect_encoding([data], "en")) == text + "\n"
 
 
 def test_a_folder_with_files_in_several_encodings(tmp_path, write, cli):
     write("c/a.txt", "The lion sleeps in the café.\n")
     write("c/b.txt", "The lion sleeps in the café at noon.\n".encode("latin-1"))
-    done = cli("plan", tmp_path / "c")
+    done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "--dry-run")
     assert done.code == 1
     assert (
         "c/b.txt:1 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?), let --encoding auto"
@@ -155,7 +162,7 @@ def test_every_repaired_file_is_named(tmp_path, write, cli):
         [str(tmp_path / "c")], tmp_path / "s", TextOptions(encoding_errors="replace"), jobs=1
     )
     named = {f"{tmp_path}/c/{name}": count for name, count in {"a.txt": 2, "b.vert": 2, "d.vert": 1}.items()}
-    assert summary.repaired == named
+    assert summary.about("repaired") == named
     assert summary.problems["undecodable"] == 5
     done = cli("index", tmp_path / "c", "--out", tmp_path / "t", "--jobs", 1, "--encoding-errors", "skip")
     assert f"{tmp_path}/c/a.txt (2), {tmp_path}/c/b.vert (2), {tmp_path}/c/d.vert (1)" in done.err

@@ -44,7 +44,7 @@ def test_composed_and_decomposed_letters_are_one_word(tmp_path, written, case, k
     options = TextOptions(format=kind, lang="de", case=case)
     corpus = indexed(source, options)
     for asked in (COMPOSED, DECOMPOSED):
-        assert corpus.resolve([asked]) == [fold(COMPOSED, options)]
+        assert corpus.keys_of([asked]) == [fold(COMPOSED, options)]
         assert corpus.count(asked) == 1
         [line] = find_contexts(corpus, asked)
         assert written in line.text  # the text stays as it was
@@ -55,7 +55,7 @@ def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path):
     (tmp_path / "text.txt").write_text(f"Zwei {forms[0]} und drei {forms[1]}.\n", encoding="utf-8")
     corpus = indexed(tmp_path / "text.txt", TextOptions(lang="de"))
     assert corpus.count("Haus") == 2
-    assert [corpus.resolve([form]) for form in forms] == [["Haus"]] * 2
+    assert [corpus.keys_of([form]) for form in forms] == [["Haus"]] * 2
 
 
 TURKISH = ("İstanbul istanbul İSTANBUL I\N{COMBINING DOT ABOVE}stanbul", "IŞIK ışık Işık")
@@ -71,7 +71,7 @@ def test_turkish_has_two_letters_i(tmp_path, kind, lang):
     corpus = indexed(source, options)
     for words, count in zip(TURKISH, (4, 3), strict=True):
         assert {corpus.count(word) for word in words.split()} == {count}
-    assert corpus.resolve(["IŞIK", "işık", "ISTANBUL"]) == ["ışık", None, None]
+    assert corpus.keys_of(["IŞIK", "işık", "ISTANBUL"]) == ["ışık", None, None]
 
 
 def test_turkish_lemmas_are_found_from_capitals(tmp_path):

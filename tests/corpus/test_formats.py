@@ -5,6 +5,7 @@ import gzip
 import importlib.util
 import json
 import lzma
+import re
 import subprocess
 import sys
 import textwrap
@@ -17,10 +18,8 @@ from corpus_oracle import build, sentences, words
 
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.compression import zstd
-from bagpack.corpus.readers.io import open_plain
-from bagpack.corpus.readers.registry import recognise
-from bagpack.corpus.readers.sources import Named, expand, inspect
+from bagpack.corpus.readers.files import Named, expand, open_plain, zstd
+from bagpack.corpus.readers.look import look
 from bagpack.corpus.readers.text import is_wrapped
 from bagpack.errors import InputError, UsageError
 
@@ -130,16 +129,15 @@ RECOGNISED = {
 @pytest.mark.parametrize("name", RECOGNISED)
 def test_recognition(name, write):
     format, text = RECOGNISED[name]
-    assert recognise(inspect(str(write(name, text))), TextOptions()).format == format
-    assert (
-        recognise(inspect(str(write(name + ".gz", gzip.compress(text.encode())))), TextOptions()).format
-        == format
-    )
+    options = TextOptions(level="form")
+    assert look(str(write(name, text)), options).format == format
+    packed = write(name + ".gz", gzip.compress(text.encode()))
+    assert look(str(packed), options).format == format
 
 
 def test_the_option_overrides_recognition(tmp_path, write):
     source = write("a.vert", FILES["vertical"][1])
-    assert recognise(inspect(str(source)), TextOptions(format="text")).format == "text"
+    assert look(str(source), TextOptions(format="text")).format == "text"
     with pytest.raises(UsageError, match="--format pdf is unknown; choose one of auto, conllu"):
         build(source, tmp_path / "s", format="pdf")
 
@@ -153,7 +151,7 @@ def test_binary_files_are_not_taken_for_text(tmp_path, write):
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
 def test_a_file_that_is_gone_when_a_worker_reads_it(suffix, write):
-    source = inspect(str(write("a.txt" + suffix, COMPRESSIONS[suffix](b"Lions sleep.\n"))))
+    source = look(str(write("a.txt" + suffix, COMPRESSIONS[suffix](b"Lions sleep.\n"))), TextOptions())
     Path(source.path).unlink()
     with pytest.raises(
         InputError, match=r"a\.txt\S* cannot be read: No such file or directory; check the name"
@@ -162,14 +160,16 @@ def test_a_file_that_is_gone_when_a_worker_reads_it(suffix, write):
 
 
 def test_hard_wrapped_text_is_unwrapped(tmp_path, write):
-    text = "The lion\nis a cat.\n\nIt\nsleeps\nmost of\nthe day.\n\n" * 3
+    text = (
+        "The lion is a large cat of the genus Panthera that\nlives in Africa and in India.\n\n"
+        "It sleeps for most of the day, in the shade of the\ntrees that grow there, and hunts with its whole\n"
+        "pride.\n\n"
+    ) * 3
     assert is_wrapped(text.encode())
     corpus = build(write("a.txt", text), tmp_path / "s")
-    assert words(corpus)[:2] == [
-        ["The", "lion", "is", "a", "cat", "."],
-        ["It", "sleeps", "most", "of", "the", "day", "."],
-    ]
-    assert len(words(build(write("a.txt", text), tmp_path / "s", paragraphs="line"))) == 18
+    assert [line[-2] for line in words(corpus)[:2]] == ["India", "pride"]
+    assert len(words(corpus)) == 6
+    assert len(words(build(write("a.txt", text), tmp_path / "s", paragraphs="line"))) == 15
     crlf = build(write("a.txt", text.replace("\n", "\r\n")), tmp_path / "s")
     assert words(crlf) == words(corpus)
 
@@ -199,14 +199,14 @@ def test_text_is_lemmatised_and_shown_as_written(tmp_path, write):
     assert corpus.shards[0].text(0, corpus.tokens) == written
     keys = [key for _, tokens in sentences(corpus) for _, key, _ in tokens]
     assert {"lion", "be", "not", "say"} <= set(keys)
-    assert corpus.resolve(["LIONS", "lion", "weren't", "unicorn"]) == ["lion", "lion", None, None]
+    assert corpus.keys_of(["LIONS", "lion", "weren't", "unicorn"]) == ["lion", "lion", None, None]
 
 
 def test_form_level_keeps_forms(tmp_path, write):
     source = write("a.txt", "The Lions sleep.\n")
     corpus = build(source, tmp_path / "s", level="form", case="keep", annotator="none")
     assert [key for _, key, _ in sentences(corpus)[0][1]] == ["The", "Lions", "sleep", "."]
-    assert corpus.resolve(["Lions", "lions"]) == ["Lions", None]
+    assert corpus.keys_of(["Lions", "lions"]) == ["Lions", None]
 
 
 def test_directories_and_globs_are_sorted_and_stores_in_them_are_passed_over(tmp_path, write, monkeypatch):
@@ -240,47 +240,25 @@ def test_two_sources_may_use_the_same_document_ids(tmp_path, write):
     assert words(corpus) == EXPECTED * 2
 
 
-PLUGIN = """
-from bagpack.corpus.readers.base import Slice, TextBatch
-from bagpack.corpus.readers.io import blocks
-
-class Shouting:
-    name = "shout"
-    suffixes = (".shout",)
-    def recognises(self, head): return head.startswith(b"!SHOUT")
-    def slices(self, source, target, options): return [Slice(source)]
-    def read(self, part, options):
-        for offset, block in blocks(part):
-            batch = TextBatch(part.source, offset, len(block))
-            for line in block.decode().splitlines()[1:]:
-                name, _, text = line.partition(": ")
-                batch.add_document(name)
-                if text.startswith("="):
-                    batch.add_sentence([(word, word.lower() + "!", False) for word in text[1:].split()])
-                else:
-                    batch.add_paragraph(text)
-            yield batch
-
-READER = Shouting()
-"""
-
-
-def test_another_package_adds_a_reader_through_an_entry_point(tmp_path, write):
-    write("site/shouting.py", PLUGIN)
-    write("site/shouting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
-    write("site/shouting-1.0.dist-info/entry_points.txt", "[bagpack.readers]\nshout = shouting:READER\n")
-    source = write("a.dat", "!SHOUT\nann: Lions roared.\nbob: =LIONS ROAR\n")
+def test_the_reader_of_the_documentation_is_found_through_an_entry_point(tmp_path, write):
+    page = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(from bagpack.corpus.readers.*?)```", page, re.DOTALL)
+    assert set(re.findall(r"^(?:from|import) (\S+)", code, re.MULTILINE)) == {"bagpack.corpus.readers.base"}
+    write("site/chats.py", code)
+    write("site/chats-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: chats\nVersion: 1.0\n")
+    write("site/chats-1.0.dist-info/entry_points.txt", "[bagpack.readers]\nchat = chats:READER\n")
+    source = write("a.dat", "#chat\nann: Lions roared.\nbob: Café.\n".encode("latin-1"))
     script = textwrap.dedent(f"""
         import json, sys
         sys.path[:0] = [{str(tmp_path / "site")!r}, {str(importlib.util.find_spec("corpus_oracle").origin[:-16])!r}]
         from corpus_oracle import build, sentences
-        corpus = build({str(source)!r}, {str(tmp_path / "s")!r})
+        corpus = build({str(source)!r}, {str(tmp_path / "s")!r}, encoding="latin-1")
         print(json.dumps([corpus.manifest["sources"][0]["format"], sentences(corpus)]))
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, timeout=120)
     format, found = json.loads(done.stdout)
-    assert format == "shout"
+    assert format == "chat"
     assert found == [
-        ["ann", [["Lions", "lion", False], ["roared", "roar", False], [".", ".", True]]],
-        ["bob", [["LIONS", "lions!", False], ["ROAR", "roar!", False]]],
+        [f"{source}: ann", [["Lions", "lion", False], ["roared", "roar", False], [".", ".", True]]],
+        [f"{source}: bob", [["Café", "café", False], [".", ".", True]]],
     ]

@@ -5,9 +5,8 @@ import json
 import pytest
 from corpus_oracle import build, sentences, words
 
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.text.languages import LANGUAGES, is_plausible
+from bagpack.corpus.text.languages import LANGUAGES, other_language
 from bagpack.errors import UsageError
 
 CUT = {
@@ -86,7 +85,7 @@ def test_german_nouns_and_sharp_s_are_kept_apart(tmp_path, write):
 def test_defaults_are_recorded_as_what_they_mean():
     assert (TextOptions().case, TextOptions().annotator) == ("fold", "simplemma")
     assert (TextOptions(lang="de-AT").case, TextOptions(lang="zh").annotator) == ("keep", "jieba")
-    assert TextOptions(lang="auto").annotator == "auto"
+    assert (TextOptions(lang="en-GB").lang, TextOptions(lang="de-AT").lang) == ("en", "de")
     old = TextOptions.from_dict({"lang": "de", "case": "fold", "annotator": "simplemma"})
     assert old.case == "fold"  # a store of an earlier version keeps its keys
     with pytest.raises(UsageError, match="--case upper is unknown; choose one of auto, fold, keep"):
@@ -99,17 +98,6 @@ TEXTS = {
     "fr": "Le lion est le seul félin qui vit en grands groupes. Il dort la plus grande partie de la journée.",
     "zh": "狮子是唯一一种群居的猫科动物。它一天中的大部分时间都在睡觉，晚上出去打猎。",
 }
-
-
-def test_the_language_of_each_file_is_detected(tmp_path, write, cli):
-    for lang, text in TEXTS.items():
-        write(f"c/{lang}.txt", f"{text}\n" * 3)
-    summary = index_corpus([str(tmp_path / "c")], tmp_path / "s", TextOptions(lang="auto"), jobs=1)
-    assert summary.languages == {f"{tmp_path}/c/{lang}.txt": lang for lang in sorted(TEXTS)}
-    corpus = summary.corpus
-    assert [corpus.count(key) for key in ("sleep", "schlafen", "dormir", "狮子")] == [3, 3, 3, 3]
-    done = cli("index", tmp_path / "c", "--out", tmp_path / "t", "--jobs", 1, "--lang", "auto")
-    assert f"files by detected language: {tmp_path}/c/de.txt (de), {tmp_path}/c/en.txt (en)" in done.err
 
 
 def test_a_text_in_another_language_gets_a_warning(tmp_path, write, cli):
@@ -125,12 +113,13 @@ def test_a_text_in_another_language_gets_a_warning(tmp_path, write, cli):
 
 
 @pytest.mark.parametrize("lang", ["en", "de", "fr"])
-def test_the_quick_test_knows_its_language(lang):
-    assert is_plausible(TEXTS[lang], lang)
-    assert not any(is_plausible(text, lang) for other, text in TEXTS.items() if other != lang)
+def test_a_language_is_recognised_by_its_frequent_words(lang):
+    text = (TEXTS[lang] + " ") * 3
+    assert other_language(text, lang) == ""
+    assert {other_language(text, other) for other in ("en", "de", "fr", "fi") if other != lang} == {lang}
 
 
 def test_every_profile_is_in_the_table_of_the_docs(pytestconfig):
-    table = (pytestconfig.rootpath / "docs" / "languages.md").read_text()
+    table = (pytestconfig.rootpath / "docs" / "corpus.md").read_text()
     for profile in LANGUAGES.values():
         assert f"| {profile.name} (`{profile.code}`) |" in table

@@ -1,4 +1,4 @@
-"""Peak memory of all processes of a build, against the bound and the formula of docs/store.md."""
+"""Peak memory of all processes of a build, against the bound and the formula of docs/formats.md."""
 
 import subprocess
 import sys

@@ -1,38 +1,10 @@
 """Words offered for one that a corpus does not know."""
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.strings import Strings
-from bagpack.corpus.store.suggest import complete, nearby, slips
-
-
-def distance(one, two):
-    """Change, leave out, put in, or exchange neighbours: the textbook's table, with nothing cut off."""
-    table = [[max(i, j) if not i * j else 0 for j in range(len(two) + 1)] for i in range(len(one) + 1)]
-    for i in range(1, len(one) + 1):
-        for j in range(1, len(two) + 1):
-            table[i][j] = min(
-                table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + (one[i - 1] != two[j - 1])
-            )
-            if i > 1 and j > 1 and one[i - 1] == two[j - 2] and one[i - 2] == two[j - 1]:
-                table[i][j] = min(table[i][j], table[i - 2][j - 2] + 1)
-    return table[-1][-1]
-
-
-words = st.text("abc", max_size=7).map(str.encode)
-
-
-@given(st.lists(words, max_size=12), words, st.integers(1, 3))
-def test_slips_are_counted_as_in_the_textbook(keys, word, most):
-    strings = Strings.of(keys)
-    out = np.empty(len(keys), np.int8)
-    slips(strings.blob, strings.offsets, np.frombuffer(word, np.uint8), most, out)
-    assert out.tolist() == [min(distance(key, word), most + 1) for key in keys]
+from bagpack.corpus.store.suggest import complete, nearby
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Readers by themselves: what `list` of their batches holds, without a store."""
 
 import gzip
+import sys
 import threading
 import time
 from itertools import islice
@@ -8,14 +9,14 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.shard_builder import ShardBuilder
 from bagpack.corpus.build.tokens import token_batches
 from bagpack.corpus.build.worker import Worker
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import io
+from bagpack.corpus.readers import files as io
 from bagpack.corpus.readers.base import Slice, TextBatch, TokenBatch
-from bagpack.corpus.readers.registry import reader_for, recognise
-from bagpack.corpus.readers.sources import inspect
+from bagpack.corpus.readers.look import look, reader_for
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.errors import InputError, StoreError
 from bagpack.parallel import delayed, run_until
@@ -23,7 +24,7 @@ from bagpack.parallel import delayed, run_until
 
 def read(path, **options):
     chosen = TextOptions(**options)
-    source = recognise(inspect(str(path)), chosen)
+    source = look(str(path), chosen)
     return list(reader_for(source.format).read(Slice(source), chosen))
 
 
@@ -36,7 +37,7 @@ def test_text(write):
     assert isinstance(batch, TextBatch)
     assert (batch.paragraphs, batch.lines) == (["Lions sleep.", "Cats don't."], [0, 2])
     assert (batch.offset, batch.consumed, batch.documents) == (0, 26, [])
-    (tokens,) = token_batches([batch], TextOptions(), "en")
+    (tokens,) = token_batches([batch], TextOptions())
     assert forms(tokens) == ["Lions", "sleep", ".", "Cats", "do", "n't", "."]
     assert ((tokens.flags & SENTENCE_START) != 0).tolist() == [True, False, False, True, False, False, False]
     assert tokens.consumed == 26
@@ -59,7 +60,7 @@ def test_skips_and_repairs_are_reported_with_the_batch(write):
 
 def test_a_sample_takes_only_what_it_needs(write, monkeypatch):
     monkeypatch.setattr(io, "BLOCK", 1000)
-    source = inspect(str(write("a.txt.gz", gzip.compress(b"Lions sleep.\n" * 10_000))))
+    source = look(str(write("a.txt.gz", gzip.compress(b"Lions sleep.\n" * 10_000))), TextOptions())
     batches = list(islice(reader_for("text").read(Slice(source), TextOptions()), 3))
     assert sum(batch.consumed for batch in batches) <= 3000
 
@@ -91,24 +92,21 @@ def test_the_builder_adds_batches(write):
 def test_errors_carry_their_place(name, text, place, write):
     """Also those that are found when the tokens are added to a shard."""
     options = TextOptions(max_sentence=20)
-    source = inspect(str(write(name, text)))
-    format = {"txt": "text", "jsonl": "jsonl", "vert": "vertical", "conllu": "conllu"}[
-        name.rpartition(".")[2]
-    ]
     builder = ShardBuilder(options)
     with pytest.raises(InputError, match=place):
-        for batch in token_batches(reader_for(format).read(Slice(source), options), options, "en"):
+        source = look(str(write(name, text)), TextOptions())
+        for batch in token_batches(reader_for(source.format).read(Slice(source), options), options):
             builder.add(batch)
 
 
 def test_a_worker_stops_when_the_process_that_it_works_for_is_gone(write, tmp_path):
-    source = recognise(inspect(str(write("a.txt", "Lions sleep.\n"))), TextOptions())
+    source = look(str(write("a.txt", "Lions sleep.\n")), TextOptions())
     with pytest.raises(StoreError, match="the parent process exited; worker aborted"):
-        Worker(tmp_path, 0, TextOptions(), 1 << 20, parent=1 << 30).run([Slice(source)])
+        Worker(tmp_path, 0, "key", TextOptions(), 1 << 20, parent=1 << 30).run([Slice(source)])
     stop = threading.Event()
     stop.set()
     with pytest.raises(StoreError, match="the build was stopped; worker aborted"):
-        Worker(tmp_path, 0, TextOptions(), 1 << 20, stop=stop).run([Slice(source)])
+        Worker(tmp_path, 0, "key", TextOptions(), 1 << 20, stop=stop).run([Slice(source)])
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, InputError("line 3")])
@@ -128,3 +126,24 @@ def test_threads_have_ended_when_an_error_of_one_is_raised(error):
     with pytest.raises(error if isinstance(error, type) else type(error)):
         run_until(stop, [delayed(wait)(number) for number in range(4)], 2)
     assert 0 in ended and 3 not in ended
+
+
+def test_a_small_file_is_opened_once_for_looking(write):
+    """And once more for reading: 20,000 of them are a matter of seconds."""
+    opened = []
+    paths = {str(write("a.txt", "Lions sleep.\n")), str(write("b.vert", "<s>\nx\tN\tx\n</s>\n"))}
+    sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
+    make_plan(sorted(paths), TextOptions())
+    assert sorted(path for path in opened if path in paths) == sorted(paths)
+
+
+def test_many_files_are_looked_at_in_workers(tmp_path, write, monkeypatch):
+    for number in range(12):
+        write(f"c/{number}.txt", f"Lion {number} sleeps.\n")
+    write("c/empty.txt", "")
+    here = make_plan([str(tmp_path / "c")], TextOptions())
+    monkeypatch.setattr("bagpack.corpus.build.plan.MANY_FILES", 5)
+    monkeypatch.setattr("bagpack.corpus.build.plan.LOOKS", 4)
+    assert make_plan([str(tmp_path / "c")], TextOptions(), jobs=2) == here
+    with pytest.raises(InputError, match=r"empty\.txt is empty"):
+        make_plan([str(path) for path in (tmp_path / "c").iterdir()], TextOptions(), jobs=2)

@@ -7,15 +7,14 @@ import sys
 import time
 
 import pytest
-from corpus_oracle import files_of, words
+from corpus_oracle import files_of, lexicon_of, segment_of, words
 from test_interruption import dying
+from tests.forging import forge
 from tests.kills import moments_of
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.build.workdir import owned
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.files import DiskError
 
 BUILD = {"jobs": 1}
 
@@ -37,56 +36,82 @@ def test_overwrite_replaces_nothing_but_a_store(lions, tmp_path, write):
         write("app/manifest.json", content)
         write("app/index.html", "mine")
         with pytest.raises(
-            StoreError, match="app is not a BagPack store, so --overwrite does not replace it"
+            StoreError, match="app exists already and is not a BagPack store; choose another --out"
         ):
             index_corpus([lions], tmp_path / "app", overwrite=True, **BUILD)
         assert (tmp_path / "app" / "index.html").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
-    "name", ["notes.txt", "shards/notes.txt", "shards/000000-000/notes.txt", "mine/a", "lexicon-0/b"]
+    "name", ["notes.txt", "segments/notes.txt", "segments/SEGMENT/notes.txt", "mine/a", "work/b", "LEXICON/c"]
 )
 def test_files_of_the_user_inside_a_store(name, lions, cats, tmp_path, write):
-    index_corpus([lions], tmp_path / "s", **BUILD)
+    store = tmp_path / "s"
+    index_corpus([lions], store, **BUILD)
+    name = name.replace("SEGMENT", segment_of(store).name).replace("LEXICON", lexicon_of(store).name)
     write(f"s/{name}", "mine")
-    corpus = index_corpus([cats], tmp_path / "s", append=True, **BUILD).corpus
-    assert len(words(corpus)) == 2
-    if not name.startswith("lexicon"):  # the lexicon is written anew
-        assert (tmp_path / "s" / name).read_text() == "mine"
-        with pytest.raises(StoreError, match=r"is not a file of the store .*; move it elsewhere"):
-            index_corpus([lions], tmp_path / "s", overwrite=True, **BUILD)
-        assert (tmp_path / "s" / name).read_text() == "mine"
+    for number in range(4):  # the first commits and the others sweep what it replaced
+        more = str(write(f"{number}.txt", f"Cat {number} sleeps.\n"))
+        index_corpus([more], store, **{"append" if number % 2 else "overwrite": True}, **BUILD)
+    assert (store / name).read_text() == "mine"
+    assert words(Corpus.open(store)) == [["Cat", "2", "sleeps", "."], ["Cat", "3", "sleeps", "."]]
+    assert Corpus.open(store).verify() == []
 
 
-@pytest.mark.parametrize("name", ["shards", "shards/000000-000", "lexicon-0"])
+def test_a_store_behind_a_link_is_replaced_and_the_link_stays(lions, cats, tmp_path):
+    index_corpus([lions], tmp_path / "s", **BUILD)
+    (tmp_path / "link").symlink_to(tmp_path / "s")
+    for _ in range(2):
+        index_corpus([cats], tmp_path / "link", overwrite=True, **BUILD)
+    assert (tmp_path / "link").is_symlink()
+    assert words(Corpus.open(tmp_path / "s")) == [["Cats", "hunt", "at", "night", "."]]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cats.txt", "link", "lions.txt", "s"]
+
+
+@pytest.mark.parametrize("name", ["segments", "segments/SEGMENT", "LEXICON"])
 def test_a_link_inside_a_store_is_not_followed(name, lions, cats, tmp_path, write):
     index_corpus([lions], tmp_path / "s", **BUILD)
     thesis = write("home/thesis.tex", "mine")
-    write("home/000007-000/thesis.tex", "mine")
+    name = name.replace("SEGMENT", segment_of(tmp_path / "s").name).replace(
+        "LEXICON", lexicon_of(tmp_path / "s").name
+    )
     os.rename(tmp_path / "s" / name, tmp_path / "home" / "inner")
-    target = tmp_path / "home" if name == "shards" else tmp_path / "home" / "inner"
-    if name == "shards":
-        for path in (tmp_path / "home" / "inner").iterdir():
-            os.rename(path, tmp_path / "home" / path.name)
-        os.rmdir(tmp_path / "home" / "inner")
-    (tmp_path / "s" / name).symlink_to(target)
-    before = files_of(tmp_path / "home")
+    (tmp_path / "s" / name).symlink_to(tmp_path / "home" / "inner")
+    before = everything(tmp_path / "home")
     with pytest.raises(StoreError, match=r"symbolic link|is missing"):
         index_corpus([cats], tmp_path / "s", append=True, **BUILD)
-    with pytest.raises(StoreError, match="is not a file of the store"):
-        index_corpus([cats], tmp_path / "s", overwrite=True, **BUILD)
     assert thesis.read_text() == "mine"
-    assert files_of(tmp_path / "home") == before
+    assert everything(tmp_path / "home") == before
 
 
-def test_a_directory_of_the_user_where_we_would_work(lions, tmp_path, write):
-    write("s.partial/thesis.tex", "mine")
+def everything(directory):
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", "lock", "segments/thesis.tex"])
+def test_a_directory_of_the_user_is_no_unfinished_build(name, lions, tmp_path, write):
+    write(f"s/{name}", "mine")
     for options in ({}, {"resume": True}, {"overwrite": True}):
-        with pytest.raises(
-            StoreError, match=r"s\.partial is needed while working and was not made by BagPack"
-        ):
+        with pytest.raises(StoreError, match="is not a BagPack store"):
             index_corpus([lions], tmp_path / "s", **BUILD, **options)
-    assert (tmp_path / "s.partial" / "thesis.tex").read_text() == "mine"
+    write("s.partial/lock", "mine")
+    assert (tmp_path / "s" / name).read_text() == "mine"
+    index_corpus([lions], tmp_path / "t", **BUILD)
+
+
+def test_the_working_directory_is_no_store(lions, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match="exists already and is not a BagPack store"):
+        index_corpus([lions], ".", **BUILD)
+
+
+def test_a_store_opened_by_a_relative_path_stays_open(lions, tmp_path, monkeypatch):
+    index_corpus([lions], tmp_path / "s", **BUILD)
+    monkeypatch.chdir(tmp_path)
+    corpus = Corpus.open("s")
+    monkeypatch.chdir("/")
+    assert words(corpus) == [["Lions", "sleep", "."]]
+    assert corpus.verify() == []
 
 
 def test_an_append_killed_anywhere_and_repeated_as_it_was(lions, cats, tmp_path):
@@ -102,50 +127,23 @@ def test_an_append_killed_anywhere_and_repeated_as_it_was(lions, cats, tmp_path)
         for repeated in ({}, {"resume": True}):
             out = tmp_path / "s"
             subprocess.run(["cp", "-r", killed, out], check=True)
-            try:
-                index_corpus([cats], out, append=True, **BUILD, **repeated)
-            except StoreError as error:
-                if repeated:
-                    assert "no unfinished append" in str(error)
-                    assert len(words(Corpus.open(out))) == 2 or not list(out.glob("append*"))
-                    index_corpus([cats], out, append=True, **BUILD)
-                else:
-                    assert "resume it with --resume" in str(error)
-                    index_corpus([cats], out, append=True, resume=True, **BUILD)
+            index_corpus([cats], out, append=True, **BUILD, **repeated)
             corpus = Corpus.open(out)
             assert len(words(corpus)) == 2, step
             assert corpus.verify() == []
-            assert sorted(path.name for path in out.iterdir()) == ["lexicon-1", "manifest.json", "shards"], (
-                step
-            )
-            assert len(list((out / "shards").iterdir())) == 2
+            assert len(list((out / "segments").iterdir())) == 2
             subprocess.run(["rm", "-r", out], check=True)
         subprocess.run(["rm", "-r", killed], check=True)
     assert moments[-1] > 20
 
 
-def test_an_append_on_a_full_disk_that_finished_nothing_is_repeated_as_it_was(
-    lions, cats, tmp_path, monkeypatch
-):
-    """With --resume there would be nothing to resume, which is an error."""
-    index_corpus([str(lions)], tmp_path / "s", jobs=1)
-
-    def full(path, value):
-        raise DiskError(
-            f"the disk is full: {path} could not be written; free some space and run the command again"
-        )
-
-    with monkeypatch.context() as patch, pytest.raises(StoreError, match=r"run the command again$"):
-        patch.setattr("bagpack.corpus.build.workdir.write_json", full)
-        index_corpus([str(cats)], tmp_path / "s", append=True, jobs=1)
-    index_corpus([str(cats)], tmp_path / "s", append=True, jobs=1)
-
-
-def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path):
+def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path, monkeypatch):
     index_corpus([lions], tmp_path / "s", **BUILD)
     with pytest.raises(UsageError, match=r"s holds .*lions.txt already, so its text would count twice"):
         index_corpus([cats, lions], tmp_path / "s", append=True, **BUILD)
-    assert not list((tmp_path / "s").glob("append*"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"s holds lions.txt already"):  # by another path
+        index_corpus(["lions.txt"], tmp_path / "s", append=True, **BUILD)
     index_corpus([cats], tmp_path / "s", append=True, **BUILD)
     said = []
     again = index_corpus([cats], tmp_path / "s", append=True, notice=said.append, **BUILD)
@@ -169,39 +167,6 @@ for source in sys.argv[2:]:
 """
 
 
-OWN = """
-import sys
-from pathlib import Path
-from bagpack.artefacts import discard
-from bagpack.corpus.build.workdir import owned
-from bagpack.errors import StoreError
-from bagpack.files import DiskError
-counter, work = Path(sys.argv[1]), Path(sys.argv[2])
-done = 0
-while done < 100:
-    try:
-        with owned(work, resume=False, overwrite=False):
-            number = int(counter.read_text())
-            (work / "made").touch()
-            counter.write_text(str(number + 1))
-            discard(work)
-        done += 1
-    except StoreError as error:
-        assert "another bagpack command is working" in str(error), error
-"""
-
-
-def test_a_directory_has_one_owner_at_a_time(tmp_path):
-    """Another process that comes while the owner makes or removes the directory is refused, and nothing else."""
-    (tmp_path / "counter").write_text("0")
-    running = [
-        subprocess.Popen([sys.executable, "-c", OWN, tmp_path / "counter", tmp_path / "work"])
-        for _ in range(3)
-    ]
-    assert [process.wait() for process in running] == [0, 0, 0]
-    assert (tmp_path / "counter").read_text() == "300"
-
-
 def test_appends_at_the_same_time_and_a_reader_that_is_open(lions, tmp_path, write):
     index_corpus([lions], tmp_path / "s", **BUILD)
     reader = Corpus.open(tmp_path / "s")
@@ -222,26 +187,9 @@ def test_appends_at_the_same_time_and_a_reader_that_is_open(lions, tmp_path, wri
     corpus = Corpus.open(tmp_path / "s")
     assert corpus.verify() == []
     assert sorted(line[0] for line in words(corpus)) == sorted(["Lions", *(f"Number{n}" for n in range(12))])
-    assert sorted(path.name for path in (tmp_path / "s").iterdir()) == [
-        f"{corpus.manifest['lexicon']['directory']}",
-        "manifest.json",
-        "shards",
-    ]
     # The one that was open all the time still answers, from what it opened.
-    assert reader.resolve(["lion", "number3"]) == ["lion", None]
+    assert reader.keys_of(["lion", "number3"]) == ["lion", None]
     assert words(reader) == [["Lions", "sleep", "."]]
-
-
-def test_a_store_is_not_replaced_while_someone_appends_to_it(lions, cats, tmp_path):
-    index_corpus([lions], tmp_path / "s", **BUILD)
-    with owned(tmp_path / "s" / "append.partial", resume=False, overwrite=False):
-        with pytest.raises(StoreError, match=r"another bagpack command is working in .*append\.partial"):
-            index_corpus([cats], tmp_path / "s", overwrite=True, **BUILD)
-        with pytest.raises(StoreError, match=r"another bagpack command is working in .*append\.partial"):
-            index_corpus([cats], tmp_path / "s", append=True, **BUILD)
-    index_corpus([cats], tmp_path / "s", overwrite=True, resume=True, **BUILD)
-    assert words(Corpus.open(tmp_path / "s")) == [["Cats", "hunt", "at", "night", "."]]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cats.txt", "lions.txt", "s"]
 
 
 def test_a_file_that_was_edited_without_changing_its_size(lions, tmp_path, write):
@@ -271,12 +219,16 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     with pytest.raises(InputError, match=r"3\.vert:3 .* \(3 finished parts are kept: .* and add --resume\)"):
         index_corpus(names, tmp_path / "s", OPTIONS, **options)
     # Skipping the line uses the parts that have no such line.
-    subprocess.run(["cp", "-r", tmp_path / "s.partial", tmp_path / "t.partial"], check=True)
+    subprocess.run(["cp", "-r", tmp_path / "s", tmp_path / "t"], check=True)
     skipped = index_corpus(names, tmp_path / "t", {**OPTIONS, "bad_lines": "skip"}, resume=True, **options)
     whole = index_corpus(names, tmp_path / "w", {**OPTIONS, "bad_lines": "skip"}, **options)
     assert skipped.problems["skipped_lines"] == 1
     assert skipped.read_tokens < skipped.new_tokens
     assert files_of(tmp_path / "t") == files_of(tmp_path / "w")
+    subprocess.run(["cp", "-r", tmp_path / "s", tmp_path / "l"], check=True)
+    lower = {**OPTIONS, "bad_lines": "skip", "max_sentence": 1}
+    with pytest.raises(InputError, match="sentence"):  # a part may have a longer sentence than is allowed now
+        index_corpus(names, tmp_path / "l", lower, resume=True, **options)
     assert whole.read_tokens == whole.new_tokens
     # Correcting the file uses the parts of the other files, but not of one that was edited since, even if its size
     # is the same.
@@ -285,7 +237,6 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     os.utime(tmp_path / "1.vert", ns=(1, os.stat(tmp_path / "1.vert").st_mtime_ns + 1))
     corrected = index_corpus(names, tmp_path / "s", OPTIONS, resume=True, **options)
     assert corrected.read_tokens == 4 * 2
-    assert sorted(path.name for path in tmp_path.glob("*.partial")) == []
     assert corrected.corpus.tokens == 12
     expected = ["word0", "term1", *(f"word{n}" for n in range(2, 6))]
     assert [line[0] for line in words(corrected.corpus)] == expected
@@ -296,13 +247,13 @@ def test_resuming_with_other_options_or_sources_is_refused(tmp_path, write):
     options = {"jobs": 1, "part_bytes": 20}
     with pytest.raises(InputError, match=r"3\.vert"):
         index_corpus(names, tmp_path / "s", OPTIONS, **options)
-    before = files_of(tmp_path / "s.partial")
-    with pytest.raises(StoreError, match="was begun with other --level"):
+    before = files_of(tmp_path / "s")
+    with pytest.raises(StoreError, match="was begun with other sources or options"):
         index_corpus(names, tmp_path / "s", {**OPTIONS, "level": "form"}, resume=True, **options)
     other = str(write("other.vert", "<s>\na\tN\ta\n</s>\n"))
-    with pytest.raises(StoreError, match="was begun with other sources"):
+    with pytest.raises(StoreError, match="was begun with other sources or options"):
         index_corpus([other], tmp_path / "s", OPTIONS, resume=True, **options)
-    assert files_of(tmp_path / "s.partial") == before
+    assert files_of(tmp_path / "s") == before
 
 
 def test_the_summary_of_an_append_is_about_the_append(tmp_path, write, cli):
@@ -326,3 +277,14 @@ def test_the_summary_of_an_append_is_about_the_append(tmp_path, write, cli):
     assert [entry["options"] for entry in facts["appended"]] == [{}, {}, {"bad_lines": "error"}]
     manifest = json.loads((tmp_path / "s" / "manifest.json").read_text())
     assert [entry["options"]["bad_lines"] for entry in manifest["appended"]] == ["skip", "skip", "error"]
+
+
+def test_a_store_of_another_version_is_neither_opened_nor_replaced(lions, tmp_path, cli):
+    store = tmp_path / "s"
+    index_corpus([lions], store, **BUILD)
+    forge(store, format_version=1)
+    done = cli("info", store)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "has format version 1, this BagPack reads 2; make it again with bagpack index" in done.err
+    with pytest.raises(StoreError, match="was written by another version of BagPack; remove it"):
+        index_corpus([lions], store, overwrite=True, **BUILD)

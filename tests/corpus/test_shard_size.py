@@ -17,7 +17,7 @@ INPUT = {"a.txt.gz": TEXT, "a.vert.gz": VERTICAL, "a.jsonl.gz": JSONL}
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """A shard is closed between two blocks."""
-    for name in ("bagpack.corpus.readers.io.BLOCK", "bagpack.corpus.build.shard_builder.TEXT_BATCH"):
+    for name in ("bagpack.corpus.readers.files.BLOCK", "bagpack.corpus.build.shard_builder.TEXT_BATCH"):
         monkeypatch.setattr(name, 2048, raising=False)
 
 
@@ -25,7 +25,7 @@ def sizes(tmp_path, **options):
     corpus = index_corpus(
         [str(path) for path in tmp_path.glob("a.*")], tmp_path / "s", jobs=1, **options
     ).corpus
-    return [entry["tokens"] for entry in corpus.manifest["shards"]], corpus
+    return [entry["tokens"] for entry in corpus.manifest["segments"]], corpus
 
 
 @pytest.mark.parametrize("name", INPUT)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.readers.sources import expand
+from bagpack.corpus.readers.files import expand
 from bagpack.errors import InputError, UsageError
 
 
@@ -25,7 +25,7 @@ def test_one_file_by_two_names(write, tmp_path):
             index_corpus(["a.txt", other], "s.bp", jobs=1)
     with pytest.raises(UsageError, match="- is named twice"):
         expand(["-", "-"])
-    assert not (tmp_path / "s.bp.partial").exists()
+    assert not (tmp_path / "s.bp").exists()
 
 
 def test_a_file_and_the_directory_it_is_in(write, cli):
@@ -47,12 +47,13 @@ def test_directories_that_are_not_walked_are_reported(write, cli):
     write("elsewhere/c.txt", "Tigers roar.\n")
     os.symlink("../elsewhere", "d/linked")
     index_corpus(["elsewhere"], "d/old.bp", jobs=1)
-    write("d/new.bp.partial/lock", "")
+    write("d/new.bp/.bagpack-lock", "")
+    write("d/new.bp/segments/x/tokens", "")
     done = cli("index", "d", "--out", "s.bp", "-j", 1)
     assert done.code == 0, done.err
     assert "3 sentences" in done.err  # those of the app, its manifest, and the user's own my.partial
     assert "d/linked (a link to a directory; name it to read it)" in done.err
     assert "d/old.bp (made by BagPack)" in done.err
-    assert "d/new.bp.partial (an unfinished build of BagPack)" in done.err
+    assert "d/new.bp (an unfinished build of BagPack)" in done.err
     with pytest.raises(InputError, match=r"d/old\.bp was made by BagPack and holds no text to index"):
         index_corpus(["d/old.bp"], "t.bp", jobs=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus_oracle import build, files_of, sentences
+from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences
 
 from bagpack.artefacts import seal_of
 from bagpack.corpus.store import format
@@ -59,25 +59,23 @@ def store(tmp_path, write):
 
 def test_the_files_hold_these_numbers(store):
     """Stores of this format version must stay readable: if this fails, the format has changed."""
-    shard = store.path / "shards" / "000000-000"
-    assert sorted(path.name for path in shard.iterdir()) == sorted([*GOLDEN, "shard.json"])
-    for directory, golden in ((shard, GOLDEN), (store.path / "lexicon-0", GOLDEN_LEXICON)):
+    shard = segment_of(store.path)
+    assert sorted(path.name for path in shard.iterdir()) == sorted([*GOLDEN, "segment.json"])
+    for directory, golden in ((shard, GOLDEN), (lexicon_of(store.path), GOLDEN_LEXICON)):
         for name, (dtype, values) in golden.items():
             assert np.frombuffer((directory / name).read_bytes(), dtype).tolist() == values, name
-    facts = json.loads((shard / "shard.json").read_text())
+    facts = json.loads((shard / "segment.json").read_text())
     assert {name: facts[name] for name in ("tokens", "sentences", "documents", "keys", "types")} == {
         "tokens": 7, "sentences": 2, "documents": 2, "keys": 5, "types": 6,
     }  # fmt: skip
     assert set(facts["checksums"]) == set(GOLDEN)
     manifest = json.loads((store.path / "manifest.json").read_text())
-    assert manifest["format_version"] == 1
-    assert manifest["lexicon"]["directory"] == "lexicon-0"
-    assert [entry["name"] for entry in manifest["shards"]] == ["000000-000"]
+    assert manifest["format_version"] == 2
     assert re.fullmatch("[0-9a-f]{32}", manifest["content_hash"])
 
 
 def test_the_documentation_has_every_file_as_it_is_declared():
-    page = (Path(__file__).parents[2] / "docs" / "store.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
     for name, array in [*format.SHARD.items(), *format.LEXICON.items()]:
         kind, length = array.dtype.lstrip("|"), array.length.replace("+", " + ")
         values = array.rule.__doc__.rstrip(".")
@@ -85,7 +83,7 @@ def test_the_documentation_has_every_file_as_it_is_declared():
 
 
 def test_looking_things_up(store):
-    assert store.resolve(["Lions", "lion", "SAW", "Café", "tiger"]) == ["lion", "lion", "see", "café", None]
+    assert store.keys_of(["Lions", "lion", "SAW", "Café", "tiger"]) == ["lion", "lion", "see", "café", None]
     assert [store.count(word) for word in ("lions", "the", "tiger")] == [2, 2, 0]
     shard = store.shards[0]
     assert shard.key_positions(shard.keys.find(["lion"])[0]).tolist() == [1, 3]
@@ -132,32 +130,32 @@ def test_one_flipped_byte_in_any_file_is_reported(store, cli):
             damaged = bytearray(content)
             damaged[at] ^= 0x41
             path.write_bytes(damaged)
-            done = cli("verify", store.path)
+            done = cli("info", store.path, "--verify")
             assert done.code == 1, (name, at)
             assert path.name in done.err, (name, at, done.err)
             assert "Traceback" not in done.err
             assert "unexpected error" not in done.err
         path.write_bytes(content)
-    assert cli("verify", store.path).code == 0
+    assert cli("info", store.path, "--verify").code == 0
 
 
 def test_a_missing_file_or_shard_is_reported(store, cli):
-    shard = store.path / "shards" / "000000-000"
+    shard = segment_of(store.path)
     (shard / "postings").rename(store.path / "away")
-    done = cli("verify", store.path)
+    done = cli("info", store.path, "--verify")
     assert done.code == 1
-    assert "000000-000/postings is missing" in done.err
+    assert "-000/postings is missing" in done.err
     with pytest.raises(
         StoreError, match="postings is missing; the store is damaged: restore it or index again"
     ):
         _ = Corpus.open(store.path).shards[0].postings
     shutil.rmtree(shard)
-    assert "shard.json is missing" in cli("verify", store.path).err
-    for command in ("info", "verify"):
-        done = cli(command, store.path)
+    assert "segment.json is missing" in cli("info", store.path, "--verify").err
+    for options in ((), ("--verify",)):
+        done = cli("info", store.path, *options)
         assert done.code == 1
     with pytest.raises(
-        StoreError, match="000000-000 is missing; restore it from a copy, or index the corpus again"
+        StoreError, match="-000 is missing; restore it from a copy, or index the corpus again"
     ):
         Corpus.open(store.path)
 
@@ -165,12 +163,12 @@ def test_a_missing_file_or_shard_is_reported(store, cli):
 def test_a_newer_format_version_is_reported(store, cli):
     path = store.path / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["format_version"] = 2
+    manifest["format_version"] = 3
     path.write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
-    for command in ("info", "verify"):
-        done = cli(command, store.path)
+    for options in ((), ("--verify",)):
+        done = cli("info", store.path, *options)
         assert done.code == 1
-        assert "has format version 2, this BagPack reads 1; update BagPack" in done.err
+        assert "has format version 3, this BagPack reads 2; update BagPack" in done.err
 
 
 def test_what_is_no_store_is_reported(tmp_path, cli, write):
@@ -179,18 +177,19 @@ def test_what_is_no_store_is_reported(tmp_path, cli, write):
     write("f/manifest.json", "[]")
     for name, message in [
         ("d", "has no manifest.json"),
-        ("e", "is a BagPack model, not a corpus"),
-        ("f", "is a BagPack artefact, not a corpus; name a corpus"),
-        ("g", "there is no store at"),
+        ("e", "is a BagPack model, not a store"),
+        ("f", "is not a JSON object"),
+        ("g", "does not exist; make one with bagpack index"),
     ]:
         with pytest.raises(StoreError, match=re.escape(message)):
             Corpus.open(tmp_path / name)
-        for command in ("verify", "info"):
-            done = cli(command, tmp_path / name)
+        for options in ((), ("--verify",)):
+            done = cli("info", tmp_path / name, *options)
             assert done.code == 1
             assert done.err.startswith("bagpack: ")
             assert "unexpected error" not in done.err
-    (tmp_path / "g.partial").mkdir()
+    (tmp_path / "g" / "segments").mkdir(parents=True)
+    (tmp_path / "g" / ".bagpack-lock").touch()
     with pytest.raises(StoreError, match="an unfinished build is at"):
         Corpus.open(tmp_path / "g")
 
@@ -227,8 +226,8 @@ def test_a_full_disk(tmp_path, write):
             r"^bagpack: the disk is full: \S+ could not be written; free some space there and run the command again",
             done.stderr.strip(),
         )
-        assert not (disk / "s").exists()
-        assert done.stderr.endswith(", adding --resume\n") == (disk / "s.partial").exists()
+        assert not (disk / "s" / "manifest.json").exists()
+        assert done.stderr.endswith(", adding --resume\n") == (disk / "s").exists()
         subprocess.run(["mount", "-o", "remount,size=30m", disk], check=True)
         done = subprocess.run(
             [*command, "--resume"], capture_output=True, text=True, timeout=120, check=False

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.lexicon_writer import merge_all, most_frequent_keys
-from bagpack.corpus.build.normalise import fold_all
 from bagpack.corpus.build.shard_writer import (
     count_ids,
     fill_postings,
@@ -23,6 +22,7 @@ from bagpack.corpus.build.shard_writer import (
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store import strings as strings_module
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.shard import fold_all
 from bagpack.corpus.store.strings import FEW, SAMPLED, Strings
 from bagpack.corpus.text.casefold import fold
 

@@ -13,7 +13,7 @@ from test_interruption import dying
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.sniff import LeftOut, say_left_out
+from bagpack.corpus.readers.look import LeftOut, say_left_out
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError
 
@@ -63,7 +63,7 @@ def test_a_file_that_was_named_by_hand_is_refused(name, folder, cli):
 
 def test_a_page_is_taken_as_it_is_when_that_is_asked_for(folder):
     corpus = index_corpus(["c/deep/page.html"], "s.bp", TextOptions(format="text"), jobs=1).corpus
-    assert corpus.resolve(["html", "lion"]) == ["html", "lion"]
+    assert corpus.keys_of(["html", "lion"]) == ["html", "lion"]
 
 
 def test_a_directory_is_read_without_them(folder, cli):
@@ -80,10 +80,11 @@ def test_a_directory_is_read_without_them(folder, cli):
         "c/z.txt",
     ]
     skipped = [file._asdict() for file in LEFT_OUT]
-    assert json.loads(cli("plan", folder, "--json").out)["left_out"] == skipped
-    assert json.loads(cli("plan", folder, "--json").out)["files"] == 3
+    listed = json.loads(cli("index", folder, "--out", "3.bp", "--dry-run", "--json").out)
+    assert (listed["left_out"], len(listed["files"])) == (skipped, 3)
+    assert not Path("3.bp").exists()
     assert json.loads(cli("info", "1.bp", "--json").out)["left_out"] == skipped
-    assert cli("verify", "1.bp").code == 0
+    assert cli("info", "1.bp", "--verify").code == 0
 
 
 def test_they_are_counted_and_named(folder, cli):
@@ -91,7 +92,10 @@ def test_they_are_counted_and_named(folder, cli):
     first = "8 files were skipped: c/a.pdf (a PDF file), c/b.docx (a zip archive), c/deep/page.html (an HTML page), "
     assert first in built
     assert built.endswith("and 3 more (bagpack info s.bp --json names them all)\n")
-    assert first in cli("plan", folder).err
+    dry = cli("index", folder, "--out", "t.bp", "--dry-run")
+    assert first in dry.err
+    size = Path("c/a.txt").stat().st_size
+    assert dry.out.splitlines()[:2] == ["file\tformat\tencoding\tbytes", f"c/a.txt\ttext\tutf-8\t{size}"]
     assert "path c/b.docx, reason a zip archive" in cli("info", "s.bp").out
     assert first in cli("engine", "build", "my-index", folder, "--jobs", 1).err
     assert "skipped: " not in cli("index", "texts", "--out", "t.bp", "--jobs", 1).err
@@ -101,8 +105,8 @@ def test_they_are_counted_and_named(folder, cli):
 
 def test_a_directory_without_any_text(folder, cli):
     Path("c/deep/m.txt").unlink()
-    for command in (("index", "c/deep", "--out", "s.bp"), ("plan", "c/deep")):
-        done = cli(*command)
+    for options in ((), ("--dry-run",)):
+        done = cli("index", "c/deep", "--out", "s.bp", *options)
         assert done.code == 1
         assert "no text was found, 3 files were skipped: c/deep/page.html (an HTML page)" in done.err
         assert done.err.endswith("; convert what should be counted to plain text\n")

@@ -269,4 +269,6 @@ def test_each_kernel_is_compiled_once():
             cached = {key[0] for key in kernel._cache._cache_file._load_index()}
             if kernel.py_func.__module__ != module.__name__:  # others call it, too, with arrays of their own
                 cached = {tuple(kind for kind in kinds if not hasattr(kind, "ndim")) for kinds in cached}
-            assert len(cached) == 1, (name, cached)
+                assert len(cached) <= 1, (name, cached)  # none if its file changed after these were compiled
+            else:
+                assert len(cached) == 1, (name, cached)

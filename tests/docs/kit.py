@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import json
 import shutil
@@ -20,40 +19,19 @@ def _texts() -> list[tuple[str, list[str]]]:
     return [(file.stem, file.read_text(encoding="utf-8").splitlines()) for file in files]
 
 
-def _vertical(place: Path) -> None:
-    """The example texts in WaCky's format, compressed."""
-    from bagpack.corpus.text.lemmas import get_annotator
-
-    lines = []
-    for name, sentences in _texts():
-        lines.append(f'<text id="{name}">')
-        for sentence in sentences:
-            words = sentence.replace(",", " ,").replace(".", " .").split()
-            lemmas = get_annotator("simplemma", "en").lemmatize([word.lower() for word in words])  # type: ignore[union-attr]
-            rows = (f"{word}\tX\t{lemma}" for word, lemma in zip(words, lemmas, strict=True))
-            lines += ["<s>", *rows, "</s>"]
-        lines.append("</text>")
-    with gzip.open(place, "wt", encoding="utf-8") as out:
-        out.write("\n".join(lines) + "\n")
-
-
-def _dump(place: Path) -> None:
-    """The example texts as the articles of a multistream dump."""
-    pages = [
-        f"  <page>\n    <title>{name.title()}</title>\n    <ns>0</ns>\n    <id>{number}</id>\n"
-        f"    <revision>\n      <id>{number}</id>\n      <text>{' '.join(sentences)}</text>\n"
-        "    </revision>\n  </page>\n"
-        for number, (name, sentences) in enumerate(_texts(), 1)
-    ]
-    streams = ["<mediawiki>\n", *pages, "</mediawiki>\n"]
-    place.write_bytes(b"".join(bz2.compress(stream.encode()) for stream in streams))
-
-
 def _news(place: Path) -> None:
     place.mkdir()
     for name, sentences in _texts():
         with gzip.open(place / f"{name}.txt.gz", "wt", encoding="utf-8") as out:
             out.write("\n".join(sentences) + "\n")
+
+
+def _workbook(place: Path) -> None:
+    """The labelled pairs as a spreadsheet."""
+    from bagpack.sheets import write_table
+
+    lines = (EXAMPLES / "relations.tsv").read_text(encoding="utf-8").splitlines()
+    write_table(place, [line.split("\t") for line in lines])
 
 
 # The data of the paper's tasks are not ours to hand on: the example's own pairs stand in, in those sets' formats.
@@ -73,28 +51,18 @@ def _conceptnet(place: Path) -> None:
 
 
 def _sat(place: Path) -> None:
-    blocks = []
-    for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines():
-        question = json.loads(line)
-        pairs = [f"{w1} {w2} n:n" for w1, w2 in (question["stem"], *question["choice"])]
-        blocks.append("\n".join(["OURS", *pairs, "abc"[question["answer"]]]))
-    place.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+    shutil.copy(EXAMPLES / "questions.jsonl", place)
 
 
 def _toefl(place: Path) -> None:
     """A word's partner in the relations stands in for its synonym; the other choices are partners of others."""
     rows = _examples("relations.tsv")[::4]
-    asked, answers = [], []
+    lines = []
     for number, (w1, w2, _) in enumerate(rows, 1):
         others = [rows[(number + shift) % len(rows)][1] for shift in (2, 4, 7)]
         choices = sorted({w2, *others})
-        letters = "abcd"[: len(choices)]
-        asked.append(
-            "\n".join([f"{number}. {w1}", *(f"{a}. {c}" for a, c in zip(letters, choices, strict=True))])
-        )
-        answers.append(f"{number} {letters[choices.index(w2)]}")
-    place.write_text("\n\n".join(asked) + "\n", encoding="utf-8")
-    place.with_suffix(".ans").write_text("\n".join(answers) + "\n", encoding="utf-8")
+        lines.append(json.dumps({"stem": w1, "choice": choices, "answer": choices.index(w2)}))
+    place.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _made_by(command: str, *needs: str) -> tuple[tuple[str, ...], str]:
@@ -102,13 +70,12 @@ def _made_by(command: str, *needs: str) -> tuple[tuple[str, ...], str]:
 
 
 WRITTEN: dict[str, Callable[[Path], None]] = {
-    "ukwac.xml.gz": _vertical,
-    "enwiki-latest-pages-articles-multistream.xml.bz2": _dump,
     "news": _news,
+    "relations.xlsx": _workbook,
     "pado2007.tsv": _pado,
     "conceptnet.tsv": _conceptnet,
-    "SAT-package-V3.txt": _sat,
-    "toefl.qst": _toefl,
+    "sat.jsonl": _sat,
+    "toefl.jsonl": _toefl,
 }
 MADE = {
     "ukwac.bp": _made_by("bagpack index texts --out ukwac.bp --quiet"),
@@ -118,7 +85,6 @@ MADE = {
         "bagpack train ukwac.bp relations.tsv --no-scores --out relations.model --quiet", "ukwac.bp"
     ),
     "my.model": _made_by("bagpack train my.bp relations.tsv --no-scores --out my.model --quiet", "my.bp"),
-    "my-index": _made_by("bagpack engine build my-index news --quiet", "news"),
 }
 
 
@@ -155,5 +121,4 @@ class Kit:
             if made.is_dir():
                 shutil.copytree(made, directory / name)
             else:
-                for file in made.parent.glob(made.stem + ".*") if made.suffix == ".qst" else (made,):
-                    shutil.copy(file, directory)
+                shutil.copy(made, directory)

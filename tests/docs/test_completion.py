@@ -47,7 +47,7 @@ def run(shell, script, environment):
         ("bagpack engine b", "build"),
         ("bagpack evaluate my.bp data.tsv --preset mo", "modern"),
         ("bagpack evaluate my.bp data.tsv --split le", "lexical"),
-        ("bagpack train my.bp data.tsv --backend da", "dask"),
+        ("bagpack --backend da", "dask"),
     ],
 )
 def test_bash_completes_commands_and_options(environment, for_bash, typed, expected):

@@ -7,11 +7,11 @@ from tests.docs.running import problems, run_page
 PAGE = ROOT / "CONTRIBUTING.md"
 
 
-def test_a_reader_an_engine_and_a_task_are_added_as_written(tmp_path):
+def test_a_reader_and_a_task_are_added_as_written(tmp_path):
     assert [why for block in blocks(PAGE) if (why := problems(block))] == []
     run_page(PAGE, Kit(tmp_path / "kit"), tmp_path / "place")
 
 
 def test_the_examples_are_there():
     written = {block.title for block in blocks(PAGE) if block.title}
-    assert {f"my-bagpack/my_bagpack/{name}.py" for name in ("dialogue", "lines", "odd_one_out")} <= written
+    assert {f"my-bagpack/my_bagpack/{name}.py" for name in ("dialogue", "odd_one_out")} <= written

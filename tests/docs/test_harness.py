@@ -60,7 +60,8 @@ def test_pipes_redirections_comments_and_files(page, kit, tmp_path):
     text = (
         '```tsv title="two.tsv"\nw1\tw2\ncat\tlion\n```\n\n'
         "```console\n$ cat two.tsv | wc -l > lines.txt    # two\n$ cat lines.txt\n2\n"
-        "$ bagpack forms lion | tr a-z A-Z\nLION\tLION, LIONS\n"
+        "$ bagpack fetch two.tsv --engine tantivy: --dry-run | head -n 1 | tr a-z A-Z\n"
+        "CAT\tCAT, CATS, CATTING, CATTED\n"
         "$ bagpack info nowhere\nbagpack: ...\n```\n\n"
         "```pycon\n>>> x = 2\n```\n\n```python\nprint(x)\n```\n\n```output\n2\n```\n"
         "\n<!-- not run: needs a cluster -->\n```sh\nfalse\n```\n"

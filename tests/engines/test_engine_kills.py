@@ -1,72 +1,24 @@
 """kill -9 at any point: an index or a snippet corpus is the old one or the new one, and the same command finishes."""
 
-import os
 import shutil
-import signal
-import sys
-import time
 
 import pytest
+from tests.kills import killed_at, moments_of
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.engines.base import connect
 from bagpack.engines.build import build_engine
-from bagpack.engines.fetch.cache import AnswerCache
+from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
-from bagpack.engines.snippets.corpus import SnippetCorpus
-from bagpack.engines.snippets.fetching import fetch_snippets
-from bagpack.engines.words import plain
-
-WATCHED = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "shutil.rmtree", "ctypes.dlsym",
-           "sqlite3.connect", "answer"}  # fmt: skip
-POINTS = 20
-
-
-def run_in_child(action, kill_at=None):
-    """Run in a forked process that is killed at the n-th file operation; the number of operations if it was not."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        seen = 0
-
-        def hook(event, arguments):
-            nonlocal seen
-            if event in WATCHED:
-                seen += 1
-                if seen == kill_at:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(hook)
-        status = 1
-        try:
-            action()
-            os.write(write, str(seen).encode())
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(write)
-    deadline = time.monotonic() + 20  # a fork of a process with threads may hang; it counts as killed
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-        time.sleep(0.005)
-    with os.fdopen(read) as pipe:
-        found = pipe.read()
-    return int(found) if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0 else None
-
-
-def points(count):
-    return sorted({1 + at * (count - 1) // (POINTS - 1) for at in range(POINTS)})
+from bagpack.engines.sentences import plain
+from bagpack.engines.snippets import SnippetCorpus
 
 
 @pytest.fixture
 def store(tmp_path):
+    pytest.importorskip("tantivy")
     (tmp_path / "text.txt").write_text("A cat and a lion.\nThe lion saw a cat.\nA new cat and a dog.\n")
-    index_corpus([str(tmp_path / "text.txt")], tmp_path / "store.bp", jobs=1)
+    index_corpus([str(tmp_path / "text.txt")], tmp_path / "store.bp")
     return str(tmp_path / "store.bp")
 
 
@@ -78,24 +30,26 @@ def texts(url):
         engine.close()
 
 
-@pytest.mark.parametrize("engine", ["tantivy", "infinigram"])
-def test_an_index_survives_a_killed_rebuild(engine, store, tmp_path):
-    pytest.importorskip("tantivy" if engine == "tantivy" else "infini_gram")
-    url = f"{engine}:{tmp_path / 'index'}"
+def test_an_index_survives_a_killed_rebuild(store, tmp_path):
+    url = f"tantivy:{tmp_path / 'index'}"
     (tmp_path / "old.txt").write_text("One old cat.\n")
-    build_engine(url, [str(tmp_path / "old.txt")], jobs=1)
+    build_engine(url, [str(tmp_path / "old.txt")])
     old = texts(url)
     new = ["A cat and a lion.", "The lion saw a cat.", "A new cat and a dog."]
-    count = run_in_child(lambda: build_engine(f"{url}-other", [store], jobs=1))
+
+    def rebuild():
+        build_engine(url, [store], overwrite=True)
+
+    moments = moments_of(lambda: build_engine(f"{url}-other", [store]))
     outcomes = []
-    for point in points(count + 10):  # replacing takes more operations than building
-        killed = run_in_child(lambda: build_engine(url, [store], jobs=1, overwrite=True), point)
+    for moment in [*moments, *range(max(moments) + 1, max(moments) + 9)]:  # replacing takes more steps
+        killed = killed_at(moment, rebuild)
         outcomes.append(texts(url))
-        assert outcomes[-1] in (old, new), f"killed at operation {point}"
-        if killed is not None:
+        assert outcomes[-1] in (old, new), f"killed at step {moment}"
+        if not killed:
             break
     assert outcomes[0] == old
-    build_engine(url, [store], jobs=1, overwrite=True)
+    rebuild()
     assert texts(url) == new
     assert sorted(path.name for path in tmp_path.glob("index*")) == ["index", "index-other"]
 
@@ -104,34 +58,20 @@ def files_of(path):
     return {file.relative_to(path): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
-def test_a_killed_fetch_finishes_with_the_same_bytes(store, tmp_path, monkeypatch):
-    url = f"tantivy:{tmp_path / 'index'}"
-    build_engine(url, [store], jobs=1)
-    out, cache = tmp_path / "s.bps", tmp_path / "cache"
-    put = AnswerCache.put
-
-    def watched_put(self, *arguments):
-        sys.audit("answer")
-        return put(self, *arguments)
-
-    monkeypatch.setattr(AnswerCache, "put", watched_put)
+def test_a_killed_fetch_finishes_with_the_same_bytes(store, tmp_path):
+    url, out = f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps"
+    build_engine(url, [store])
 
     def fetch():
-        return fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=cache, jobs=1)
-
-    def clear():
-        shutil.rmtree(out)
-        for file in tmp_path.glob("cache*"):
-            file.unlink()
+        fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=tmp_path / "cache", overwrite=True)
 
     fetch()
     expected = files_of(out)
     assert len(expected) > 30
-    clear()
-    count = run_in_child(fetch)
-    for point in points(count):
-        clear()
-        assert run_in_child(fetch, point) is None
+    for moment in moments_of(fetch, every=12):
+        shutil.rmtree(out, ignore_errors=True)
+        killed_at(moment, fetch)
         fetch()
         assert SnippetCorpus.open(out).verify() == []
-        assert files_of(out) == expected, f"killed at operation {point} of {count}"
+        assert files_of(out) == expected, f"killed at step {moment}"
+    assert sorted(path.name for path in tmp_path.glob("s.bps*")) == ["s.bps"]

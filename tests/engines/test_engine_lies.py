@@ -12,20 +12,17 @@ import zlib
 
 import pytest
 
-from bagpack.engines.base import BusyError, EngineError, connect
-from bagpack.engines.fetch.ask import ask_all
-from bagpack.engines.fetch.budget import RequestPolicy
-from bagpack.engines.fetch.cache import AnswerCache
-from bagpack.engines.fetch.client import Client
+from bagpack.engines.base import BusyError, EngineError
+from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
-from bagpack.engines.snippets.fetching import fetch_snippets
 
 TIMEOUT = 0.6
 CAT = Query("word", (("cat",),))
 MAPPING = {"docs": {"mappings": {"properties": {"body": {"type": "text"}, "url": {"type": "keyword"}}}}}
 META = {"_meta": {"bagpack": {"format_version": 1, "build": "b"}}, "properties": {"words": {"type": "text"}}}
 OURS = {"docs": {"mappings": META}}
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Elastic-Product: Elasticsearch\r\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
 def whole(value, status=b"200 OK", more=b""):
@@ -130,7 +127,7 @@ ANSWERS = {
     "gzip": (whole(zlib.compress(json.dumps({"hits": {"hits": [hit()]}}).encode(), wbits=31),
                    more=b"Content-Encoding: gzip\r\n"), ["A cat."]),
     "deflate": (whole(zlib.compress(json.dumps({"hits": {"hits": [hit()]}}).encode()),
-                      more=b"Content-Encoding: deflate\r\n"), ["A cat."]),
+                      more=b"Content-Encoding: deflate\r\n"), "not asked for"),
     "chunked": (HEAD + b'Transfer-Encoding: chunked\r\n\r\n14\r\n{"hits":{"hits":[]}}\r\n0\r\n\r\n', []),
     "continue first": (b"HTTP/1.1 100 Continue\r\n\r\n" + hits(hit()), ["A cat."]),
     "status 201": (whole({"hits": {"hits": [hit()]}}, b"201 Created"), ["A cat."]),
@@ -142,10 +139,10 @@ ANSWERS = {
     "hit is null": (hits(None), "without _source"),
     "hit is a number": (hits(1), "without _source"),
     "hit is a list": (hits([]), "without _source"),
-    "field is missing": (hits({"_source": {"url": "u"}}), "'body' is not text in _source .it is missing"),
-    "source is empty": (hits({"_source": {}}), "'body' is not text in _source .it is missing"),
+    "field is missing": (hits({"_source": {"url": "u"}}), "'body' is not text in _source"),
+    "source is empty": (hits({"_source": {}}), "'body' is not text in _source"),
     "text is null": (hits(hit(None)), "'body' is not text"),
-    "text is a number": (hits(hit(3)), "'body' is not text in _source .it is of type int"),
+    "text is a number": (hits(hit(3)), "'body' is not text in _source"),
     "text is true": (hits(hit(True)), "'body' is not text"),
     "text is an object": (hits(hit({"a": "A cat."})), "'body' is not text"),
     "text is a list of numbers": (hits(hit([1, 2])), "'body' is not text"),
@@ -153,13 +150,13 @@ ANSWERS = {
     "second hit is bad": (hits(hit(), hit(7)), "'body' is not text"),
     "more hits than asked for": (hits(*[hit()] * 50), "50 hits where at most 10"),
     "50,000 hits": (hits(*[hit("x")] * 50_000), "50,000 hits where at most 10"),
-    # JSON that is not a search result
-    **{f"JSON {text}": (whole(text.encode()), "not a search result|not JSON")
+    # JSON that is without search results
+    **{f"JSON {text}": (whole(text.encode()), "without search results|not an object")
        for text in ("null", "1", '"hits"', "true", "[]", "{}", "[1, 2]", '{"hits": null}', '{"hits": []}',
                     '{"hits": {}}', '{"hits": {"hits": null}}', '{"hits": {"hits": {}}}', '{"hits": {"hits": "x"}}',
                     '{"error": "quota"}', '{"hits": {"hits": 3}}', '{"hits": 3}')},
     "shards are a list": (hits(hit(), _shards=[]), ["A cat."]),
-    "hits twice": (whole(b'{"hits": {"hits": []}, "hits": 1}'), "not a search result"),
+    "hits twice": (whole(b'{"hits": {"hits": []}, "hits": 1}'), "without search results"),
     # Not JSON
     **{f"body {text!r}": (whole(text), "not JSON")
        for text in (b"", b" ", b"<html>Please log in</html>", b'{"hits": {"hi', b"{'hits': []}", b"\xff\xfe\x00",
@@ -168,36 +165,37 @@ ANSWERS = {
     "nested 100,000 deep": (whole(b"[" * 100_000 + b"]" * 100_000), "nested too deeply"),
     "objects nested 100,000 deep": (whole(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "nested too deeply"),
     "nested and cut": (whole(b'{"hits":' + b"[" * 200_000), "nested too deeply|not JSON"),
-    "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|not a search result"),
+    "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|without search results"),
     "not UTF-8": (whole('{"hits": {"hits": [{"_source": {"body": "Ä"}}]}}'.encode("latin-1")), "not JSON"),
     # Statuses
     **{f"status {status}": (whole({"error": {"reason": "because"}}, status.encode()), message) for status, message in {
-        "400 Bad Request": "could not answer: because", "401 Unauthorized": "refused the credentials",
-        "403 Forbidden": "refused the credentials", "404 Not Found": "has no index",
-        "405 Method Not Allowed": "could not answer: because", "413 Too Large": "could not answer: because",
+        "400 Bad Request": r"could not answer .status \d+.: because", "401 Unauthorized": "refused the request",
+        "403 Forbidden": "refused the request", "404 Not Found": "could not answer",
+        "405 Method Not Allowed": r"could not answer .status \d+.: because", "413 Too Large": "could not answer",
         "429 Too Many Requests": "too busy .status 429", "500 Error": "too busy .status 500",
         "502 Bad Gateway": "too busy .status 502", "503 Unavailable": "too busy .status 503",
         "504 Timeout": "too busy .status 504", "599 Odd": "too busy .status 599"}.items()},
-    "error without a reason": (whole(b"oops", b"400 Bad"), "could not answer: status 400"),
-    "error that is a list": (whole([1], b"400 Bad"), "could not answer: status 400"),
-    "error nested deeply": (whole(b'{"error":' * 50_000, b"400 Bad"), "could not answer: status 400"),
-    "redirect": (whole(b"", b"302 Found", b"Location: http://127.0.0.1:9/\r\n"), "not JSON"),
-    "no content": (b"HTTP/1.1 204 No Content\r\nX-Elastic-Product: Elasticsearch\r\n\r\n", "not JSON"),
+    "error without a reason": (whole(b"oops", b"400 Bad"), "could not answer .status 400"),
+    "error that is a list": (whole([1], b"400 Bad"), "could not answer .status 400"),
+    "error nested deeply": (whole(b'{"error":' * 50_000, b"400 Bad"), "could not answer .status 400"),
+    "redirect": (whole(b"", b"302 Found", b"Location: http://127.0.0.1:9/\r\n"), "could not answer .status 302"),
+    "no content": (b"HTTP/1.1 204 No Content\r\n\r\n", "not JSON"),
     "partial shards": (hits(hit(), _shards={"failed": 2}), "part of its shards"),
     "timed out": (hits(hit(), timed_out=True), "part of its shards"),
     # HTTP that is none
     "hangs up": (lambda: [], "closed the connection"),
-    "not HTTP": (lambda: [b"SSH-2.0-OpenSSH_9.2\r\n"], "not HTTP"),
+    "not HTTP": (lambda: [b"SSH-2.0-OpenSSH_9.2\r\n"], "not HTTP|closed the connection"),
     "a status that is no number": (lambda: [b"HTTP/1.1 abc OK\r\n\r\n"], "not HTTP"),
     "headers without end": (endless(b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 50), "not HTTP"),
     "a line without end": (endless(b"HTTP/1.1 200 OK\r\nX-A: ", b"a" * 65536), "not HTTP"),
-    "length that is no number": (lambda: [HEAD + b"Content-Length: many\r\n\r\n{}"], "not a search result"),
+    "length that is no number": (lambda: [HEAD + b"Content-Length: many\r\n\r\n{}"], "not HTTP"),
     "shorter than it says": (lambda: [HEAD + b"Content-Length: 1000\r\n\r\n{}"], "does not answer"),
     "chunks that end early": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{}"], "does not answer"),
     "chunks of no size": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n{}"], "does not answer|not"),
-    "unknown encoding": (whole(b"abc", more=b"Content-Encoding: zstd\r\n"), "unknown content encoding"),
+    "unknown encoding": (whole(b"abc", more=b"Content-Encoding: zstd\r\n"), "not asked for"),
     "gzip that is none": (whole(b"abc", more=b"Content-Encoding: gzip\r\n"), "damaged gzip"),
-    "gzip that is cut": (whole(bomb(1 << 20)[:-20], more=b"Content-Encoding: gzip\r\n"), "damaged gzip"),
+    "gzip that is cut": (whole(bomb(1 << 20)[:-20], more=b"Content-Encoding: gzip\r\n"), "not JSON"),
+    "gzip twice": (whole(b"abc", more=b"Content-Encoding: gzip, gzip\r\n"), "not asked for"),
     # Too much
     "500 MB in the header": (lambda: [HEAD + b"Content-Length: 500000000\r\n\r\n" + b" " * 1000], "does not answer"),
     "endless body": (endless(HEAD + b"\r\n", b" " * (1 << 20)), "more than 64 MiB|within 0.6 s"),
@@ -217,14 +215,12 @@ def test_there_are_as_many_kinds_as_were_tried():
     assert len(ANSWERS) >= 92
 
 
-@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
 @pytest.mark.parametrize("kind", ANSWERS)
-def test_whatever_a_server_answers(kind, client):
-    pytest.importorskip("opensearchpy" if client == "opensearch" else "elasticsearch")
+def test_whatever_a_server_answers(kind, connect):
     answer, expected = ANSWERS[kind]
     timeout = TIMEOUT if "within" in expected else 20
     with lying_server(answer) as (host, _):
-        engine = connect(f"{client}+http://{host}/docs?field=body", timeout=timeout)
+        engine = connect(f"opensearch+http://{host}/docs?field=body", timeout=timeout)
         begun = time.monotonic()
         try:
             found = engine.search(CAT, 10)
@@ -236,7 +232,6 @@ def test_whatever_a_server_answers(kind, client):
         else:
             assert [snippet.text for snippet in found] == expected
         assert time.monotonic() - begun < timeout + 20  # without a limit it would take hours
-        engine.close()
 
 
 ODD_MAPPINGS = [None, [], {}, {"docs": None}, {"docs": {}}, {"docs": {"mappings": None}}, {"docs": {"mappings": []}},
@@ -244,23 +239,21 @@ ODD_MAPPINGS = [None, [], {}, {"docs": None}, {"docs": {}}, {"docs": {"mappings"
 
 
 @pytest.mark.parametrize("mapping", ODD_MAPPINGS)
-def test_a_mapping_that_is_none(mapping):
+def test_a_mapping_that_is_none(mapping, connect):
     message = r"check the URL|has no field 'body'"
     with lying_server(hits(), mapping) as (host, _), pytest.raises(EngineError, match=message):
         connect(f"opensearch+http://{host}/docs?field=body", timeout=TIMEOUT)
 
 
-def test_a_field_that_is_not_there_is_reported():
+def test_a_field_that_is_not_there_is_reported(connect):
     """Servers answer nothing where a field does not exist: that is not "never seen"."""
-    with lying_server(hits()) as (host, _):
-        with pytest.raises(EngineError, match=r"has no field 'bdy'; correct field= in the URL .*body, url"):
-            connect(f"opensearch+http://{host}/docs?field=bdy")
-        with pytest.raises(EngineError, match=r"has no field 'name'; correct id="):
-            connect(f"opensearch+http://{host}/docs?field=body&id=name")
+    message = r"has no field 'bdy'; correct field= in the URL .*body, url"
+    with lying_server(hits()) as (host, _), pytest.raises(EngineError, match=message):
+        connect(f"opensearch+http://{host}/docs?field=bdy")
 
 
 @pytest.mark.parametrize("source", [{}, {"document": "d"}, {"document": 1, "sentence": "cat"}])
-def test_a_hit_of_our_own_index_without_its_fields(source):
+def test_a_hit_of_our_own_index_without_its_fields(source, connect):
     answer = hits({"_source": source})
     with lying_server(answer, OURS) as (host, _), pytest.raises(EngineError, match="is not text in _source"):
         connect(f"opensearch+http://{host}/docs").search(CAT, 10)
@@ -272,41 +265,33 @@ def test_a_hit_of_our_own_index_without_its_fields(source):
 def test_odd_text_from_our_own_index_makes_no_odd_corpus(text, tmp_path):
     answer = hits({"_source": {"document": 'd"><text>', "sentence": text}})
     with lying_server(answer, OURS) as (host, _):
-        corpus = fetch_snippets(
-            [("cat", "lion")],
-            f"opensearch+http://{host}/docs",
-            tmp_path / "s.bps",
-            cache=tmp_path / "c",
-            jobs=1,
-        )
+        url = f"opensearch+http://{host}/docs"
+        corpus = fetch_snippets([("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c").corpus
     assert corpus.verify() == []
     assert corpus.for_basis.sentences == 1
 
 
-@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
-def test_endless_429_ends(client, tmp_path):
+def test_endless_429_ends(connect, tmp_path):
     busy = whole({"error": "busy"}, b"429 Too Many Requests", b"Retry-After: 0\r\n")
     with lying_server(busy) as (host, asked), AnswerCache(tmp_path / "c") as cache:
-        policy = RequestPolicy(retries=3, first_wait=0.01)
-        url = f"{client}+http://{host}/docs?field=body"
-        sender = Client(cache, url, policy, TIMEOUT)
-        engine = connect(url, TIMEOUT, sender)
-        with pytest.raises(BusyError, match=r"too busy .status 429.; lower --rate"):
-            ask_all(engine, [CAT], cache, policy, client=sender)
+        url = f"opensearch+http://{host}/docs?field=body"
+        requests = Requests(cache, url, RequestPolicy(retries=3, first_wait=0.01), TIMEOUT)
+        engine = connect(url, TIMEOUT, requests)
+        with pytest.raises(BusyError, match=r"too busy .status 429.: busy; lower --rate"):
+            engine.search(CAT, 10)
         assert len(asked) == 4
         assert cache.spent(url) == 5, "the mapping, the search and its three retries"
 
 
-@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
 @pytest.mark.parametrize("wait", ["7", "date"])
-def test_retry_after_is_honoured(client, wait):
+def test_retry_after_is_honoured(wait, connect):
     from email.utils import formatdate
 
     value = formatdate(time.time() + 8, usegmt=True) if wait == "date" else wait
     busy = whole({"error": "busy"}, b"503 Unavailable", f"Retry-After: {value}\r\n".encode())
     with lying_server(busy) as (host, _):
-        engine = connect(f"{client}+http://{host}/docs?field=body", TIMEOUT)
-        with pytest.raises(BusyError) as error:
+        engine = connect(f"opensearch+http://{host}/docs?field=body", TIMEOUT)
+        with pytest.raises(BusyError, match=r"it asks to wait [5-8] s") as error:
             engine.search(CAT, 10)
     assert 5 < error.value.wait <= 8
 
@@ -319,20 +304,20 @@ from bagpack.engines.queries import Query
 def peak():  # not ru_maxrss: it starts at the size of the process that forked this one
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
 
-engine = connect(sys.argv[1], timeout=20)
+engine = connect(sys.argv[1], timeout=60)
 before = peak()
 try:
     engine.search(Query("word", (("cat",),)), 10)
 except EngineError as error:
     print(str(error))
 print(peak() - before)
+engine.close()
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process as Linux shows it")
-@pytest.mark.parametrize("client", ["opensearch", "elasticsearch"])
 @pytest.mark.parametrize("kind", ["bomb", "document"])
-def test_memory_is_bounded(kind, client):
+def test_memory_is_bounded(kind):
     def document():
         yield HEAD + b"Content-Length: 500000100\r\n\r\n" + b'{"hits": {"hits": [{"_source": {"body": "'
         for _ in range(500):
@@ -340,7 +325,7 @@ def test_memory_is_bounded(kind, client):
 
     answer = document if kind == "document" else ANSWERS["gzip bomb"][0]
     with lying_server(answer) as (host, _):
-        run = [sys.executable, "-c", MEMORY, f"{client}+http://{host}/docs?field=body"]
+        run = [sys.executable, "-c", MEMORY, f"opensearch+http://{host}/docs?field=body"]
         lines = subprocess.run(
             run, capture_output=True, text=True, check=True, timeout=60
         ).stdout.splitlines()

@@ -2,7 +2,7 @@
 
 import json
 
-from bagpack.engines.base import native_query
+from bagpack.engines.base import make_engine
 from bagpack.engines.queries import Query, plan_queries
 
 CATS = (("cat",), ("cats",))
@@ -24,8 +24,8 @@ def test_fourteen_queries_in_the_papers_notation():
 def test_shared_words_and_turned_pairs_are_asked_once():
     plan = plan_queries([("cat", "lion"), ("lion", "cat"), ("cat", "lion"), ("dog", "cat")])
     assert len(plan.queries) == 14 + 13
-    assert sorted(plan.pairs["cat", "lion"]) == sorted(plan.pairs["lion", "cat"])
-    assert plan.pairs["cat", "lion"][:6] == plan.pairs["lion", "cat"][6:]
+    assert plan.listed == [("cat", "lion"), ("dog", "cat")]
+    assert [query.gap for query in next(iter(plan.pairs.values()))] == [*range(6), *range(6)]
 
 
 def test_forms_of_one_word_are_one_query():
@@ -40,21 +40,17 @@ def test_a_word_with_itself():
 
 def test_several_words_and_marks_are_runs_of_tokens():
     plan = plan_queries([("ice cream", "lion's share")])
-    assert plan.targets["ice cream"][1] == ("ice", "creams")
-    assert plan.targets["lion's share"][0] == ("lion", "'s", "share")
+    assert plan.forms["ice cream"][1] == ("ice", "creams")
+    assert plan.forms["lion's share"][0] == ("lion", "'s", "share")
     assert str(plan.queries[0]).startswith('("ice cream" OR "ice creams"')
 
 
 def test_in_the_language_of_each_engine():
     pair = Query("pair", LION, CATS, 4)
-    assert native_query(pair, "postgresql://x/y") == "('lion') <5> ('cat' | 'cats')"
-    assert native_query(pair, "tantivy:x").startswith("phrase_query([(0, 'lion'), (5, 'cat')]) OR ")
-    body = json.loads(native_query(pair, "opensearch+http://x/y"))["intervals"]["words"]["all_of"]
+    native = make_engine("tantivy:x").native(pair)
+    assert native.startswith("phrase_query([(0, 'lion'), (5, 'cat')]) OR ")
+    body = json.loads(make_engine("opensearch+http://x/y").native(pair))["intervals"]["words"]["all_of"]
     assert (body["ordered"], body["max_gaps"]) == (True, 4)
     assert body["filter"]["script"]["source"] == "interval.gaps == 4"
-    assert native_query(Query("word", CATS), "postgresql://x/y") == "'cat' | 'cats'"
-
-
-def test_runs_keep_exact_distances_in_postgresql():
-    query = Query("pair", (("ice", "cream"),), (("new", "york"),), 1)
-    assert native_query(query, "postgresql://x/y") == "('ice' <-> 'cream' <2> 'new' <-> 'york')"
+    assert make_engine("infinigram+http://x/?index=y").native(pair) == "cat OR cats AND lion"
+    assert make_engine("api:google").native(Query("pair", LION, LION, 1)) == '"lion * lion"'

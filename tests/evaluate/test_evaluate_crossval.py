@@ -1,4 +1,5 @@
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -8,14 +9,13 @@ from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
-from bagpack.learn import Preset, encode_targets, fit_counts, fitting
-from bagpack.learn.fitting import SvmSettings
-from bagpack.learn.presets import get_preset
-from bagpack.learn.synthetic import make_counts
-from bagpack.learn.transformers import TfidfWeighter
-from bagpack.parallel import share
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.learn import encode_targets, fit_counts, fitting
+from bagpack.learn.design import Features
+from bagpack.learn.features import Preset, get_preset
+from bagpack.learn.svm import SvmSettings
+from bagpack.parallel import settings, share
 from tests.learn.learn_oracle import without_counts
+from tests.synthetic import make_counts
 
 CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
@@ -104,12 +104,13 @@ def test_the_result_is_json(found):
 @pytest.mark.costly
 @pytest.mark.parametrize("kind", ["labels", "rating"])
 def test_workers_do_not_change_a_digit(data, kind, monkeypatch):
-    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)
+    monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
     counts, y = data
     answers = y if kind == "labels" else y + np.linspace(0, 1, len(y))
     splits = random_splits(encode_targets(answers, kind=kind), folds=4)
     one = cross_validate(counts, answers, splits, kind=kind)
-    two = cross_validate(counts, answers, splits, kind=kind, n_jobs=2)
+    with settings(n_jobs=2):
+        two = cross_validate(counts, answers, splits, kind=kind)
     for a, b in zip(one.conditions + one.baselines, two.conditions + two.baselines, strict=True):
         np.testing.assert_array_equal(a.decisions, b.decisions)
     strip = [{**e.to_dict(), "folds": None} for e in (one, two)]
@@ -154,60 +155,56 @@ def test_lexical_split_counts_what_it_drops(data):
     counts, y = data
     splits = lexical_splits(counts.w1, counts.w2, folds=3, seed=2)
     found = cross_validate(counts, y, splits)
-    assert found.n_dropped == sum(split.dropped for split in splits) > 0
+    assert found.dropped == sum(split.dropped for split in splits) > 0
     assert 0 < found.tested.sum() < len(y)
     assert np.isnan(found["v12"].decisions[~found.tested]).all()
     assert (found["v12"].predicted[~found.tested] == -1).all()
     assert any("dropped" in note for note in found.notes)
 
 
-def test_fixed_test_rows_and_labels_left_out(data):
+def test_fixed_test_rows(data):
     counts, y = data
     labels = np.array(["x", "y", "random"])[y]
-    found = cross_validate(counts, labels, fixed_split(200, 40), left_out=["random"], baselines=False)
-    assert found.main_metric == "f1_weighted_without"
+    found = cross_validate(counts, labels, fixed_split(200, 40), baselines=False)
+    assert found.main_metric == "f1_macro"
     assert found.comparisons == []
     assert found.baselines == []
-    with pytest.raises(UsageError, match="no label 'other' to exclude"):
-        cross_validate(counts, labels, fixed_split(200, 40), left_out=["other"])
 
 
-def test_transductive_sees_the_test_rows(data, found):
+def test_transductive_sees_the_test_rows(data):
     counts, y = data
-    whole = cross_validate(counts, y, random_splits(encode_targets(y), folds=5), transductive=True)
-    assert whole.transductive
-    assert not np.allclose(whole["v12"].decisions, found["v12"].decisions)
+    splits = random_splits(encode_targets(y), folds=5)
+    alone, whole = (
+        cross_validate(counts, y, splits, ("v12",), "paper", transductive=own) for own in (False, True)
+    )
+    assert whole.transductive and not alone.transductive
+    assert not np.allclose(whole["v12"].decisions, alone["v12"].decisions)
     assert any("transductive" in note for note in whole.notes)
-
-
-def test_several_labels_per_pair(data):
-    counts, y = data
-    sets = [{"a"} if label == 0 else {"a", "b"} if label == 1 else {"c"} for label in y]
-    found = cross_validate(counts, sets, random_splits(encode_targets(sets), folds=4))
-    assert found["v12"].predicted.shape == (240, 3)
-    assert found["v12"].confusion is None
-    assert found.main_metric == "f1_macro"
-    json.dumps(found.to_dict(), allow_nan=False)
 
 
 @pytest.mark.costly
 def test_a_preset_of_ones_own(data, monkeypatch):
-    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)
+    monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
     counts, y = data
-    preset = Preset("tfidf", "no scaling", _only_tfidf, block_weights={"v12": 0.5})
-    found = cross_validate(counts, y, random_splits(encode_targets(y), folds=3), preset=preset, n_jobs=2)
-    raw = counts.toarray().astype(float)
+    with settings(n_jobs=2):
+        found = cross_validate(counts, y, random_splits(encode_targets(y), folds=3), preset=Plain())
     split = random_splits(encode_targets(y), folds=3)[0]
-    X = TfidfWeighter().fit(raw[split.train]).transform(raw)
-    X[:, 4 * len(counts.terms) :] *= 0.5
+    X = 0.01 * counts.tocsr().toarray()
     svm = SVC(kernel="linear").fit(X[split.train], y[split.train] == 0)
     np.testing.assert_allclose(
         found["v1v2v12"].decisions[split.test, 0], svm.decision_function(X[split.test]), atol=1e-6
     )
 
 
-def _only_tfidf(block):
-    return [TfidfWeighter()]
+@dataclass(frozen=True)
+class Plain(Preset):
+    """Counts as they are."""
+
+    name = "plain"
+
+    def features(self, learned, rows, condition):
+        own = 0.01 * rows.tocsr(condition)
+        return Features({"all": own.shape[1]}, rows.w1, rows.w2, of_pair=own)
 
 
 def test_what_cannot_be_evaluated_is_said(data):
@@ -232,15 +229,10 @@ def test_what_cannot_be_evaluated_is_said(data):
 
 def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
     counts, y = make_counts(n_pairs=90, n_words=40, unseen=0.2, seed=6)
-    without = counts
-    counts = BlockMatrix.from_counts(
-        counts.word_counts, counts.w1, counts.w2, counts.pair_counts, counts.terms,
-        frequencies=range(1, len(counts.terms) + 1),
-    )  # fmt: skip
     splits = random_splits(encode_targets(y), folds=3)
     assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings()) is not None
     assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), SvmSettings()) is None
-    assert fitting.shared_grams(without, ("v12",), get_preset("modern"), SvmSettings()) is None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings(solver="blocks")) is None
     shared = cross_validate(counts, y, splits, preset="modern")
     monkeypatch.setattr("bagpack.evaluate.crossval.shared_grams", lambda *_: None)
     alone = cross_validate(counts, y, splits, preset="modern")
@@ -266,9 +258,8 @@ def test_progress_is_reported_from_the_beginning_on(data):
     counts, y = data
     reports = []
     splits = random_splits(encode_targets(y), folds=2)
-    cross_validate(
-        counts, y, splits, ("v12",), baselines=False, progress=lambda *report: reports.append(report)
-    )
+    with settings(progress=lambda *report: reports.append(report)):
+        cross_validate(counts, y, splits, ("v12",), baselines=False)
     assert reports == [("features", 0, 0), ("folds", 0, 2), ("folds", 1, 2), ("folds", 1, 2)]
 
 
@@ -282,7 +273,7 @@ def test_comparisons_are_corrected_for_shared_training_rows(found):
 
 def test_folds_that_do_not_converge_are_reported(monkeypatch, data):
     counts, y = data[0], data[1]
-    monkeypatch.setattr("bagpack.learn.solver.fit_classes.__defaults__", (1.0, None, 1e-3, 1, 0, 1))
+    monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
     splits = random_splits(encode_targets(y), folds=3)
     with pytest.warns(ConvergenceWarning, match="In 3 of 3 folds the SVM did not converge"):
         found = cross_validate(counts, y, splits, ["v12"], solver="blocks", baselines=False)
@@ -295,13 +286,14 @@ def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch,
     counts, y = data
     asked = []
 
-    def recorded(value, n_jobs, tasks):
+    def recorded(value, tasks, n_jobs):
         asked.append(n_jobs)
-        return share(value, n_jobs, tasks)
+        return share(value, tasks, n_jobs=n_jobs)
 
     monkeypatch.setattr("bagpack.evaluate.crossval.share", recorded)
-    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", 0)
-    monkeypatch.setattr("bagpack.learn.fitting.MEMORY", 1)
+    monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
+    monkeypatch.setattr("bagpack.evaluate.crossval.MEMORY", 1)
     splits = random_splits(encode_targets(y), folds=2)
-    cross_validate(counts, y, splits, ["v12"], baselines=False, n_jobs=2)
+    with settings(n_jobs=2):
+        cross_validate(counts, y, splits, ["v12"], baselines=False)
     assert asked == [1]

@@ -2,37 +2,35 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.calibration import _SigmoidCalibration, calibration_curve
-from sklearn.metrics import precision_score
 
+from bagpack.contexts.windows import Windows
 from bagpack.evaluate import cross_validate, fixed_split, random_splits
+from bagpack.evaluate.by_task import merge_tasks
 from bagpack.evaluate.learning_curve import fewer_rows, learning_curve, next_gain
-from bagpack.evaluate.predictions import (
+from bagpack.evaluate.rows import (
+    COLUMNS,
     PIECE,
     RowFacts,
+    add_predictions,
     add_sentences,
-    merge,
-    mistakes,
-    prediction_parts,
-    predictions_table,
-    sentence,
-)
-from bagpack.evaluate.probabilities import (
-    abstentions,
     calibrated,
     calibration_parts,
     calibration_splits,
+    mistakes,
+    predictions_table,
     reliability,
-    threshold_for,
+    sentence,
 )
 from bagpack.learn import encode_targets, fit_counts
 from bagpack.learn.calibration import fit_calibration
-from bagpack.learn.synthetic import make_counts
-from tests.evaluate.test_evaluate_schema import check
+from bagpack.sheets import table_text
+from tests.synthetic import make_counts
 
 
 @pytest.fixture(scope="module")
@@ -90,24 +88,24 @@ def test_a_test_file_is_calibrated_on_training_rows_alone(data):
     for fold in folds:
         assert not set(pairs[fold.train]) & set(pairs[fold.test])
     training = cross_validate(counts, y, folds, ("v12",), baselines=False)
-    result = prediction_parts(found, targets, facts_of(300), 0.6, training)
-    rows = result["predictions"]
-    assert all(row["probability"] is row["predicted"] is None for row in rows[:200])
+    result = add_predictions(found, targets, facts_of(300), 0.6, training)
+    rows = result.predictions
+    assert all(row.probability is row.predicted is None for row in rows[:200])
     # The same curves as those of a model trained on these rows.
     model = fit_counts(counts[:200], targets[:200], "v12")
     curves = fit_calibration(training["v12"].decisions[:200], targets.columns[:200], "multiclass")
     decisions = model.decisions(counts[200:])
     expected = curves.probabilities(decisions)[np.arange(100), decisions.argmax(axis=1)]
-    assert [row["probability"] for row in rows[200:]] == pytest.approx(expected, abs=1e-5)
+    assert [row.probability for row in rows[200:]] == pytest.approx(expected, abs=1e-5)
     # Other labels in the test file change what is right, not the probabilities or what is answered.
     other = np.append(y[:200], (y[200:] + 1) % 3)
-    again = prediction_parts(found, encode_targets(other), facts_of(300), 0.6, training)
+    again = add_predictions(found, encode_targets(other), facts_of(300), 0.6, training)
     for name in ("probability", "abstained"):
-        assert [row[name] for row in again["predictions"]] == [row[name] for row in rows]
-    assert again["abstention"]["threshold"] == result["abstention"]["threshold"]
-    assert 0 < result["abstention"]["coverage"] < 1
-    without = prediction_parts(found, targets, facts_of(300), 0.6)
-    assert list(without) == ["predictions"]
+        assert [getattr(row, name) for row in again.predictions] == [getattr(row, name) for row in rows]
+    assert again.abstention.threshold == result.abstention.threshold
+    assert 0 < result.abstention.coverage < 1
+    without = add_predictions(found, targets, facts_of(300), 0.6)
+    assert without.abstention is without.reliability is None and not without.suspicious
 
 
 def test_too_few_training_rows_are_not_calibrated_on():
@@ -116,8 +114,6 @@ def test_too_few_training_rows_are_not_calibrated_on():
     assert calibration_splits(one_of_many, split, np.arange(32)) == []
     assert calibration_splits(encode_targets(["a", "b"] * 16), fixed_split(19, 13)[0], np.arange(32)) == []
     assert calibration_splits(encode_targets(["a", "b"] * 16), split, np.zeros(32, int)) == []
-    sets = encode_targets([{f"l{k}"} for k in range(32)])
-    assert calibration_splits(sets, split, np.arange(32)) == []
 
 
 def test_reliability_is_scikit_learns_curve():
@@ -126,75 +122,44 @@ def test_reliability_is_scikit_learns_curve():
     right = rng.random(500) < probability**2
     found = reliability(probability, right)
     true, mean = calibration_curve(right, probability, n_bins=10)
-    assert [one["accuracy"] for one in found["bins"]] == pytest.approx(true.tolist())
-    assert [one["probability"] for one in found["bins"]] == pytest.approx(mean.tolist())
-    weights = np.array([one["n"] for one in found["bins"]]) / 500
-    assert found["error"] == pytest.approx((weights * np.abs(true - mean)).sum(), abs=1e-6)
-
-
-def test_the_threshold_is_the_lowest_that_keeps_the_precision():
-    rng = np.random.default_rng(1)
-    probability = np.round(rng.random(400), 2)
-    right = rng.random(400) < probability
-    threshold = threshold_for(probability, right, 0.8)
-    assert precision_score(right, probability >= threshold) >= 0.8
-    for lower in np.unique(probability[probability < threshold]):
-        assert precision_score(right, probability >= lower) < 0.8
-    assert threshold_for(probability, np.zeros(400, bool), 0.5) == float("inf")
-
-
-def test_thresholds_are_chosen_on_the_other_folds_and_unknown_words_are_never_answered():
-    probability = np.tile([0.9, 0.8, 0.2], 40)
-    right = np.tile([True, True, False], 40)
-    parts = np.repeat([0, 1], 60)
-    right[parts == 1] = False
-    known = np.ones(120, bool)
-    # Fold 1 is wrong everywhere, so nothing of fold 0 is answered; fold 0 is right from 0.8.
-    withheld = abstentions(probability, right, parts, known, 0.9)
-    assert withheld[parts == 0].all()
-    assert withheld[parts == 1].tolist() == [False, False, True] * 20
-    known[60] = False
-    assert abstentions(probability, right, parts, known, 0.9)[60]
-
-
-def test_rows_that_were_not_tested_choose_no_threshold():
-    probability = np.repeat([0.9, 0.9, np.nan], 30)
-    parts = np.repeat([0, 1, -1], 30)
-    withheld = abstentions(probability, np.ones(90, bool), parts, np.ones(90, bool), 0.9)
-    assert withheld.tolist() == [False] * 60 + [True] * 30
+    assert [one.accuracy for one in found.bins] == pytest.approx(true.tolist())
+    assert [one.probability for one in found.bins] == pytest.approx(mean.tolist())
+    weights = np.array([one.n for one in found.bins]) / 500
+    assert found.error == pytest.approx((weights * np.abs(true - mean)).sum(), abs=1e-6)
 
 
 def test_every_row_has_its_prediction(data, found):
     _, y = data
-    result = prediction_parts(found, encode_targets(y), facts_of(300, unknown={5}), precision=0.6)
-    check({"kind": "relations", "conditions": [], **result})
-    rows = result["predictions"]
+    result = add_predictions(found, encode_targets(y), facts_of(300, unknown={5}), precision=0.6)
+    json.dumps(result.to_dict(), allow_nan=False)
+    rows = result.predictions
     assert len(rows) == 300
     targets, decisions = encode_targets(y), found.conditions[-1].decisions
     per_label = calibrated(targets, decisions, calibration_parts(found.fold_of))
     for i, row in enumerate(rows):
-        assert (row["w1"], row["line"], row["label"]) == (f"a{i}", i + 2, str(y[i]))
-        assert row["predicted"] == str(found["v12"].predicted[i])
-        assert row["fold"] == found.folds[found.fold_of[i]].name
-        assert row["probability"] == pytest.approx(per_label[i, decisions[i].argmax()], abs=1e-6)
-        if row["predicted"] == row["label"]:
-            assert row["probability"] == row["label_probability"]
-    assert rows[5]["abstained"] is True
-    assert rows[5]["together"] is None
-    answered = [row for row in rows if not row["abstained"]]
+        assert (row.w1, row.line, row.label) == (f"a{i}", i + 2, str(y[i]))
+        assert row.predicted == str(found["v12"].predicted[i])
+        assert row.fold == found.folds[found.fold_of[i]].name
+        assert row.probability == pytest.approx(per_label[i, decisions[i].argmax()], abs=1e-6)
+        if row.predicted == row.label:
+            assert row.probability == row.label_probability
+    assert rows[5].abstained is True
+    assert rows[5].together is None
+    answered = [row for row in rows if not row.abstained]
     assert 20 < len(answered) < 299
-    part = result["abstention"]
-    assert part["coverage"] == pytest.approx(len(answered) / 300)
-    assert part["precision_found"] == pytest.approx(np.mean([r["label"] == r["predicted"] for r in answered]))
+    part = result.abstention
+    assert part.coverage == pytest.approx(len(answered) / 300)
+    assert part.precision_found == pytest.approx(np.mean([r.label == r.predicted for r in answered]))
     wrong = mistakes(rows)
-    assert {rows[i]["label"] != rows[i]["predicted"] for i in wrong} == {True}
-    assert len(wrong) == sum(row["label"] != row["predicted"] for row in rows)
-    sure = [rows[i]["probability"] for i in wrong]
+    assert {rows[i].label != rows[i].predicted for i in wrong} == {True}
+    assert len(wrong) == sum(row.label != row.predicted for row in rows)
+    sure = [rows[i].probability for i in wrong]
     assert sure == sorted(sure, reverse=True)
     table = predictions_table(result)
     assert table[0][:4] == ["w1", "w2", "label", "predicted"]
     assert len(table) == 301
-    assert table[6][table[0].index("together")] == ""
+    assert table[6][table[0].index("together")] is None
+    assert isinstance(table[1][table[0].index("probability")], float)
 
 
 def test_labels_that_were_changed_are_suspicious(data, found):
@@ -205,110 +170,76 @@ def test_labels_that_were_changed_are_suspicious(data, found):
     planted = rng.choice(300, 8, replace=False)
     given[planted] = (given[planted] + 1) % 3
     shown = replace(found.conditions[-1], decisions=decisions, predicted=decisions.argmax(axis=1))
-    result = prediction_parts(replace(found, conditions=[shown]), encode_targets(given), facts_of(300))
-    assert set(result["suspicious"]) <= set(planted.tolist())
-    assert len(result["suspicious"]) >= 5
+    result = add_predictions(replace(found, conditions=[shown]), encode_targets(given), facts_of(300))
+    assert set(result.suspicious) <= set(planted.tolist())
+    assert len(result.suspicious) >= 5
 
 
 def test_rows_that_were_not_tested_and_ratings(data):
     counts, y = data
     found = cross_validate(counts, y, fixed_split(200, 100), ("v12",), baselines=False)
-    rows = prediction_parts(found, encode_targets(y), facts_of(300))["predictions"]
-    assert rows[0]["predicted"] is rows[0]["probability"] is rows[0]["fold"] is None
-    assert rows[250]["predicted"] is not None
+    rows = add_predictions(found, encode_targets(y), facts_of(300)).predictions
+    assert rows[0].predicted is rows[0].probability is rows[0].fold is None
+    assert rows[250].predicted is not None
     ratings = y + np.linspace(0, 1, 300)
     targets = encode_targets(ratings, kind="rating")
     found = cross_validate(
         counts, ratings, random_splits(targets, 3), ("v12",), kind="rating", baselines=False
     )
-    result = prediction_parts(found, targets, facts_of(300))
-    check({"kind": "ratings", "conditions": [], **result})
-    rows = result["predictions"]
-    assert rows[4]["predicted"] == pytest.approx(found["v12"].predicted[4])
-    errors = [abs(rows[i]["label"] - rows[i]["predicted"]) for i in mistakes(rows)]
+    result = add_predictions(found, targets, facts_of(300))
+    json.dumps(result.to_dict(), allow_nan=False)
+    rows = result.predictions
+    assert rows[4].predicted == pytest.approx(found["v12"].predicted[4])
+    errors = [abs(rows[i].label - rows[i].predicted) for i in mistakes(rows)]
     assert errors == sorted(errors, reverse=True)
-
-
-def test_label_sets(data):
-    counts, y = data
-    sets = [{"a"} if label == 0 else {"a", "b"} if label == 1 else {"c"} for label in y]
-    targets = encode_targets(sets)
-    found = cross_validate(counts, sets, random_splits(targets, 4), ("v12",), baselines=False)
-    result = prediction_parts(found, targets, facts_of(300))
-    check({"kind": "relations", "conditions": [], **result})
-    assert {row["label"] for row in result["predictions"]} == {"a", "a, b", "c"}
-
-
-def test_labels_that_were_added_to_or_removed_from_sets_are_suspicious(data, found):
-    rng = np.random.default_rng(0)
-    true = rng.random((300, 3)) < 0.4
-    decisions = 2.0 * true - 1 + rng.normal(0, 0.3, (300, 3))
-    given = true.copy()
-    planted = rng.choice(300, 12, replace=False)
-    given[planted, 1] ^= True
-    sets = [{"abc"[k] for k in np.flatnonzero(row)} for row in given]
-    shown = replace(found.conditions[-1], decisions=decisions, predicted=decisions > 0)
-    result = prediction_parts(replace(found, conditions=[shown]), encode_targets(sets), facts_of(300))
-    check({"kind": "relations", "conditions": [], **result})
-    doubtful = result["suspicious"]
-    assert set(doubtful) <= set(planted.tolist())
-    assert len(doubtful) >= 8
-    assert {bool(given[i, 1]) for i in doubtful} == {True, False}
 
 
 def test_tasks_are_merged(data, found):
     _, y = data
-    part = prediction_parts(found, encode_targets(y), facts_of(300))
-    both = merge([part, part])
-    assert both["predictions"] == part["predictions"] * 2
-    assert sorted(both["suspicious"]) == sorted([*part["suspicious"], *(300 + i for i in part["suspicious"])])
-    assert both["reliability"]["error"] == part["reliability"]["error"]
-    assert both["abstention"]["coverage"] == part["abstention"]["coverage"]
+    part = add_predictions(found, encode_targets(y), facts_of(300))
+    both = merge_tasks({"one": part, "two": part}, "relation")
+    assert both.predictions == part.predictions * 2
+    assert sorted(both.suspicious) == sorted([*part.suspicious, *(300 + i for i in part.suspicious)])
+    assert both.reliability.error == part.reliability.error
+    assert both.abstention.coverage == part.abstention.coverage
 
 
 def test_mistakes_get_a_bounded_number_of_sentences_of_bounded_length(data, found):
     _, y = data
-    result = prediction_parts(found, encode_targets(y), facts_of(300))
+    result = add_predictions(found, encode_targets(y), facts_of(300))
     asked = []
 
-    def contexts(w1, w2):
+    def contexts(w1, w2, limit, windows):
         asked.append((w1, w2))
         return [SimpleNamespace(document="d", pieces=("x" * 5000, " l", " k", " b", " k", " r", "y" * 5000))]
 
-    add_sentences(result, contexts)
-    given = [row for row in result["predictions"] if "sentences" in row]
+    add_sentences(result, SimpleNamespace(contexts=contexts), Windows())
+    given = [row for row in result.predictions if row.sentences]
     assert 0 < len(given) == len(asked) <= 200
-    assert all(row["together"] for row in given)
-    assert len(json.dumps(given[0]["sentences"])) < 1000
+    assert all(row.together for row in given)
+    assert len(json.dumps(given[0].sentences[0].pieces)) < 1000
     short = sentence("d", ("before", " left", " cat", "", " dog", " right", " after"))
-    assert "".join(short["pieces"]) == "before left cat dog right after"
-    assert len(sentence("d", ("x" * 500, "", "", "", "", "", ""))["pieces"][0]) == PIECE + 1
+    assert "".join(short.pieces) == "before left cat dog right after"
+    assert len(sentence("d", ("x" * 500, "", "", "", "", "", "")).pieces[0]) == PIECE + 1
 
 
 def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data):
     counts, y = data
     targets = encode_targets(y)
     splits = random_splits(targets, folds=4)
-    asked = []
-
-    def evaluate(part):
-        asked.append(part)
-        return cross_validate(counts, y, part, ("v12",), baselines=False)
-
-    curve = learning_curve(evaluate(splits), targets, splits, evaluate)
-    assert [point["rows"] for point in curve["points"]] == pytest.approx([28, 56, 112, 225], abs=1)
-    for part in asked:
-        assert [s.test.tolist() for s in part] == [s.test.tolist() for s in splits]
-    for smaller, larger in zip(asked[2:], asked[1:], strict=False):
-        assert all(
-            set(a.train.tolist()) < set(b.train.tolist()) for a, b in zip(smaller, larger, strict=True)
-        )
-    means = [point["score"]["mean"] for point in curve["points"]]
-    assert curve["gain"]["difference"] == pytest.approx(means[-1] - means[-2])
-    assert curve["next_gain"] == next_gain(means)
+    found = cross_validate(counts, y, splits, ("v12",), baselines=False)
+    curve = learning_curve(found, counts, targets, splits)
+    assert [point.rows for point in curve.points] == pytest.approx([28, 56, 112, 225], abs=1)
+    parts = [splits, *(fewer_rows(splits, targets, share) for share in (0.5, 0.25, 0.125))]
+    for larger, smaller in pairwise(parts):
+        for a, b in zip(smaller, larger, strict=True):
+            assert set(a.train.tolist()) < set(b.train.tolist()) and a.test.tolist() == b.test.tolist()
+    means = [point.score.mean for point in curve.points]
+    assert curve.gain.difference == pytest.approx(means[-1] - means[-2])
+    assert curve.next_gain == next_gain(means)
     few = fewer_rows(splits, targets, 0.01)
     assert all(set(y[split.train]) == {0, 1, 2} for split in few)  # no label is lost
-    assert learning_curve(evaluate(splits), targets, splits[:1], evaluate) is None
+    assert learning_curve(found, counts, targets, splits[:1]) is None
 
 
 def test_the_next_gain_follows_the_power_law():
@@ -317,3 +248,13 @@ def test_the_next_gain_follows_the_power_law():
     assert next_gain([0.5, 0.6, 0.55]) == 0
     assert next_gain([0.5, 0.52, 0.6]) == pytest.approx(0.08)  # gains that grow are not extrapolated
     assert next_gain([float("nan"), 0.5]) is None
+
+
+def test_numbers_are_numbers_in_a_table_for_spreadsheets(data, found):
+    _, y = data
+    rated = replace(found, kind="ratings")
+    targets = encode_targets(-1.0 - y.astype(float), kind="rating")
+    table = predictions_table(add_predictions(rated, targets, facts_of(300)))
+    assert isinstance(table[1][COLUMNS.index("label")], float)
+    text = table_text(table, ",")
+    assert "-1," in text and "'-" not in text

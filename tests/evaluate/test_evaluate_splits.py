@@ -33,9 +33,8 @@ def test_random_folds_follow_the_seed():
     assert same[0] != random_splits(targets, seed=4)[0].test.tolist()
 
 
-def test_ratings_and_label_sets_are_dealt_by_row():
+def test_ratings_are_dealt_by_row():
     assert covers_once(random_splits(encode_targets(np.arange(23.0), kind="rating"), folds=5), 23)
-    assert covers_once(random_splits(encode_targets([{"a"}, {"b"}, {"a", "b"}] * 5), folds=5), 15)
 
 
 def test_a_class_smaller_than_the_folds_is_named_with_the_cure():

@@ -12,7 +12,7 @@ from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
 from bagpack.sources import open_source
-from tests.experiments.conftest import made_up_pairs, made_up_text
+from tests.evaluate.conftest import made_up_pairs, made_up_text
 
 
 @pytest.fixture(scope="module")
@@ -30,26 +30,16 @@ def world(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(
-    scope="module", params=[("5000", None), ("3", None), ("3", 11)], ids=["all", "capped", "sampled"]
-)
+@pytest.fixture(scope="module", params=[5000, 3], ids=["all", "capped"])
 def trained(world, request):
     from bagpack.contexts.windows import CountSettings, Windows
-    from bagpack.experiments.counting import CountOptions
-    from bagpack.experiments.evaluation import EvaluateOptions
-    from bagpack.experiments.training import train_file
+    from bagpack.evaluate import CountOptions, TrainOptions, train_file
 
-    limit, sample = request.param
-    out = str(world / f"m{limit}{sample}.model")
-    counting = CountOptions(40, None, CountSettings(Windows(), int(limit), sample))
-    train_file(
-        str(world / "c.bp"),
-        str(world / "r.tsv"),
-        out,
-        counting,
-        EvaluateOptions(preset="paper"),
-        evaluate=False,
-    )
+    limit = request.param
+    out = str(world / f"m{limit}.model")
+    counting = CountOptions(40, None, CountSettings(Windows(), limit))
+    options = TrainOptions(preset="paper", scores=False, counting=counting)
+    train_file(str(world / "c.bp"), str(world / "r.tsv"), out, options)
     model = load_model(out)
     return model, model.open_source()
 
@@ -65,11 +55,14 @@ def test_a_decision_is_the_sum_of_its_parts(trained):
                 scores[list(model.classes).index(decision.label)], abs=1e-9
             )
             assert decision.bias + sum(decision.blocks.values()) == pytest.approx(decision.value, abs=1e-9)
-            assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
+            assert decision.base + sum(part.value for part in decision.parts) == pytest.approx(
+                decision.value, abs=1e-9
+            )
+            for part in decision.parts:
+                named = sum(like.value for like in (*part.alike, *part.against))
+                assert named + part.rest + sum(part.extra.values()) == pytest.approx(part.value, abs=1e-9)
             listed = sum(reason.value for reason in decision.reasons)
             assert decision.bias + listed + decision.rest == pytest.approx(decision.value, abs=1e-9)
-            shown = sum(reason.value for reason in decision.reasons[: decision.shown])
-            assert decision.bias + shown + decision.hidden == pytest.approx(decision.value, abs=1e-9)
 
 
 def test_the_lines_of_every_feature_make_its_count(trained):
@@ -81,8 +74,8 @@ def test_the_lines_of_every_feature_make_its_count(trained):
         ("toolb03", "toola03"),
     ]:
         matrix = model.count([pair], source)
-        row, names = matrix.block(), matrix.feature_names()
-        first, second = (matrix.resolved[word] for word in pair)
+        row, names = matrix.tocsr(), matrix.feature_names()
+        first, second = (matrix.targets[name] for name in matrix.rows[0])
         evidence = PairEvidence(source, first, second, matrix.settings)
         assert row.nnz
         for column, count in zip(row.indices, row.data, strict=True):
@@ -97,8 +90,8 @@ def test_marked_lines_are_the_text_with_the_term_and_both_words(trained):
     model, source = trained
     pair = ("kinda01", "kindb01")
     matrix = model.count([pair], source)
-    names = [matrix.feature_names()[column] for column in matrix.block().indices]
-    evidence = PairEvidence(source, matrix.resolved[pair[0]], matrix.resolved[pair[1]], matrix.settings)
+    names = [matrix.feature_names()[column] for column in matrix.tocsr().indices]
+    evidence = PairEvidence(source, *(matrix.targets[name] for name in matrix.rows[0]), matrix.settings)
     assert {name.split(":")[0] for name in names} == {"v1", "v2", "v12"}
     for name in names:
         found = evidence.lines(name, 3)
@@ -115,10 +108,11 @@ def test_marked_lines_are_the_text_with_the_term_and_both_words(trained):
 
 
 def test_explain_command(cli, world, trained, tmp_path):
-    settings = trained[0].counting.to_dict()
-    path = world / f"m{settings['limit']}{settings['sample']}.model"
+    path = world / f"m{trained[0].counting.limit}.model"
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 3)
-    assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" in shown.out
+    assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" not in shown.out
+    assert "kinda01 and kindb01 together" in shown.out and "other training words" in shown.out
+    assert " bias" in cli("explain", path, "kinda01", "kindb01", "--features").out
     data = json.loads(cli("explain", path, "kinda01", "nosuchword", "--label", "part", "--json").out)
     assert data["unknown"] == ["nosuchword"] and data["answer"] is None and data["decisions"] == []
     page = tmp_path / "why.html"
@@ -131,16 +125,16 @@ def test_explain_command(cli, world, trained, tmp_path):
 
 
 def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, world, trained):
-    settings = trained[0].counting.to_dict()
-    path = world / f"m{settings['limit']}{settings['sample']}.model"
+    path = world / f"m{trained[0].counting.limit}.model"
     every = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--label", "all").out
-    assert every.count(" bias ") == every.count("weaker reasons together") == 3
-    reported = cli("explain", path, "kinda01", "kindb01", "--top", 2).out
+    assert every.count("the mean training pair") == 3
+    reported = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--features").out
     assert reported.count(" bias ") == reported.count("weaker reasons together") == 2
+    assert reported.count("the mean training pair") == 2
 
     def heads(text):
         lines = text.splitlines()
-        return [lines[i - 1].split()[0] for i, line in enumerate(lines) if " bias " in line]
+        return [lines[i - 1].split()[0] for i, line in enumerate(lines) if "the mean training pair" in line]
 
     assert heads(reported) == heads(every)[:2]
     after = reported.split("the other label")[1].splitlines()
@@ -153,15 +147,13 @@ def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, w
 
 def test_long_lines_hang_below_their_beginning(cli, world, trained, monkeypatch):
     monkeypatch.setenv("COLUMNS", "44")
-    settings = trained[0].counting.to_dict()
-    path = world / f"m{settings['limit']}{settings['sample']}.model"
+    path = world / f"m{trained[0].counting.limit}.model"
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 6, "--lines", 1, "--label", "kind").out
     lines = shown.split("\nkind ")[1].splitlines()
     assert max(map(len, lines)) <= 44
-    assert re.fullmatch(r"  [+-]\d\.\d{3} = [+-]\d\.\d{3} bias [+-]\d\.\d{3} kinda01 alone", lines[1])
-    assert re.fullmatch(r" {11}[+-]\d\.\d{3} kindb01 alone", lines[2])
-    below = lines[4:]
-    assert all(re.match(r"  [+-]\d| {10}\S", line) for line in below), below
+    at = next(number for number, line in enumerate(lines) if " = " in line)
+    assert re.fullmatch(r"  [+-]\d\.\d{3} = [+-]\d\.\d{3} the mean training pair", lines[at])
+    assert all(re.match(r"  (  )?[+-]\d| {10,12}\S", line) for line in lines[at:]), lines
 
 
 def test_the_lines_of_a_long_sentence_are_marked_as_they_are_shown(tmp_path):

@@ -5,17 +5,16 @@ import re
 import pytest
 
 from bagpack.app.rendering import environment, lines_url
-from bagpack.contexts.windows import CountSettings
-from bagpack.experiments.counting import CountOptions
-from bagpack.experiments.evaluation import EvaluateOptions, load_rows
-from bagpack.experiments.training import predict_pairs, train_file
+from bagpack.evaluate import CountOptions, TrainOptions
+from bagpack.evaluate.run import load_rows
+from bagpack.evaluate.train import predict_pairs, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
 from bagpack.wording import say_times
-from tests.experiments.conftest import made_up_pairs, store  # noqa: F401 (fixture)
+from tests.evaluate.conftest import made_up_pairs, store  # noqa: F401 (fixture)
 
-COUNTING, OPTIONS = CountOptions(40, None, CountSettings()), EvaluateOptions(preset="modern")
+OPTIONS = TrainOptions(scores=False, counting=CountOptions(40))
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +24,7 @@ def trained(store, tmp_path_factory):  # noqa: F811
     rows = "".join(f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs())
     (folder / "relations.tsv").write_text("w1\tw2\tlabel\n" + rows)
     data, out = str(folder / "relations.tsv"), str(folder / "m.model")
-    model, _ = train_file(str(store), data, out, COUNTING, OPTIONS, evaluate=False)
+    model, _ = train_file(str(store), data, out, OPTIONS)
     return model, data, out
 
 
@@ -39,8 +38,8 @@ def test_products_are_explained(trained):
         assert decision.bias + sum(decision.blocks.values()) == pytest.approx(decision.value, abs=1e-9)
         assert "v1·v2" in decision.blocks
     matrix = model.count([(w1, w2)], source)
-    words = matrix.block("v1").toarray()[0], matrix.block("v2").toarray()[0]
-    evidence = PairEvidence(source, matrix.resolved[w1], matrix.resolved[w2], matrix.settings)
+    words = matrix.tocsr("v1").toarray()[0], matrix.tocsr("v2").toarray()[0]
+    evidence = PairEvidence(source, *(matrix.targets[name] for name in matrix.rows[0]), matrix.settings)
     products = [f for f in found.decisions[0].features if f.name.startswith("v1·v2:")]
     assert products
     for feature in products:
@@ -56,7 +55,7 @@ def test_statistics_are_explained_by_the_lines_of_their_order(trained):
     source = model.open_source()
     matrix = model.count([pair[:2] for pair in made_up_pairs()], source)
     both = int(((matrix.n_plus > 0) & (matrix.n_minus > 0)).argmax())
-    first, second = (matrix.resolved[word] for word in matrix.pairs[both])
+    first, second = (matrix.targets[name] for name in matrix.rows[both])
     evidence = PairEvidence(source, first, second, matrix.settings)
     plus, minus = int(matrix.n_plus[both]), int(matrix.n_minus[both])
     assert plus and minus
@@ -86,7 +85,7 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(trained):
     assert reason.words.startswith(f"{w1} and {w2} occur together {say_times(together)}, ")
     assert 0 < len(reason.lines) <= 2 and reason.total <= together
     matrix = model.count([(w1, w2)], source)
-    one, two = (matrix.word_counts[[int(row[0])]].toarray()[0] for row in (matrix.w1, matrix.w2))
+    one, two = (matrix.words[[int(row[0])]].toarray()[0] for row in (matrix.w1, matrix.w2))
     shared = int(((one > 0) & (two > 0)).sum())
     assert parts["cosine:v1 v2"].count == shared > 1
     alike = next(reason for reason in found.decisions[0].reasons if reason.kind == "similarity")
@@ -94,19 +93,17 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(trained):
     assert (alike.total, alike.lines) == (0, [])
     page = found.to_html()
     assert "\u00a0%" in page and not re.search(r"\d %", page)
-    with_lines = [r for d in found.decisions for r in d.reasons if r.kind != "similarity"]
+    with_lines = [r for d in found.decisions for r in (*d.reasons, *d.contexts) if r.kind != "similarity"]
     assert page.count('<details class="feature">') == len(with_lines)
     in_explorer = (
         environment().get_template("reasons.html.j2").module.decisions(found.to_dict(), 1.0, lines_url)
     )
     assert in_explorer.count("data-lines=") == len(with_lines)  # a cosine has no lines to link to
-    for decision in found.decisions:
-        assert decision.bias + sum(decision.segments.values()) == pytest.approx(decision.value, abs=1e-9)
 
 
 def test_a_stored_model_has_the_numbers_that_it_was_trained_on(trained, store):  # noqa: F811
     model, data, out = trained
-    rows = load_rows(str(store), data, None, COUNTING, OPTIONS)
+    rows = load_rows(str(store), data, OPTIONS.evaluation)
     _, matrix, _, decisions = predict_pairs(out, rows.data.pairs)
     scores = model.scores_of(decisions)
     assert matrix.basis.unigram_counts == rows.matrix.basis.unigram_counts

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.explain.grouping import (
+from bagpack.explain.reasons import (
     CONTEXT,
     FREQUENCY,
     PUNCTUATION,
     SIMILARITY,
     cluster_terms,
     group_features,
+    phrase_around,
 )
-from bagpack.explain.reasons import phrase_around
 
 PLACES = ["v1:pre", "v1:post", "v2:pre", "v2:post", "v1·v2:pre", "v12:+pre", "v12:+betw", "v12:+post", "v12:-betw",
           "pair:PMI", "pair:order", "cosine:v1 v2"]  # fmt: skip

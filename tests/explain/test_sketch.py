@@ -9,12 +9,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
-from bagpack.explain import sketch as sketch_module
+from bagpack.explain import pair as sketch_module
 from bagpack.explain import sketch_pair, sketch_word
 from bagpack.explain.browse import Browser
 from bagpack.explain.keyness import log_likelihood, spread
-from bagpack.explain.words import Form
+from bagpack.explain.lines import PairEvidence
+from bagpack.explain.word import Form
 from bagpack.sources import open_source
 
 WORDS = ["sun", "moon", "sky", "and", "the", "of", ",", "star"]
@@ -36,7 +38,7 @@ def source(sentences, tmp_path_factory):
     (folder / "c.vert").write_text("\n".join([*rows, "</text>", ""]))
     index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=9000)
     opened = open_source(folder / "c.bp")
-    assert len(opened.corpus.shards) > 2
+    assert len(opened.shards) > 2
     return opened
 
 
@@ -47,6 +49,26 @@ def cooccurrences(sentences, w1, w2):
         for i, j in itertools.pairwise(places):
             if {sentence[i], sentence[j]} == {w1, w2} and j - i - 1 <= 5:
                 yield sentence, i, j, sentence[i] == w1
+
+
+@pytest.mark.parametrize("limit", [None, 3, 40])
+def test_observations_are_found_once_for_sketch_and_lines(source, limit):
+    first, second = source.resolve(["sun", "moon"])
+    alone, shared = (PairEvidence(source, first, second, CountSettings(limit=limit)) for _ in range(2))
+    found = sketch_pair(source, "sun", "moon", evidence=shared)
+    assert found == sketch_pair(source, "sun", "moon")
+    assert found.together > 40
+    for feature in ("v12:+betw:and", "v12:-pre:the", "v12:+post:,"):
+        assert shared.lines(feature, 5) == alone.lines(feature, 5)
+
+
+def test_the_expected_number_is_near_the_observed_one(source, sentences):
+    """Words are drawn independently here, so that chance explains all co-occurrences, also of a word with itself."""
+    inside = np.mean([min(len(s) - 1 - i, 6) for s in sentences for i in range(len(s))]) / 6  # sentences end
+    for w1, w2 in (("sun", "moon"), ("sun", "sun"), ("star", "star")):
+        found = sketch_pair(source, w1, w2)
+        # A word between two others ends the search, so that there are fewer co-occurrences than by chance.
+        assert 0.55 < found.together / (inside * found.expected) <= 1.1, (w1, w2)
 
 
 def g2(k, n, total, whole):
@@ -124,7 +146,7 @@ def test_pages_make_the_whole_concordance(source, words, sort):
     if sort == "between" and len(words) == 1:
         return
     browser = Browser(source, words)
-    whole = source.corpus.contexts(*words, limit=None)
+    whole = source.contexts(*words, limit=None)
     pages = [browser.lines(start, 17, sort) for start in range(0, browser.total + 17, 17)]
     lines = [line for page in pages for line in page.lines]
     assert browser.total == whole.total == len(lines) and pages[-1].lines == ()
@@ -149,10 +171,3 @@ def test_sorting_is_bounded_and_says_so(source, monkeypatch):
     monkeypatch.setattr("bagpack.explain.browse.SORTED", 25)
     page = Browser(source, ["sun"]).lines(20, 10, "left")
     assert len(page.lines) == 5 and page.reachable == 25 and "taken evenly" in page.note
-
-
-def test_sketch_command(cli, source):
-    shown = cli("sketch", source.path, "sun", "moon")
-    assert shown.code == 0 and "together" in shown.out and "sun … moon" in shown.out
-    assert cli("sketch", source.path, "sun").out.startswith("sun:")
-    assert json.loads(cli("sketch", source.path, "sun", "moon", "--json").out)["together"] > 0

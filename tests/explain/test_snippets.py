@@ -4,10 +4,8 @@ import random
 
 import pytest
 
-from bagpack.contexts.source import CorpusSource
 from bagpack.corpus.build.index import index_corpus
-from bagpack.errors import StoreError
-from bagpack.explain import similar_pairs, sketch_pair, sketch_word
+from bagpack.explain import sketch_pair, sketch_word
 from tests.conftest import run_apart
 
 PAIRS = [("cat", "lion"), ("dog", "cat"), ("ice cream", "cat"), ("unicorn", "cat")]
@@ -18,16 +16,18 @@ WORDS = ["cat", "cats", "lion", "dog", "dogs", "ice", "cream", "the", "of", "a",
 def sources(tmp_path_factory):
     pytest.importorskip("tantivy")
     from bagpack.engines.build import build_engine
-    from bagpack.engines.snippets.fetching import fetch_snippets
+    from bagpack.engines.fetch import fetch_snippets
 
     folder = tmp_path_factory.mktemp("snippets")
     chance = random.Random(2)
     sentences = sorted({" ".join(chance.choices(WORDS, k=chance.randint(3, 14))) for _ in range(300)})
     (folder / "t.txt").write_text("".join(f"{sentence}\n" for sentence in sentences))
     store = index_corpus([str(folder / "t.txt")], folder / "t.bp", jobs=1).corpus
-    build_engine(f"tantivy:{folder / 'index'}", [str(folder / "t.txt")], jobs=1)
-    snippets = fetch_snippets(PAIRS, f"tantivy:{folder / 'index'}", folder / "s.bps", cache=folder / "cache")
-    return CorpusSource(store), snippets
+    build_engine(f"tantivy:{folder / 'index'}", [str(folder / "t.txt")])
+    snippets = fetch_snippets(
+        PAIRS, f"tantivy:{folder / 'index'}", folder / "s.bps", cache=folder / "cache"
+    ).corpus
+    return store, snippets
 
 
 @pytest.mark.parametrize("pair", PAIRS[:3])
@@ -38,13 +38,6 @@ def test_a_pair_is_sketched_alike(sources, pair):
     assert sum(m.count for m in store.middles) == sum(m.count for m in snippets.middles)
     assert sketch_pair(sources[1], "unicorn", "cat").unknown == ("unicorn",)
     assert sketch_word(sources[1], "cat").count == sketch_word(sources[0], "cat").count
-
-
-def test_similar_among_fetched_pairs_alone(sources):
-    found = similar_pairs(sources[1], PAIRS[0], PAIRS[1:3], b=10)
-    assert len(found.ranked["all"]) == 2
-    with pytest.raises(StoreError, match="no snippets"):
-        similar_pairs(sources[1], PAIRS[0], [("dog", "lion")], b=10)
 
 
 def test_the_explorer_over_snippets(sources):

@@ -1,15 +1,17 @@
 """Models of several labels for finding: pairs of none of them, drawn from the corpus, and content words alone."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
+from bagpack import parallel
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
-from bagpack.find.background import background_answer, draw_background
-from bagpack.find.ranking import find_pairs
+from bagpack.evaluate.train import background_answer
+from bagpack.find.background import draw_background
 from bagpack.find.vocabulary import corpus_vocabulary, is_number_or_letter
 from bagpack.learn import load_model
 from bagpack.sources import as_source
@@ -29,7 +31,8 @@ def test_background_pairs_co_occur_and_are_not_in_the_data(source):
     assert not {frozenset(pair) for pair in drawn} & {frozenset(pair) for pair in given}
     for one, two in drawn:
         assert list(oracle.pair_contexts(SENTENCES, (one,), (two,)))
-    assert drawn == draw_background(source, [*given, ("unicorn", "horn")], 60, n_jobs=2)
+    with parallel.settings(n_jobs=2):
+        assert drawn == draw_background(source, [*given, ("unicorn", "horn")], 60)
     assert drawn != draw_background(source, given, 60, seed=1)
 
 
@@ -39,7 +42,6 @@ def test_background_pairs_co_occur_and_are_not_in_the_data(source):
         (["part", "kind"], "none"),
         (["part", "Random"], "Random"),
         (["part", "no", "random"], "none"),
-        ([frozenset({"part"})], frozenset()),
     ],
 )
 def test_the_label_of_background_pairs(answers, label):
@@ -48,18 +50,15 @@ def test_the_label_of_background_pairs(answers, label):
 
 @pytest.fixture(scope="module")
 def models(store, tmp_path_factory):
-    from bagpack.experiments.counting import CountOptions
-    from bagpack.experiments.evaluation import EvaluateOptions
-    from bagpack.experiments.training import train_file
+    from bagpack.evaluate import TrainOptions, train_file
 
     place = tmp_path_factory.mktemp("models")
     data = place / "data.tsv"
     data.write_text(TABLE)
     for drawn in (0, 80):
-        train_file(
-            str(store), str(data), str(place / f"{drawn}.model"), CountOptions(n_jobs=1), EvaluateOptions(seed=4),
-            evaluate=False, background=drawn,
-        )  # fmt: skip
+        draw = partial(draw_background, number=drawn, seed=4) if drawn else None
+        options = TrainOptions(seed=4, scores=False, background=draw)
+        train_file(str(store), str(data), str(place / f"{drawn}.model"), options)
     return {drawn: place / f"{drawn}.model" for drawn in (0, 80)}
 
 
@@ -96,33 +95,43 @@ def test_a_model_says_what_was_drawn(models, cli):
     assert np.asarray(model.trained).size == len(TRAINED)  # drawn pairs can be found
     assert model.settings["rows"] == len(TRAINED) + drawn
     card = (path / "README.md").read_text()
-    assert f"{drawn} co-occurring pairs of the corpus (seed 4); scores are without them" in card
-    assert "| background |" not in (plain / "README.md").read_text()
-    assert f"pairs {drawn}, seed 4" in cli("info", path).out
-
-
-def test_what_probabilities_refer_to_is_said(models, cli, store):
-    plain, path = models.values()
-    done = cli("find", store, "--model", path, "--label", "part", "--top", 30, "--json")
-    drawn = load_model(path).manifest["background"]["pairs"]
-    said = f"probabilities refer to its training pairs and {drawn} pairs drawn from the corpus"
-    assert said in json.loads(done.out)["notes"]
-    probabilities = [pair["probability"] for pair in json.loads(done.out)["pairs"]]
-    assert probabilities == sorted(probabilities, reverse=True)
-    done = cli("find", store, "--model", plain, "--label", "part", "--top", 3)
-    assert "its training pairs alone" in done.err and "bagpack train --background" in done.err
-
-
-def test_the_first_ranking_of_a_fixed_word_is_that_of_the_result(models, source, monkeypatch):
-    """Without background pairs by odds and PMI, if all observations are counted at first."""
-    monkeypatch.setattr("bagpack.find.pool.FIRST", 10**6)
-    plain = load_model(models[0])
-    options = {"w2": "partb03", "per_word": None, "sentences": False, "mark_known": True}
-    every, few = (
-        find_pairs(source, plain, "part", scored=number, top=number, **options) for number in (10**6, 5)
+    turned = model.manifest["background"]["reversed"]
+    assert (
+        f"{drawn} co-occurring pairs of the corpus, {turned} of them from the data, reversed (seed 4)" in card
     )
-    assert few.rows == every.rows[:5]
-    assert {*few.rows} != {*sorted(every.rows, key=lambda row: -row.probability)[:5]}
+    assert "| background |" not in (plain / "README.md").read_text()
+    assert f"pairs {drawn}, reversed {turned}, seed 4" in cli("info", path).out
+
+
+def test_direction_is_learned_from_reversed_background_pairs(models, source, cli, write):
+    plain, model = (load_model(path) for path in models.values())
+    assert 15 <= model.manifest["background"]["reversed"] <= 20
+    turned = [(b, a) for a, b, _ in TRAINED]
+    labels = [label for *_, label in TRAINED]
+
+    def as_trained(own):
+        return np.mean(
+            [got == label for got, label in zip(own.predict(own.count(turned, source)), labels, strict=True)]
+        )
+
+    assert as_trained(model) < as_trained(plain)
+    assert (plain.manifest["direction"], model.manifest["direction"]) == (False, True)
+    pairs = write("p.tsv", "w1\tw2\nkinda01\tkindb01\n")
+    said = "learned only from data that shows it"
+    assert (
+        said in cli("predict", plain.place, pairs).err and said not in cli("predict", model.place, pairs).err
+    )
+    assert (
+        said in (plain.place / "README.md").read_text()
+        and said not in (model.place / "README.md").read_text()
+    )
+
+
+def test_a_model_without_background_pairs_is_ranked_with_pmi(models, cli, store):
+    plain, path = models.values()
+    asked = ("--label", "part", "--top", 30, "--json")
+    notes = [json.loads(cli("find", store, "--model", own, *asked).out)["notes"] for own in (plain, path)]
+    assert [any("PMI" in note for note in own) for own in notes] == [True, False]
 
 
 def test_what_has_no_background(cli, store, write, tmp_path):
@@ -131,35 +140,15 @@ def test_what_has_no_background(cli, store, write, tmp_path):
     out = tmp_path / "m.model"
     for data, source, number, said in (
         (ratings, store, 20, "--background is for labels, and this data set holds ratings"),
-        (write("data.tsv", TABLE), store, -1, "--background must be at least 0, not -1"),
+        (write("data.tsv", TABLE), store, -1, "--background -1"),
     ):
         done = cli("train", source, data, "--out", out, "--no-scores", "--background", number)
-        assert done.code in (1, 2) and said in done.err and done.err.strip().count("\n") == 0
+        assert done.code in (1, 2) and said in done.err.splitlines()[0]
         assert not out.exists()
     matrix = tmp_path / "data.bpm"
     assert cli("vectors", store, write("data.tsv", TABLE), "--out", matrix, "-b", 50).code == 0
     done = cli("train", matrix, write("data.tsv", TABLE), "--out", out, "--background", 20)
     assert done.code == 2 and "is a matrix; name the store instead" in done.err
-
-
-def test_sets_of_labels(store, cli, write, tmp_path):
-    """Background pairs have none of the labels."""
-    out = tmp_path / "sets.model"
-    done = cli(
-        "train",
-        store,
-        write("data.tsv", TABLE),
-        "--out",
-        out,
-        "--no-scores",
-        "--label-sets",
-        "--background",
-        50,
-    )
-    assert done.code == 0, done.err
-    model = load_model(out)
-    assert model.kind == "multilabel" and model.classes == ("kind", "part", "tool")
-    assert model.manifest["background"]["pairs"] == 50
 
 
 def test_a_corpus_of_words_that_never_co_occur(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from bagpack.contexts.concordance import Context
 from bagpack.find.ranking import Found, FoundPair
-from bagpack.report.found import render_found
+from bagpack.report.html import render_found
 
 LONG = "incomprehensibilities" * 4
 
@@ -23,17 +23,7 @@ def found():
     )
     line = Context("texts/<i>town</i>.txt", "+", pieces, 0, 0, 4)
     rows = [
-        FoundPair(
-            n,
-            "wheel" if n % 2 else LONG,
-            "<b>cart</b>",
-            0.97 if n < 9 else None,
-            1.25,
-            1234 * n,
-            5,
-            6,
-            n == 3,
-        )
+        FoundPair(n, "wheel" if n % 2 else LONG, "<b>cart</b>", 13.0 - n, 1234 * n, 5, 6, n == 3)
         for n in range(1, 13)
     ]
     return Found("part-of", tuple(rows), 1_234_567, 100_000, ("a note & another",), (line,) * 11 + (None,))
@@ -56,7 +46,7 @@ def test_the_page_fits_the_window(browser, tmp_path, width, scheme):
     assert page.locator(".found .line").count() == 11
     first = page.locator(".found > li").first
     assert first.locator(".line b").all_inner_texts() == ["wheel", "<b>cart</b>"]
-    assert "97" in first.locator(".sure").inner_text()
+    assert first.locator(".sure").inner_text() == "▪▪▪▪▪"
     assert page.locator(".known").count() == 1
     boxes = page.evaluate(
         "() => [...document.querySelectorAll('.found > li')].map(item => [...item.children].map(part => {"

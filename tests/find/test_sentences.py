@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.find import best_lines, find_pairs, sentences
 from bagpack.sources import as_source
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.vectors.counting import count_pairs
 
 from ..contexts.stores import make_store
 from .conftest import HELD_OUT, SENTENCES
@@ -16,16 +14,12 @@ from .conftest import HELD_OUT, SENTENCES
 def alone(model, sentence, pair, tmp_path, number):
     """The model's v12 decision of a pair in a corpus of this sentence alone, with the whole corpus's basis."""
     source = as_source(make_store(tmp_path, [sentence], name=f"{number}.bp"))
-    matrix = BlockMatrix.count(source, [pair], model.basis, CountSettings())
+    matrix = count_pairs(source, [pair], model.basis, CountSettings())
     output, sign = model.output_of("part")
-    for weighting, weights in zip(model.weightings, model.weights, strict=True):
-        if weighting.name == "v12":
-            block = matrix.blocks["v12"]
-            from dataclasses import replace
-
-            rows = weighting.apply(replace(block, seen=None)).expanded()
-            return sign * float((rows @ weights[:, output])[0])
-    raise AssertionError
+    features = model.features(matrix)
+    rows = features.split(features.matrix().toarray().T)["v12"].T
+    trust = matrix.seen[0] / (matrix.seen[0] + 1)
+    return sign * float((rows @ model.weights["v12"][:, output])[0]) / trust
 
 
 def test_the_best_sentence_decides_most_alone(source, trained, tmp_path):
@@ -62,7 +56,7 @@ def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
 
 
 def test_found_pairs_have_their_sentences(source, trained):
-    found = find_pairs(source, trained.model, "part", top=12)
+    found = find_pairs(source, trained, top=12)
     assert len(found) == 12
     for row, line in zip(found, found.lines, strict=True):
         words = row.sentence.replace(".", " .").split()
@@ -70,14 +64,3 @@ def test_found_pairs_have_their_sentences(source, trained):
         assert row.document == "all"
     unknown = best_lines(source, trained.model, [("unicorn", "parta00"), ("kinda00", "toola00")], "part")
     assert unknown[0] == []
-
-
-def test_a_model_without_v12_shows_short_sentences(source, store):
-    from bagpack.find.examples import Examples
-    from bagpack.find.training import train_on_examples
-
-    trained = train_on_examples(
-        as_source(Corpus.open(store)), Examples("part", tuple(HELD_OUT)), condition="v1v2", b=200
-    )
-    assert isinstance(trained.model.basis, Basis)
-    assert all(best_lines(source, trained.model, HELD_OUT[:3], "part", most=1))

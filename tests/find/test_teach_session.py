@@ -10,8 +10,7 @@ from bagpack.app.teaching import LAST, TeachSession
 from bagpack.errors import InputError
 from bagpack.find.answers import AnswerFile
 from bagpack.find.examples import Examples
-from bagpack.find.pool import CandidateOptions
-from bagpack.find.teaching import PER_WORD, Teaching
+from bagpack.find.teaching import Teaching
 
 from .conftest import GIVEN
 
@@ -23,17 +22,15 @@ class Here:
         self.library = library
         self.trained_on = []
 
-    async def run(self, work, examples, lane):
+    async def run(self, work, examples, answered, lane):
         self.trained_on.append((len(examples.positives), len(examples.negatives)))
-        return work(self.library, examples)
+        return work(self.library, examples, answered)
 
 
 @pytest.fixture(scope="module")
 def library(source):
     library = Library(source)
-    library.teaching = Teaching.start(
-        source, Examples("part", tuple(GIVEN)), CandidateOptions(scored=100), b=50, n_jobs=1
-    )
+    library.teaching = Teaching.start(source, Examples("part", tuple(GIVEN)))
     return library
 
 
@@ -41,11 +38,11 @@ def library(source):
 def session(library, tmp_path):
     path = tmp_path / "examples.tsv"
     path.write_text("w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN))
-    return TeachSession(AnswerFile(path), "rank", Here(library), (True, True), ())
+    return TeachSession(AnswerFile(path), Here(library), ())
 
 
 def next_pair(session):
-    question = session.questions("rank", 1)[0]
+    question = session.questions(1)[0]
     return question["w1"], question["w2"]
 
 
@@ -72,9 +69,6 @@ def test_skip_undo_and_another_tab(session):
         await session._training
         assert session.workers.trained_on[-1] == (len(GIVEN), 0)
         assert next_pair(session) == second
-        by_doubt = session.questions("uncertainty", 1)[0]
-        assert session.questions("mix", 1)[0] == by_doubt  # the second question of a mix
-        assert (by_doubt["w1"], by_doubt["w2"]) != second
         assert session.undo() == first and session.skipped == []
         assert next_pair(session) == first
         with pytest.raises(InputError, match="nothing to undo"):
@@ -85,15 +79,16 @@ def test_skip_undo_and_another_tab(session):
         thread.submit(asyncio.run, teach()).result()
 
 
-def test_a_word_that_is_fixed_may_be_asked_about_any_number_of_times(session):
+def test_only_what_was_asked_about_is_answered(session):
+    """An answer to anything else would be written to the user's file."""
+
     async def teach():
         await session.ready()
-        second = next_pair(session)[1]
-        for number in range(PER_WORD):
-            session.file.add((f"a{number}", second), "no")
-        for limited, asked in (((True, True), False), ((True, False), True), ((False, True), False)):
-            session.limited = limited
-            assert (second in {question["w2"] for question in session.questions("rank", 100)}) == asked
+        before = session.file.path.read_bytes()
+        for pair in (("", ""), ("a\0b", "c"), ("parta00", "nothing")):
+            with pytest.raises(InputError):
+                session.answer(pair, "yes")
+        assert session.file.path.read_bytes() == before
 
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, teach()).result()
@@ -106,7 +101,7 @@ def test_the_precision_of_the_last_answers(session):
     for number in range(LAST + 4):
         file.add((f"a{number}", "b"), {1: "no", LAST + 2: "kind", LAST + 3: "no"}.get(number, "part"))
     assert session.precision() == 1 - 2 / LAST
-    state = session.to_dict("rank", 1)
+    state = session.to_dict(1)
     assert (state["answers"], state["yes"]) == (LAST + 4, LAST + 1)
     file.close()
     session.file = AnswerFile(file.path)

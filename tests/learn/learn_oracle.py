@@ -1,15 +1,14 @@
 """The method of preset `paper`, written down literally over dense matrices."""
 
 import numpy as np
-
-from bagpack.vectors.matrix import BlockMatrix
+from tests.synthetic import counts_of
 
 CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
 
 def dense_scaled(counts, fit_rows):
     """TF-IDF and two-sigma scaling of the whole matrix, fitted on ``fit_rows``."""
-    raw = counts.toarray().astype(float)
+    raw = counts.tocsr().toarray().astype(float)
     fit = raw[fit_rows]
     df = (fit > 0).sum(axis=0)
     weighted = np.zeros_like(raw)
@@ -27,13 +26,13 @@ def dense_scaled(counts, fit_rows):
 
 
 def columns_of(condition, counts):
-    single = 4 * len(counts.terms)
+    single = 4 * len(counts.basis)
     return {"v1v2": slice(0, single), "v12": slice(single, None), "v1v2v12": slice(None)}[condition]
 
 
 def without_counts(counts):
     """The same pairs of words that the corpus does not have."""
-    return BlockMatrix.from_counts(
-        counts.word_counts * 0, counts.w1, counts.w2, counts.pair_counts * 0, counts.terms,
-        found=counts.totals[:, 2:] * 0,
+    return counts_of(
+        counts.words * 0, counts.w1, counts.w2, counts.together * 0, counts.basis.unigrams,
+        found=counts.totals[:, 2:4] * 0, frequencies=counts.basis.unigram_counts,
     )  # fmt: skip

@@ -3,16 +3,19 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from sklearn.calibration import CalibratedClassifierCV, calibration_curve
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.svm import LinearSVC
 
 from bagpack.errors import UsageError
+from bagpack.evaluate.rows import reliability
 from bagpack.learn.calibration import (
     Answers,
     Calibration,
+    Curve,
     Threshold,
+    accepted_answers,
     answer_probability,
     calibration_folds,
     choose_threshold,
@@ -21,7 +24,6 @@ from bagpack.learn.calibration import (
     held_out_probabilities,
     held_out_threshold,
     pair_groups,
-    reliability,
 )
 from bagpack.learn.targets import chosen_labels, decode
 
@@ -34,50 +36,27 @@ def made_up(n=600, classes=3, seed=0):
     return X, y, rng.integers(4, size=n)
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_probabilities_are_those_of_scikit_learn(method, classes):
+def test_probabilities_are_those_of_scikit_learn(classes):
     X, y, fold = made_up(classes=classes)
     model, splits = LinearSVC(random_state=0), PredefinedSplit(fold)
     decisions = cross_val_predict(model, X, y, cv=splits, method="decision_function")
     decisions = decisions.reshape(len(y), -1)
     columns = (y == 1)[:, None] if classes == 2 else y[:, None] == np.arange(classes)
     kind = "binary" if classes == 2 else "multiclass"
-    found = fit_calibration(decisions, columns, kind, method)
-    reference = CalibratedClassifierCV(model, method=method, cv=splits, ensemble=False).fit(X, y)
+    found = fit_calibration(decisions, columns, kind)
+    reference = CalibratedClassifierCV(model, cv=splits, ensemble=False).fit(X, y)
     final = model.fit(X, y).decision_function(X).reshape(len(y), -1)
     np.testing.assert_allclose(found.probabilities(final), reference.predict_proba(X), atol=2e-4)
-
-
-def test_label_sets_have_a_probability_each():
-    rng = np.random.default_rng(1)
-    decisions = rng.normal(size=(500, 2))
-    columns = rng.random((500, 2)) < 1 / (1 + np.exp(-3 * decisions))
-    found = fit_calibration(decisions, columns, "multilabel")
-    np.testing.assert_allclose(found.probabilities(decisions), 1 / (1 + np.exp(-3 * decisions)), atol=0.1)
-    alone = fit_calibration(decisions[:, 1:], columns[:, 1:], "binary")
-    np.testing.assert_array_equal(
-        found.probabilities(decisions)[:, 1], alone.probabilities(decisions[:, 1:])[:, 1]
-    )
 
 
 def test_sample_weights_are_repetitions():
     X, y, _ = made_up(200, 2)
     weight = np.random.default_rng(3).integers(1, 3, size=len(y))
     rows = np.repeat(np.arange(len(y)), weight)
-    for method in ("sigmoid", "isotonic"):
-        one = fit_calibration(X[:, 1:2], (y == 1)[:, None], "binary", method, weight)
-        other = fit_calibration(X[rows, 1:2], (y == 1)[rows, None], "binary", method)
-        np.testing.assert_allclose(one.probabilities(X[:, 1:2]), other.probabilities(X[:, 1:2]), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("n", "positives", "isotonic"), [(999, 400, False), (1000, 99, False), (1000, 100, True)]
-)
-def test_isotonic_only_where_there_is_enough(n, positives, isotonic):
-    x = np.random.default_rng(0).normal(size=(n, 1))
-    curve = fit_calibration(x, (np.arange(n) < positives)[:, None], "binary").curves[0]
-    assert (curve.points is not None) == isotonic
+    one = fit_calibration(X[:, 1:2], (y == 1)[:, None], "binary", weight)
+    other = fit_calibration(X[rows, 1:2], (y == 1)[rows, None], "binary")
+    np.testing.assert_allclose(one.probabilities(X[:, 1:2]), other.probabilities(X[:, 1:2]), atol=1e-5)
 
 
 @pytest.mark.parametrize("n", [4, 7, 12])
@@ -108,32 +87,15 @@ def test_values_without_information_give_the_prior(x, holds, probability):
 
 
 def test_classes_that_all_have_no_chance_are_equal():
-    x = np.array([[0.0, 0.0], [1.0, 1.0]])
-    found = fit_calibration(x, np.array([[False, False], [True, True]]), "multiclass", "isotonic")
-    np.testing.assert_array_equal(found.probabilities(np.array([[-1.0, -1.0]])), [[0.5, 0.5]])
+    steep = Calibration("multiclass", (Curve(1e6, 0.0), Curve(1e6, 0.0)))
+    np.testing.assert_array_equal(steep.probabilities(np.array([[-1.0, -1.0]])), [[0.5, 0.5]])
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_a_calibration_is_stored_as_json(method):
+def test_a_calibration_is_stored_as_json():
     X, y, _ = made_up(300)
-    found = fit_calibration(X[:, :3], y[:, None] == np.arange(3), "multiclass", method)
+    found = fit_calibration(X[:, :3], y[:, None] == np.arange(3), "multiclass")
     again = Calibration.from_json(json.loads(json.dumps(found.to_json())))
     np.testing.assert_array_equal(again.probabilities(X[:, :3]), found.probabilities(X[:, :3]))
-
-
-@pytest.mark.parametrize("bins", [5, 10])
-def test_reliability_is_that_of_scikit_learn(bins):
-    rng = np.random.default_rng(0)
-    probability = np.append(rng.random(400), [0.0, 0.2, 1.0])
-    correct = rng.random(403) < probability
-    found = reliability(probability, correct, bins)
-    observed, predicted = calibration_curve(correct, probability, n_bins=bins)
-    np.testing.assert_allclose(found.observed, observed)
-    np.testing.assert_allclose(found.predicted, predicted)
-    assert found.counts.sum() == 403
-    assert found.error < 0.1
-    uneven = np.repeat([0.9, 0.1], [10, 30])  # half of the ten and none of the thirty are correct
-    assert reliability(uneven, np.arange(40) < 5).error == pytest.approx((10 * 0.4 + 30 * 0.1) / 40)
 
 
 def test_calibration_lowers_the_error():
@@ -144,9 +106,8 @@ def test_calibration_lowers_the_error():
     wrong = 5 * true + 3
     fold = rng.integers(5, size=3000)
     before = reliability(1 / (1 + np.exp(-wrong[:, 0])), holds[:, 0]).error
-    for method in ("sigmoid", "isotonic"):
-        after = held_out_probabilities(wrong, holds, "binary", fold, method)[:, 1]
-        assert reliability(after, holds[:, 0]).error < 0.03 < before
+    after = held_out_probabilities(wrong, holds, "binary", fold)[:, 1]
+    assert reliability(after, holds[:, 0]).error < 0.03 < before
 
 
 def test_duplicates_and_reversed_pairs_share_a_fold():
@@ -258,14 +219,23 @@ def test_precision_of_a_threshold_is_measured_on_other_rows():
     assert held_out_threshold(noise, fold, 0.95).value is None
 
 
+def test_thresholds_are_chosen_on_the_other_folds_by_known_rows_that_were_tested():
+    answers = Answers(np.tile([0.9, 0.8, 0.2], 40), np.tile([True, True, False], 40))
+    fold = np.repeat([0, 1], 60)
+    answers.correct[fold == 1] = False
+    # Fold 1 is wrong everywhere, so nothing of fold 0 is answered; fold 0 is right from 0.8.
+    assert accepted_answers(answers, fold, 0.9).tolist() == [False] * 60 + [True, True, False] * 20
+    assert not accepted_answers(answers, fold, 0.9, known=fold == 1).any()
+    untested = Answers(np.repeat([0.9, 0.9, np.nan], 30), np.ones(90, bool))
+    assert accepted_answers(untested, np.repeat([0, 1, -1], 30), 0.9).tolist() == [True] * 60 + [False] * 30
+
+
 def test_the_probability_is_that_of_the_label_that_the_decision_values_choose():
     """The most probable class can be another: curves of different classes differ."""
     probabilities = np.array([[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])
     chosen = chosen_labels("multiclass", np.array([[0.0, 1.0, -1.0], [0.1, 0.0, 0.2]]))
     assert chosen.tolist() == [[False, True, False], [False, False, True]]
-    assert answer_probability(probabilities, chosen, "multiclass").tolist() == [0.7, 0.2]
-    sets = answer_probability(probabilities, chosen, "multilabel")
-    assert sets.tolist() == pytest.approx([0.8 * 0.7 * 0.9, 0.5 * 0.7 * 0.2])
+    assert answer_probability(probabilities, chosen).tolist() == [0.7, 0.2]
     two = np.array([[0.0], [0.3]])  # a decision value of 0 is the first class, as in decode
     assert chosen_labels("binary", two).argmax(axis=1).tolist() == decode("binary", two).tolist()
 
@@ -274,8 +244,7 @@ def test_the_probability_is_that_of_the_label_that_the_decision_values_choose():
     ("arguments", "words"),
     [
         ((np.zeros((3, 1)), np.zeros((3, 1), bool), "rating"), "ratings have no probabilities"),
-        ((np.zeros((3, 1)), np.zeros((3, 1), bool), "binary", "magic"), "unknown calibration 'magic'"),
-        ((np.zeros((3, 1)), np.zeros((2, 1), bool), "binary"), "must agree"),
+        ((np.zeros((3, 1)), np.zeros((2, 1), bool), "binary"), "expected decision values"),
         ((np.full((3, 1), np.nan), np.zeros((3, 1), bool), "binary"), "no held-out decision value"),
     ],
 )

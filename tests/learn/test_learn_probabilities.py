@@ -5,18 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.experiments.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+from tests.evaluate.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+from tests.synthetic import make_counts
 
 import bagpack
 from bagpack import RelationClassifier
 from bagpack.errors import UsageError
-from bagpack.experiments.counting import CountOptions
-from bagpack.experiments.evaluation import EvaluateOptions
-from bagpack.experiments.training import answer_rows, predict_pairs, train_file
+from bagpack.evaluate import CountOptions, TrainOptions
+from bagpack.evaluate.train import answer_rows, predict_pairs, train_file
 from bagpack.learn import save_model
 from bagpack.learn.calibration import Calibration, Curve, Threshold
-from bagpack.learn.held_out import calibrate
-from bagpack.learn.synthetic import make_counts
+from bagpack.learn.fitting import calibrate
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +105,8 @@ def test_one_pair_of_each_label_cannot_be_calibrated(data):
 @pytest.mark.parametrize("preset", ["modern", "paper"])
 def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_path, preset):  # noqa: F811
     out = str(tmp_path / "m.model")
-    options = EvaluateOptions(preset=preset)
-    train_file(str(store), str(relations), out, CountOptions(40), options, evaluate=False, precision=0.8)
+    options = TrainOptions(preset=preset, scores=False, precision=0.8, counting=CountOptions(40))
+    train_file(str(store), str(relations), out, options)
     pairs = [(a, b) for a, b, _ in made_up_pairs()][:6]
     asked = [*pairs, ("kinda00", "nosuchword")]
     model = bagpack.load(out)
@@ -138,7 +137,7 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
 
 def test_a_model_finds_its_store_where_it_is_now(store, relations, tmp_path):  # noqa: F811
     out = str(tmp_path / "m.model")
-    train_file(str(store), str(relations), out, CountOptions(40), EvaluateOptions(), evaluate=False)
+    train_file(str(store), str(relations), out, TrainOptions(scores=False, counting=CountOptions(40)))
     model = bagpack.load(out)
     pairs = [made_up_pairs()[0][:2]]
     assert model.at(store).predict(pairs).tolist() == model.predict(pairs).tolist()

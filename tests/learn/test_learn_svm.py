@@ -9,13 +9,15 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, SVR
+from tests.synthetic import make_counts
 
+from bagpack import parallel
 from bagpack.errors import BagpackError, InputError, UsageError
-from bagpack.learn import encode_targets, fit_conditions, fit_counts, gram
-from bagpack.learn.fitting import SvmSettings, folds_at_once
-from bagpack.learn.gram import block_gram
-from bagpack.learn.held_out import calibrate
-from bagpack.learn.synthetic import make_counts
+from bagpack.evaluate.crossval import folds_at_once
+from bagpack.learn import encode_targets, fit_conditions, fit_counts, svm
+from bagpack.learn.features import get_preset
+from bagpack.learn.fitting import calibrate
+from bagpack.learn.svm import SvmSettings, row_gram
 
 TRAIN = np.arange(300) % 5 != 0
 
@@ -31,15 +33,15 @@ def ratings(data):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.02, 0.3, 0.9]), st.sampled_from([0.0, 0.2, 1.0]))
-def test_block_gram_is_the_plain_product(seed, density, threshold):
+def test_row_gram_is_the_plain_product(seed, density, threshold):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(9, 30)) * (rng.random((9, 30)) < density)
-    before = gram.DENSE_ABOVE, gram.CHUNK_ENTRIES
-    gram.DENSE_ABOVE, gram.CHUNK_ENTRIES = threshold, 50
+    before = svm.DENSE_ABOVE, svm.CHUNK_ENTRIES
+    svm.DENSE_ABOVE, svm.CHUNK_ENTRIES = threshold, 50
     try:
-        found = block_gram(sparse.csr_array(rows))
+        found = row_gram(sparse.csr_array(rows))
     finally:
-        gram.DENSE_ABOVE, gram.CHUNK_ENTRIES = before
+        svm.DENSE_ABOVE, svm.CHUNK_ENTRIES = before
     np.testing.assert_allclose(found, rows @ rows.T, atol=1e-12)
     np.testing.assert_array_equal(found, found.T)
 
@@ -67,7 +69,7 @@ def test_decision_values_are_those_of_the_dense_svc(data, tol, transductive):
         encode_targets(y[TRAIN]),
         preset="paper",
         svm=SvmSettings(tol=tol),
-        fit_on=counts if transductive else None,
+        learned=get_preset("paper").learn(counts, "v1v2v12") if transductive else None,
     )
     for condition in CONDITIONS:
         X = scaled[:, columns_of(condition, counts)]
@@ -115,7 +117,7 @@ def test_contributions_add_up_and_name_only_what_was_seen(data):
     for labels, label in ((y, 2), (y == 1, False), (y == 1, True)):
         model = fit_counts(counts[TRAIN], encode_targets(labels[TRAIN]), preset="paper")
         scores = model.label_scores(counts)[:, model.classes.index(label)]
-        raw = counts.copy()
+        raw = counts.tocsr()
         for row in (0, 5, 123):
             parts = model.contributions(counts, row, label)
             assert parts.intercept + parts.values.sum() == pytest.approx(scores[row], abs=1e-9)
@@ -161,7 +163,7 @@ def test_both_solvers_find_the_same_optimum(data, ratings, kind, preset):
 def test_the_size_chooses_the_solver(monkeypatch, data):
     counts, y = data
     assert fit_counts(counts, encode_targets(y)).settings["solver"] == "gram"
-    monkeypatch.setattr("bagpack.learn.fitting.GRAM_ROWS", 200)
+    monkeypatch.setattr("bagpack.learn.svm.GRAM_ROWS", 200)
     assert fit_counts(counts, encode_targets(y)).settings["solver"] == "blocks"
 
 
@@ -179,7 +181,7 @@ def test_paper_converges_on_many_rows():
 def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
     counts, y = data
     monkeypatch.setattr("bagpack.learn.svm.MAX_STEPS", 3)
-    monkeypatch.setattr("bagpack.learn.solver.fit_classes.__defaults__", (1.0, None, 1e-3, 1, 0, 1))
+    monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
     with pytest.warns(ConvergenceWarning, match="did not converge|before it reached the optimum"):
         model = fit_counts(counts, encode_targets(y == 1), svm=SvmSettings(solver=solver))
     assert model.settings["converged"] is False
@@ -189,14 +191,14 @@ def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
     counts, y = data
-    targets, svm = encode_targets(y), SvmSettings(solver=solver)
-    one, two = (
-        calibrate(fit_counts(counts, targets, svm=svm, n_jobs=jobs), counts, targets, "modern", svm,
-                  precision=0.7, n_jobs=jobs)
-        for jobs in (1, 3)
-    )  # fmt: skip
-    for first, second in zip(one.weights, two.weights, strict=True):
-        np.testing.assert_array_equal(first, second)
+    targets, settings = encode_targets(y), SvmSettings(solver=solver)
+    found = []
+    for jobs in (1, 3):
+        with parallel.settings(n_jobs=jobs):
+            model = fit_counts(counts, targets, svm=settings)
+            found.append(calibrate(model, counts, targets, "modern", settings, precision=0.7))
+    one, two = found
+    np.testing.assert_array_equal(one.weight_matrix(), two.weight_matrix())
     np.testing.assert_array_equal(one.intercept, two.intercept)
     np.testing.assert_array_equal(one.predict_proba(counts), two.predict_proba(counts))
     assert one.threshold == two.threshold
@@ -205,20 +207,16 @@ def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_memory_is_bounded_for_all_workers_together(monkeypatch, data, solver):
     counts, _ = data
-    svm = SvmSettings(solver=solver)
-    assert folds_at_once(counts, svm, 4) == 1  # few rows
-    monkeypatch.setattr("bagpack.learn.fitting.FEWEST_ROWS", len(counts))
-    assert folds_at_once(counts, svm, 4) == 4
-    tables = counts.tables
-    one = (
-        21 * len(counts) ** 2
-        if solver == "gram"
-        else 40 * (tables.words.rows.nnz + tables.distinct_pairs.rows.nnz)
-    )
-    monkeypatch.setattr("bagpack.learn.fitting.MEMORY", 2 * one)
-    assert folds_at_once(counts, svm, 4) == 2
-    monkeypatch.setattr("bagpack.learn.fitting.MEMORY", one // 2)
-    assert folds_at_once(counts, svm, 4) == 1
+    settings = SvmSettings(solver=solver)
+    with parallel.settings(n_jobs=4):
+        assert folds_at_once(counts, settings) == 1  # few rows
+        monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", len(counts))
+        assert folds_at_once(counts, settings) == 4
+        one = 21 * len(counts) ** 2 if solver == "gram" else 40 * (counts.words.nnz + counts.together.nnz)
+        monkeypatch.setattr("bagpack.evaluate.crossval.MEMORY", 2 * one)
+        assert folds_at_once(counts, settings) == 2
+        monkeypatch.setattr("bagpack.evaluate.crossval.MEMORY", one // 2)
+        assert folds_at_once(counts, settings) == 1
 
 
 @pytest.mark.parametrize("solver", ["gram", "blocks"])
@@ -230,9 +228,11 @@ def test_weights_are_repetitions(data, ratings, solver):
         targets = encode_targets(answers, kind=kind)
         outputs = max(1, targets.columns.shape[1])
         weight = np.repeat(times[:, None].astype(float), outputs, axis=1)
-        svm = SvmSettings(tol=1e-6, solver=solver)
-        one = fit_counts(counts, targets, preset="paper", svm=svm, weight=weight, sample_weight=times * 1.0)
-        two = fit_counts(counts[again], targets[again], preset="paper", svm=svm)
+        settings = SvmSettings(tol=1e-6, solver=solver)
+        one = fit_counts(
+            counts, targets, preset="paper", svm=settings, weight=weight, sample_weight=times * 1.0
+        )
+        two = fit_counts(counts[again], targets[again], preset="paper", svm=settings)
         np.testing.assert_allclose(one.decisions(counts), two.decisions(counts), atol=0.01)
 
 
@@ -251,16 +251,6 @@ def test_a_class_missing_from_the_training_rows_is_never_predicted(data):
     assert (model.decisions(counts)[:, 2] == -1).all()
 
 
-def test_several_labels_per_pair(data):
-    counts, y = data
-    sets = [{"even"} if label == 0 else {"even", "two"} if label == 2 else set() for label in y.tolist()]
-    model = fit_counts(counts, encode_targets(sets))
-    assert model.classes == ("even", "two")
-    single = fit_counts(counts, encode_targets(["two" in labels for labels in sets]))
-    np.testing.assert_allclose(model.decisions(counts)[:, 1], single.decisions(counts)[:, 0], atol=1e-9)
-    assert all(isinstance(labels, set) for labels in model.predict(counts))
-
-
 @pytest.mark.parametrize(
     ("y", "kind", "words"),
     [
@@ -270,7 +260,6 @@ def test_several_labels_per_pair(data):
         ([1.0, float("nan"), 2.0, float("inf")], "rating", "of row 2 is not .*, and 1 more row: fill"),
         (["high"], "rating", "not all numbers"),
         ([None, "a"], "labels", "row 1 has no label"),
-        ([set(), set()], "labels", "no pair has a label"),
     ],
 )
 def test_targets_that_cannot_be_learned(y, kind, words):
@@ -290,7 +279,7 @@ def test_settings_that_make_no_sense(data):
         (lambda: SvmSettings(epsilon=float("nan")), "epsilon must be a number from 0 on"),
         (lambda: SvmSettings(tol=0), "tol must be between 0 and 1"),
         (lambda: SvmSettings(solver="magic"), "unknown solver 'magic'"),
-        (lambda: fit_counts(counts, targets, "v3"), "unknown condition 'v3'"),
+        (lambda: fit_counts(counts, targets, "v3"), "condition 'v3' is unknown"),
         (lambda: fit_counts(counts, targets, preset="dream"), "unknown preset 'dream'"),
         (lambda: fit_counts(counts[:10], targets), "10"),
     ):

@@ -1,9 +1,13 @@
 """Made-up results, one per kind, as an evaluation would hand them over."""
 
 import copy
+import math
 import random
 
 import pytest
+from pydantic import TypeAdapter
+
+from bagpack.evaluate.result import Evaluation
 
 CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
@@ -21,7 +25,6 @@ def condition(name, **metrics):
 
 COMMON = {
     "format": 2,
-    "created": "2024-05-17",
     "corpus": {
         "path": "wiki.bp",
         "tokens": 26_214_400,
@@ -249,6 +252,20 @@ QUESTIONS = COMMON | {
     "baselines": [condition("random", score={"mean": 0.2})],
     "data": {"path": "questions.jsonl", "questions": 374, "pairs": 2176, "words": 1800, "unseen_pairs": 1030},
 }
+
+
+def evaluation(parts):
+    """An evaluation from plain data: None is NaN where a number is wanted."""
+    plain = {"main_metric": "score", **copy.deepcopy(parts)}
+    plain.pop("format", None)
+    if "tested" in plain:
+        plain["tested_rows"] = plain.pop("tested")
+    for row in (*plain.get("buckets", {}).get("rows", ()), *plain.get("groups", {}).get("rows", ())):
+        row["scores"] = {name: math.nan if score is None else score for name, score in row["scores"].items()}
+    for row in (*plain["conditions"], *plain.get("baselines", ())):
+        for score in row["metrics"].values():
+            score["mean"] = math.nan if score["mean"] is None else score["mean"]
+    return TypeAdapter(Evaluation).validate_python(plain)
 
 
 @pytest.fixture

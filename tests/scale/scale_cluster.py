@@ -9,18 +9,22 @@ import threading
 import time
 from contextlib import suppress
 
+from tests.conftest import LIMIT
+
 PARTS = 8
 INDEX = ("index", "texts", "--out", "z.bp", "--quiet")
 VECTORS = ("vectors", "z.bp", "pairs.tsv", "--out", "m.bpm", "-b", "60", "--limit", "40", "--quiet")
-FIND = ("find", "z.bp", "relations.tsv", "--label", "a", "-b", "60", "--scored", "400", "--json")
+FIND = ("find", "z.bp", "relations.tsv", "--label", "a", "--json")
 
 
 def artefacts(here):
-    """Every file below that is no input, by name."""
+    """Every file below that is no input, by name; word vectors are made by the first search, wherever it runs."""
     return {
         str(path.relative_to(here)): path.read_bytes()
         for path in here.rglob("*")
-        if path.is_file() and not any(up.is_symlink() for up in (path, path.parent))
+        if path.is_file()
+        and "word-vectors" not in path.parts
+        and not any(up.is_symlink() for up in (path, path.parent))
     }
 
 
@@ -78,8 +82,8 @@ class Cluster:
         workers = client.scheduler_info(n_workers=-1)["workers"]
         return {facts["name"]: address for address, facts in workers.items()}
 
-    def kill_in_the_middle(self, victim, kind):
-        """In a thread: kill -9 a worker that holds an unfinished task of this kind; returns what it held."""
+    def kill_in_the_middle(self, victim, of=None):
+        """In a thread: kill -9 a worker (or process `of`) while it holds an unfinished task; returns what it held."""
         held = []
 
         def watch():
@@ -88,15 +92,17 @@ class Cluster:
                 process = self.processes[victim]
 
                 def holds():
-                    return [key for key in client.processing().get(address, ()) if kind in str(key)]
+                    return list(client.processing().get(address, ()))
 
                 while not held:
                     until(holds)
                     process.send_signal(signal.SIGSTOP)  # whatever it holds now stays unfinished
                     time.sleep(0.1)
                     held.extend(holds())
-                    process.send_signal(signal.SIGKILL if held else signal.SIGCONT)
-                process.wait()
+                    if held and of:
+                        self.processes[of].kill()
+                    process.send_signal(signal.SIGCONT if of or not held else signal.SIGKILL)
+                self.processes[of or victim].wait()
 
         thread = threading.Thread(target=watch, daemon=True)
         thread.start()
@@ -108,7 +114,7 @@ class Cluster:
             process.wait()
 
 
-def until(condition, seconds=60):
+def until(condition, seconds=LIMIT):
     limit = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < limit, "waited in vain"

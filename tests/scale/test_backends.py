@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scale_cluster import Cluster
 
-from bagpack import backends, parallel
+from bagpack import parallel
 from bagpack.backends import open_backend
 from bagpack.errors import UsageError
 
@@ -24,7 +24,7 @@ def test_missing_extra_is_named(monkeypatch, name, module):
 
 def test_wrong_usage(cli, tmp_path):
     for args, told in [
-        (("--backend", "hadoop"), "choose one of loky, dask, ray, spark"),
+        (("--backend", "hadoop"), "'loky', 'dask', 'ray', 'spark'"),
         (("--address", "tcp://127.0.0.1:8786"), "--backend dask, ray or spark is needed"),
         (("--backend", "dask", "--address", "somewhere"), "write it like tcp://host:8786"),
     ]:
@@ -35,9 +35,9 @@ def test_wrong_usage(cli, tmp_path):
 def test_scheduler_out_of_reach(cli, tmp_path):
     done = cli("basis", tmp_path, "--backend", "dask", "--address", f"tcp://{NOBODY}")
     assert done.code == 1
-    assert f"no dask scheduler answers at tcp://{NOBODY} within 20 s" in done.err
+    assert f"no dask scheduler answers at tcp://{NOBODY}" in done.err
     done = cli("basis", tmp_path, "--backend", "dask", "--address", tmp_path / "none.json")
-    assert "there is no scheduler file" in done.err
+    assert "no dask scheduler answers at" in done.err
 
 
 def test_scheduler_without_workers(tmp_path):
@@ -55,14 +55,6 @@ def test_scheduler_without_workers(tmp_path):
         lonely.close()
 
 
-def test_spark_without_java(monkeypatch):
-    monkeypatch.setattr(backends, "import_extra", lambda *names: pytest)
-    monkeypatch.setattr(pytest, "register_spark", None, raising=False)
-    monkeypatch.setattr(backends, "has_java", lambda: False)
-    with pytest.raises(parallel.WorkerError, match="needs Java, 17 or newer"), open_backend("spark"):
-        pass
-
-
 # Handing over ---------------------------------------------------------------------------------------------------
 
 
@@ -72,13 +64,11 @@ def squares(first, count):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_arrays_come_back_in_order(tmp_path, jobs):
+def test_arrays_come_back_in_order(tmp_path, monkeypatch, jobs):
     calls = [(first, 3) for first in range(0, 12, 3)]
     done = []
-    with (
-        parallel.scratch_near(tmp_path / "out"),
-        parallel.gather(squares, calls, jobs, tmp_path, done.append) as left,
-    ):
+    monkeypatch.setenv(parallel.SCRATCH, str(tmp_path))
+    with parallel.gather(squares, calls, tmp_path, done.append, jobs) as left:
         assert len(list(tmp_path.glob(".bagpack-*/*"))) == (4 if jobs > 1 else 0)
         taken = [task.take() for task in left]
         assert not list(tmp_path.glob(".bagpack-*/*"))  # each file goes when it has been read
@@ -95,15 +85,11 @@ def test_place_that_workers_share(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     assert place() != tmp_path  # among the temporary files of this machine
-    with parallel.scratch_near("out/m.bpm"):
-        assert place() != tmp_path / "out"  # not there yet
-        (tmp_path / "out").mkdir()
-        assert place() == tmp_path / "out"
-        monkeypatch.setenv(parallel.SCRATCH, str(tmp_path / "named"))
-        assert place() == tmp_path / "named"
+    monkeypatch.setenv(parallel.SCRATCH, str(tmp_path / "named"))
+    assert place() == tmp_path / "named"
     monkeypatch.delenv(parallel.SCRATCH)
     monkeypatch.setattr(parallel, "on_one_machine", lambda: False)
-    assert place() == tmp_path  # beside the store
+    assert place() == tmp_path  # next to the store
 
 
 def test_what_a_worker_does_not_see(tmp_path):
@@ -125,13 +111,13 @@ def test_lost_worker_is_told():
 def test_threads_serve_too(tmp_path):
     with (
         joblib.parallel_config("threading", n_jobs=2),
-        parallel.gather(squares, [(0, 2), (2, 2)], None, tmp_path) as left,
+        parallel.gather(squares, [(0, 2), (2, 2)], tmp_path) as left,
     ):
         assert [task.take()[0].tolist() for task in left] == [[0, 1], [2, 3]]
     assert not list(Path(tmp_path).iterdir())
     with (
         joblib.parallel_config("threading", n_jobs=2),
-        parallel.share({"one": 1}, None, 2, tmp_path) as shared,
+        parallel.share({"one": 1}, 2, tmp_path) as shared,
     ):
         assert shared.held == {"one": 1} and not list(tmp_path.iterdir())  # nothing is written for threads
         assert list(shared.run(parallel.delayed(shared.get)() for _ in range(2))) == [{"one": 1}] * 2

@@ -3,9 +3,8 @@
 import joblib
 import numpy as np
 import pytest
-from scale_cluster import INDEX, PARTS, VECTORS, artefacts, until
-
-from bagpack.backends import open_backend
+from scale_cluster import INDEX, PARTS, VECTORS, Cluster, artefacts
+from tests.conftest import LIMIT
 
 pytestmark = pytest.mark.usefixtures("small_tasks")
 
@@ -32,7 +31,7 @@ def test_whole_way_gives_the_same_bytes(cluster, local, place, journey):
     found = journey(place("dask"), "--backend", "dask", "--address", cluster.address)
     assert found.keys() == local.keys()
     assert [name for name in found if found[name] != local[name]] == []
-    assert len([name for name in found if name.endswith("shard.json")]) >= PARTS
+    assert len([name for name in found if name.endswith("segment.json")]) >= PARTS
     assert b'"limit": 40' in found["m.bpm/manifest.json"]
     assert not (cluster.place / "not-for-workers").exists()  # a worker chooses no place of its own
 
@@ -40,9 +39,9 @@ def test_whole_way_gives_the_same_bytes(cluster, local, place, journey):
 def test_worker_killed_while_indexing(cluster, local, place, go):
     cluster.workers("one", "two")
     here = place("killed")
-    thread, held = cluster.kill_in_the_middle("one", "build_part")
+    thread, held = cluster.kill_in_the_middle("one")
     go(*INDEX, "--backend", "dask", "--address", str(cluster.file))
-    thread.join(60)
+    thread.join(LIMIT)
     assert held
     assert artefacts(here) == only(local, "z.bp")
     cluster.workers("two")
@@ -52,9 +51,9 @@ def test_worker_killed_while_counting(cluster, local, place, go):
     cluster.workers("two", "three")
     here = place("killed")
     go(*INDEX, "--jobs", "1")
-    thread, held = cluster.kill_in_the_middle("two", "_leave")
+    thread, held = cluster.kill_in_the_middle("two")
     go(*VECTORS, "--backend", "dask", "--address", cluster.address)
-    thread.join(60)
+    thread.join(LIMIT)
     assert held
     assert artefacts(here) == only(local, "z.bp", "m.bpm")
     cluster.workers("three")
@@ -64,7 +63,7 @@ def test_joblib_context_is_enough(cluster, local, place, go):
     from distributed import Client
 
     from bagpack import Corpus, PairVectorizer
-    from bagpack.vectors.counted import forget
+    from bagpack.vectors.counting import forget
 
     cluster.workers("three", "four")  # with a single one, joblib does the work in this process
     here = place("python")
@@ -81,19 +80,22 @@ def test_joblib_context_is_enough(cluster, local, place, go):
     assert sorted(path.name for path in here.iterdir() if not path.is_symlink()) == ["z.bp"]
 
 
-def test_workers_that_are_all_gone_are_reported(cluster):
-    cluster.workers("three", "four")
-    said = []
-    with open_backend("dask", cluster.address, notice=said.append):
-        for process in cluster.processes.values():
-            if process is not cluster.processes["scheduler"]:
-                process.kill()
-                process.wait()
-        until(lambda: said)
-    assert said == [
-        f"all workers of the dask scheduler at {cluster.address} have exited; the work waits until new ones are "
-        f"started (Ctrl-C stops it)"
-    ]
+def test_a_scheduler_that_dies(cluster, local, place, cli, go, tmp_path):
+    """One sentence; `--resume` works at once, although workers may still be writing."""
+    here = place("died")
+    dying = Cluster(tmp_path).workers("one", "two")
+    try:
+        thread, held = dying.kill_in_the_middle("one", of="scheduler")
+        done = cli(*INDEX, "--backend", "dask", "--address", dying.address)
+        thread.join(LIMIT)
+        assert held
+        assert done.code == 1
+        assert "the connection to the scheduler was lost" in done.err
+        assert done.err.strip().count("\n") == 0
+        go(*INDEX, "--resume", "--jobs", "1")
+    finally:
+        dying.close()
+    assert artefacts(here) == only(local, "z.bp")
 
 
 def _tasks_done(client):

@@ -63,13 +63,18 @@ def raw_ods(rows):
     })  # fmt: skip
 
 
-def far_apart():
+def far_apart(
+    corner=b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', sheet="xl/worksheets/sheet1.xml"
+):
     """A workbook of two cells in opposite corners, which a full rectangle of cells cannot hold."""
     small = zipfile.ZipFile(io.BytesIO(xlsx([["w1", "w2"], ["a", "b"]])))
     content = {member: small.read(member) for member in small.namelist()}
-    sheet = "xl/worksheets/sheet1.xml"
-    corner = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
-    content[sheet] = content[sheet].replace(b"</sheetData>", corner)
+    text = content.pop("xl/worksheets/sheet1.xml").replace(b"</sheetData>", corner + b"</sheetData>")
+    content[sheet] = text
+    relations = "xl/_rels/workbook.xml.rels"
+    content[relations] = content[relations].replace(
+        b"worksheets/sheet1.xml", sheet.removeprefix("xl/").encode()
+    )
     return zipped(content)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bagpack.errors import InputError, UsageError
-from bagpack.tasks import Dataset, PairList, QuestionSet, read_any, read_dataset
+from bagpack.tasks import Dataset, QuestionSet, read_any, read_dataset
 
 
 def write(tmp_path, text, name="data.tsv"):
@@ -18,7 +18,7 @@ def test_labels(tmp_path):
     assert data.kind == "relations"
     assert data.pairs == [("cat", "animal"), ("cat", "tail")]
     assert data.labels == ["hyper", "mero"]
-    assert data.extra == {"pos1": ["n", "n"]}
+    assert data.columns["pos1"] == ["n", "n"]
     assert data.target_column == "label"
     assert data.group_column is None
     assert data.lines == [2, 3]
@@ -34,21 +34,17 @@ def test_label_counts_run_from_frequent_to_rare(tmp_path):
     ]
 
 
-def test_a_pair_with_two_labels_keeps_its_rows_and_has_a_multilabel_view(tmp_path):
+def test_a_pair_with_two_labels_keeps_its_rows(tmp_path):
     data = read_dataset(write(tmp_path, "w1\tw2\tlabel\na\tb\tx\nc\tc\ty\na\tb\ty\na\tb\tx\n"))
     assert len(data) == 4
     assert data.duplicates == 2
     assert data.is_multilabel
-    view = data.by_pair()
-    assert view.pairs == [("a", "b"), ("c", "c")]
-    assert view.labels == [{"x", "y"}, {"y"}]
-    assert view.rows == [[0, 2, 3], [1]]
     assert not data.select([0, 1, 3]).is_multilabel
 
 
 def test_relation_is_the_label_when_there_is_no_other(tmp_path):
     data = read_dataset(write(tmp_path, "relation\tword1\tword2\tweight\nIsA\tcat\tanimal\t3.5\n"))
-    assert (data.kind, data.labels, data.extra) == ("relations", ["IsA"], {"weight": ["3.5"]})
+    assert (data.kind, data.labels, data.columns["weight"]) == ("relations", ["IsA"], ["3.5"])
 
 
 def test_relation_divides_a_set_that_has_labels(tmp_path):
@@ -56,11 +52,6 @@ def test_relation_divides_a_set_that_has_labels(tmp_path):
         write(tmp_path, "relation\tword1\tword2\tlabel\nR1\ta\tb\ttrue\nR2\ta\tb\tfalse\nR1\tc\td\tfalse\n")
     )
     assert data.group_column == "relation"
-    subsets = dict(data.subsets("relation"))
-    assert list(subsets) == ["R1", "R2"]
-    assert subsets["R1"].labels == ["true", "false"]
-    assert subsets["R1"].lines == [2, 4]
-    assert dict(data.subsets()).keys() == subsets.keys()
 
 
 def test_ratings_with_relation_as_group(tmp_path):
@@ -76,7 +67,6 @@ def test_ratings_with_relation_as_group(tmp_path):
     assert data.column("w1") == ["man", "say"]
     assert data.labels == []
     assert not data.is_multilabel
-    assert [subset.scores.tolist() for _, subset in data.subsets()] == [[7.5], [9.0]]
 
 
 def test_plausibility_ratings_group_by_verb(tmp_path):
@@ -85,21 +75,20 @@ def test_plausibility_ratings_group_by_verb(tmp_path):
     )
     assert data.pairs == [("man", "eat"), ("eat", "cake"), ("see", "man")]
     assert data.group_column == "verb"
-    assert [(verb, len(rows)) for verb, rows in data.subsets()] == [("eat", 2), ("see", 1)]
     assert data.column("role") == ["A0", "A1", "A2"]
 
 
 def test_task_and_columns_decide(tmp_path):
     path = write(tmp_path, "w1\tw2\tlabel\tscore\na\tb\tx\t1\n")
     with pytest.raises(
-        InputError, match=r"both a label .* and a score .* --task relations or --task ratings"
+        InputError, match=r"both a label .* and a score .* --columns label=label or --columns score=score"
     ):
         read_dataset(path)
-    assert read_dataset(path, task="relations").extra == {"score": ["1"]}
+    assert read_dataset(path, task="relations").columns["score"] == ["1"]
     assert read_dataset(path, task="ratings").scores.tolist() == [1.0]
     assert read_dataset(path, columns={"label": "label"}).kind == "relations"
     assert read_dataset(path, columns={"score": "score"}).kind == "ratings"
-    with pytest.raises(UsageError, match="--task regression is unknown"):
+    with pytest.raises(UsageError, match="task 'regression' is unknown"):
         read_dataset(path, task="regression")
 
     path = write(tmp_path, "relation\tw1\tw2\trating\nR\ta\tb\t2\n")
@@ -151,10 +140,6 @@ def test_asking_for_what_is_not_there(tmp_path):
     data = read_dataset(write(tmp_path, "w1\tw2\tscore\na\tb\t1\n"))
     with pytest.raises(UsageError, match="no column 'verb' to group by; it has w1, w2, score"):
         data.column("verb")
-    with pytest.raises(UsageError, match="no column that divides it"):
-        list(data.subsets())
-    with pytest.raises(UsageError, match="holds ratings"):
-        data.by_pair()
     with pytest.raises(InputError, match="no label column"):
         read_dataset(write(tmp_path, "w1\tw2\tscore\na\tb\t1\n"), task="relations")
 
@@ -166,24 +151,19 @@ def test_select_keeps_every_column_in_step(tmp_path):
     assert part.scores.tolist() == [3.0, 1.0]
     assert part.lines == [4, 2]
     assert part.column("verb") == ["e", "a"]
-    assert part.extra == {"role": ["A0", "A0"]}
+    assert part.columns["role"] == ["A0", "A0"]
 
 
 def test_read_any_takes_what_there_is(tmp_path):
     assert isinstance(read_any(write(tmp_path, "w1\tw2\tlabel\na\tb\tx\n")), Dataset)
     bare = read_any(write(tmp_path, "w1\tw2\na\tb\n"))
-    assert isinstance(bare, PairList)
-    assert not isinstance(bare, Dataset)
+    assert bare.kind == "pairs"
     both = read_any(write(tmp_path, "w1\tw2\tlabel\tscore\na\tb\tx\t1\n"))
-    assert not isinstance(both, Dataset)
-    assert isinstance(
-        read_any(write(tmp_path, "w1\tw2\tlabel\tscore\na\tb\tx\t1\n"), task="ratings"), Dataset
-    )
+    assert both.kind == "pairs"
+    text = "w1\tw2\tlabel\tscore\na\tb\tx\t1\n"
+    assert read_any(write(tmp_path, text), columns={"score": "score"}).kind == "ratings"
     question = '{"stem": "a", "choices": ["b", "c"], "answer": 0}\n'
     assert isinstance(read_any(write(tmp_path, question, "q.jsonl")), QuestionSet)
-    assert isinstance(read_any(write(tmp_path, "a|b|c\n", "q.txt")), QuestionSet)
-    toefl = "1.\tglad\na.\tsad\nb.\thappy\nanswer: b\n"
-    assert isinstance(read_any(write(tmp_path, toefl, "toefl.qst")), QuestionSet)
     with pytest.raises(InputError, match="no columns w1 and w2"):
         read_any(write(tmp_path, "just some prose\nof two lines\n", "q.txt"))
     named = read_any(write(tmp_path, "x\ty\tz\na\tb\tc\n"), columns={"w1": "x", "w2": "y", "label": "z"})

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.corpus.readers.compression import zstd
+from bagpack.corpus.readers.files import zstd
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks import distinct_words, normalise_target, read_pairs, unordered_pairs
-from bagpack.tasks.textfile import TextFile
+from bagpack.tasks.files import TextFile
 
 
 def write(tmp_path, text, name="pairs.tsv"):
@@ -32,7 +32,7 @@ def test_recognised_headers(tmp_path, header):
 def test_words_stay_as_written_and_other_columns_are_kept(tmp_path):
     got = read_pairs(write(tmp_path, 'id\tw1\tw2\n1\t radiation_therapy \t"Shrinkage\n\n2\tx\ty"\n'))
     assert got.pairs == [("radiation_therapy", '"Shrinkage'), ("x", 'y"')]
-    assert got.extra == {"id": ["1", "2"]}
+    assert got.columns["id"] == ["1", "2"]
     assert got.lines == [2, 4]
 
 
@@ -94,7 +94,7 @@ def test_compressed(tmp_path, suffix, compress):
 def test_csv_by_name_with_its_quotes(tmp_path):
     path = write(tmp_path, 'w1,w2,note\n"salt, sea",food,"say ""x"""\n', "pairs.csv")
     assert read_pairs(path).pairs == [("salt, sea", "food")]
-    assert read_pairs(path).extra == {"note": ['say "x"']}
+    assert read_pairs(path).columns["note"] == ['say "x"']
     with pytest.raises(InputError, match=r"bad\.csv:2: a quotation mark is not closed"):
         read_pairs(write(tmp_path, 'w1,w2\n"cat,lion\na,b\n', "bad.csv"))
     assert read_pairs(write(tmp_path, "w1\tw2\na,b\tc\n", "tabs.csv")).pairs == [("a,b", "c")]

@@ -14,7 +14,7 @@ from tests.tasks.sheets import far_apart, ods, raw_ods, xls, xlsx, zipped
 
 from bagpack.errors import BagpackError
 from bagpack.tasks import read_dataset, read_pairs
-from bagpack.tasks.oddities import similar_labels
+from bagpack.tasks.checks import similar_labels
 
 ROWS = [["w1", "w2", "label"], ["cat", "animal", "isa"], ["wheel", "car", "part"]]
 PAIRS = [("cat", "animal"), ("wheel", "car")]
@@ -240,8 +240,8 @@ BAD = {
     ),
     "label and score": (
         "d.csv", "w1,w2,label,score\na,b,x,1\n",
-        "d.csv has both a label (label) and a score (score); say which is meant with --task relations or "
-        "--task ratings",
+        "d.csv has both a label (label) and a score (score); say which is meant with --columns label=label or "
+        "--columns score=score",
     ),
     "two scores": (
         "d.csv", "w1,w2,Score,Rating\na,b,1,2\n",
@@ -282,15 +282,15 @@ BAD = {
     ),
     "cells in opposite corners": (
         "d.xlsx", far_apart(),
-        "d.xlsx has a sheet of 1,048,576 rows and 16,384 columns, too large for a data set; delete what is far from "
+        "d.xlsx needs more memory than a data set may take; it is too large for a data set; delete what is far from "
         "the table, or save it as TSV",
     ),
     "a million filled rows by repetition": (
         "d.ods",
         raw_ods('<table:table-row table:number-rows-repeated="1048576"><table:table-cell '
                 'table:number-columns-repeated="16384" office:value-type="float" office:value="1"/></table:table-row>'),
-        "d.ods has a sheet of 1,048,576 rows and 16,384 columns, too large for a data set; delete what is far from "
-        "the table, or save it as TSV",
+        "d.ods cannot be read as a spreadsheet (Cannot detect file format); it may be damaged, have a password or be "
+        "too large: open it and save it again as .xlsx without one",
     ),
     "a spreadsheet that unpacks to gigabytes": (
         "d.xlsx", large_workbook,
@@ -311,6 +311,16 @@ BAD = {
     "a web page called .xls": (
         "d.xls", "<html><table><tr><td>w1</td></tr></table></html>",
         "d.xls is a web page or XML, not a table; open it and save it as .xlsx, CSV or TSV",
+    ),
+    "XML without a declaration": (
+        "d.xml", "<corpus name='x'><text>" + "a, b; " * 500 + "</text></corpus>",
+        "d.xml is a web page or XML, not a table; open it and save it as .xlsx, CSV or TSV",
+    ),
+    "prose": (
+        "d.txt", "It was the best of times, it was the age of wisdom and of all that one knows\n",
+        "d.txt has no columns w1 and w2 (found: it was the best of times, it was the age of wisdom and of all that…); "
+        "name them with --columns w1=it was the best of times,w2=it was the age of wisdom and of all that one knows, "
+        "or add a header line if the first line is a pair",
     ),
     "a PDF": ("d.pdf", b"%PDF-1.7\n", "d.pdf is a PDF document, not a table; save its table as .xlsx, CSV or TSV"),
     "Windows-1252": (
@@ -384,7 +394,7 @@ def test_many_columns_in_linear_time(tmp_path, separator):
     rows = [["w1", "w2", *names], *([["a", "b", *("x" for _ in names)]] * 3)]
     path.write_text("".join(separator.join(row) + "\n" for row in rows))
     begun = time.process_time()
-    assert len(read_pairs(path).extra) == 40_000
+    assert len(read_pairs(path).columns) == 40_002
     assert time.process_time() - begun < 3  # a search of the header for every column takes ten
 
 

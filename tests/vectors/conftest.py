@@ -32,4 +32,4 @@ def corpus(store):
 
 @pytest.fixture
 def matrix(corpus):
-    return PairVectorizer(corpus, b=4).fit_transform(PAIRS)
+    return PairVectorizer(corpus, b=4).fit(PAIRS).count(PAIRS)

@@ -33,16 +33,32 @@ def test_a_term_that_begins_with_a_hash():
     assert Basis.from_tsv(basis.to_tsv()) == basis
 
 
-def test_keys_that_hold_a_space(tmp_path):
-    """Some corpora have lemmas such as `New York`: a fourth column then has a bigram's first word."""
-    sentences = [["i", "love", "new york", "city"], ["i", "love", "new york"], ["new york", "city"]]
+def test_words_that_hold_a_space_make_distinct_terms(tmp_path):
+    """Some corpora have lemmas such as `New York`."""
+    sentences = [["new", "york city"], ["new york", "city"], ["new", "york"], ["new york"]]
     basis = Basis.of(make_store(tmp_path, sentences), 9)
-    assert ("love", "new york") in basis.bigrams
-    assert ("new york", "city") in basis.bigrams
+    assert {("new", "york city"), ("new york", "city"), ("new", "york")} == set(basis.bigrams)
+    assert len(set(basis.terms)) == len(basis)
     again = Basis.from_tsv(basis.to_tsv())
-    assert again.bigrams == basis.bigrams
-    assert again == basis
-    assert again.bigram_counts == basis.bigram_counts
+    assert (again, again.bigrams, again.bigram_counts) == (basis, basis.bigrams, basis.bigram_counts)
+    assert basis.rank_problems() == []
+
+
+def test_equal_counts_at_the_end_of_the_ranks_are_in_code_point_order(tmp_path):
+    corpus = make_store(tmp_path, [["b", "a"], ["d", "c"], ["b", "a"], ["f", "e"]])
+    assert Basis.of(corpus, 3).unigrams == ("a", "b", "c")
+    assert Basis.of(corpus, 2).bigrams == (("b", "a"), ("d", "c"))
+
+
+def test_a_file_that_was_cut_off_or_edited_is_noticed(corpus, tmp_path):
+    path = tmp_path / "basis.tsv"
+    Basis.of(corpus, 5).save(path)
+    assert Basis.problems(path) == []
+    whole = path.read_text()
+    for damaged in (whole[: whole.rindex("\n", 0, -1) + 1], whole.replace("cat\t18", "cat\t17")):
+        path.write_text(damaged)
+        (problem,) = Basis.problems(path)
+        assert "checksum" in problem
 
 
 @pytest.mark.parametrize(

@@ -192,10 +192,8 @@ def test_what_is_no_pair_is_reported(vectorizer, X, sentence):
         ({"b": 0}, "b = 0 gives no basis"),
         ({"limit": 0}, "out of range"),
         ({"limit": 2**63}, "out of range"),
-        ({"limit": None, "sample": 1}, "cannot be used with --limit none"),
         ({"windows": "4/2"}, "write it like 4/2-5-2"),
         ({"windows": "4/2-5000-2"}, "out of range"),
-        ({"count": "words"}, "choose context or token"),
         ({"condition": "v3"}, "choose one of v1v2, v12, v1v2v12"),
     ],
 )

@@ -9,10 +9,8 @@ from fastapi.responses import HTMLResponse, Response
 
 from bagpack.app import schemas
 from bagpack.app.limits import Limits
-from bagpack.app.predictions import SHOWN, Source, View
-from bagpack.app.predictions import SORTS as ROW_SORTS
 from bagpack.app.rendering import render
-from bagpack.app.state import Library, Uploads
+from bagpack.app.state import Library
 from bagpack.app.workers import PAGES, SLOW, WorkerPool
 from bagpack.errors import UsageError
 from bagpack.explain.browse import SORTED, SORTS
@@ -21,7 +19,7 @@ Json = dict[str, Any]
 LONGEST_WORD = Limits.word
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": schemas.Problem, "description": "The request is wrong; the error says how."},
-    404: {"model": schemas.Problem, "description": "There is no such page, data set, model or word."},
+    404: {"model": schemas.Problem, "description": "There is no such page, model or word."},
     503: {
         "model": schemas.Problem,
         "description": "The limit on time or memory was reached, or too many requests are waiting.",
@@ -49,19 +47,6 @@ def of_app(name: str) -> Any:
 
 LibraryDep = Annotated[Library, of_app("library")]
 WorkersDep = Annotated[WorkerPool, of_app("workers")]
-UploadsDep = Annotated[Uploads, of_app("uploads")]
-
-
-def get_dataset(
-    library: LibraryDep,
-    uploads: UploadsDep,
-    key: Annotated[str, Path(description="The data set's id, as /dataset.json lists it.")],
-) -> Source:
-    """A data set by its id, as the workers take it."""
-    return key if key in library.data else uploads.get(key)
-
-
-DatasetDep = Annotated[Source, Depends(get_dataset)]
 
 
 # Parameters --------------------------------------------------------------------------------------------------------
@@ -73,26 +58,6 @@ OptionalWordQuery = Annotated[str, Query(max_length=LONGEST_WORD, description=f"
 Sort = Annotated[
     str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
 ]
-
-
-def get_view(
-    page: Annotated[int, Query(ge=1, le=100_000, description="Page of rows, from 1 on.")] = 1,
-    size: Annotated[int, Query(ge=1, le=1_000, description="Rows per page.")] = 50,
-    sort: Annotated[str, Query(description=f"Column to sort by: {', '.join(ROW_SORTS)}.")] = "line",
-    descending: Annotated[bool, Query(description="Largest first.")] = False,
-    show: Annotated[str, Query(description=f"Which rows: {', '.join(SHOWN)}.")] = "all",
-    label: Annotated[
-        str, Query(max_length=500, description="Only rows with this label, given or predicted.")
-    ] = "",
-    q: Annotated[str, Query(max_length=LONGEST_WORD, description="Only pairs that contain this text.")] = "",
-) -> View:
-    """Which rows of a data set to show."""
-    if show not in SHOWN:
-        raise UsageError(f"show {show} is unknown; choose {', '.join(SHOWN)}")
-    return View(page, size, sort, descending, show, label, q)
-
-
-ViewDep = Annotated[View, Depends(get_view)]
 
 
 def clean(word: str) -> str:

@@ -13,17 +13,16 @@ class Limits:
     """What the explorer allows; tests and `bagpack serve` set other values."""
 
     seconds: float = 10.0  # computing a page
-    data_seconds: float = 60.0  # computing the page of a data set
-    workers: int = 2  # processes for pages; slow pairs and data sets have one more each
+    data_seconds: float = 60.0  # computing a file to download, or retraining in `bagpack teach`
+    workers: int = 2  # processes for pages; slow pairs and downloads have one more each
     waiting_seconds: float = 60.0  # for a worker to become free
     waiting: int = 256  # requests waiting for a worker of one kind; further ones get a 503
     worker_bytes: int = 2**30  # memory that a worker may allocate
     kept_bytes: int = 2**26  # answers kept in memory
-    upload_bytes: int = 1_000_000  # less than what the form parser keeps in memory before it uses a file
+    body_bytes: int = (
+        1_000_000  # of a request; less than what the form parser keeps in memory before it uses a file
+    )
     transfer_seconds: float = 30.0  # receiving the body of a request, sending a response
-    rows: int = 20_000  # of a data set
-    labels: int = 1_000  # of a data set
-    uploads: int = 20  # kept at once; the oldest is dropped first
     download: int = 5_000  # lines of a concordance in one file
     word: int = 200  # characters
     connections: int = 1_000  # open at once; the longest idle is closed first

@@ -12,26 +12,22 @@ from bagpack._version import __version__
 from bagpack.app.state import Library
 from bagpack.contexts.by_attribute import count_by
 from bagpack.contexts.concordance import FIELDS
-from bagpack.contexts.source import CorpusSource
+from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.suggest import complete as complete_word
 from bagpack.corpus.store.suggest import nearby
 from bagpack.errors import StoreError, UsageError
 from bagpack.explain.browse import SORTS
 from bagpack.explain.lines import PairEvidence, line_dict
-from bagpack.explain.similar import rank_similar
-from bagpack.explain.sketch import sketch_pair
-from bagpack.explain.words import sketch_word
+from bagpack.explain.pair import sketch_pair
+from bagpack.explain.word import sketch_word
 from bagpack.learn.model import LinearModel
-from bagpack.names import PAIR_SEGMENTS
 from bagpack.sheets import table_text
-from bagpack.vectors.coverage import count_totals
 from bagpack.wording import describe_feature, say_evidence, say_feature
 
 Json = dict[str, Any]
 Pair = tuple[str, str]
 
 OFFERED = 12  # similar spellings, words and pairs to begin with
-TRIED = 25  # pairs of a label among which the home page chooses
 
 
 # Home --------------------------------------------------------------------------------------------------------------
@@ -45,7 +41,7 @@ def home(library: Library) -> Json:
     return {
         "store": library.store_name, "tokens": corpus.tokens, "sentences": corpus.sentences,
         "documents": corpus.documents, "types": corpus.types, "options": corpus.manifest["options"],
-        "model": model_facts(library), "data": [asdict(item.entry) for item in library.data.values()],
+        "model": model_facts(library),
         "examples": library.examples, "version": __version__,
     }  # fmt: skip
 
@@ -65,44 +61,23 @@ def warm_up(library: Library) -> None:
 
 
 def _example_pairs(library: Library) -> list[Json]:
-    """Pairs that are often seen together: some of each label of the first data set, or words with a collocate.
+    """Pairs that are often seen together: words with a collocate.
 
     Snippets have only the pairs that were fetched.
     """
-    if not isinstance(library.source, CorpusSource):
+    if not isinstance(library.source, Corpus):
         fetched = list(getattr(library.source, "pair_rows", lambda: [])())[:OFFERED]
-        return [{"w1": row[0], "w2": row[1], "label": ""} for row in fetched]
-    for loaded in library.data.values():
-        labels = loaded.labels or [""] * len(loaded.data.pairs)
-        groups: dict[str, list[Pair]] = {}
-        for pair, label in zip(loaded.data.pairs, labels, strict=True):
-            group = groups.setdefault(label, [])
-            if len(group) < TRIED and pair not in group:
-                group.append(pair)
-        each = max(1, OFFERED // len(groups))
-        found = [
-            {"w1": w1, "w2": w2, "label": label}
-            for label, pairs in list(groups.items())[:OFFERED]
-            for w1, w2 in _most_often_together(library, pairs)[:each]
-        ]
-        if found:
-            return found
+        return [{"w1": row[0], "w2": row[1]} for row in fetched]
     return [
-        {"w1": word, "w2": collocate, "label": ""}
+        {"w1": word, "w2": collocate}
         for word in _content_words(library, OFFERED)
         for collocate in _collocates(library, word)[:1]
     ]
 
 
-def _most_often_together(library: Library, pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs that are seen together, the most frequent first."""
-    seen = count_totals(library.source, pairs, library.settings.windows).seen
-    return [pairs[i] for i in np.argsort(-seen, kind="stable") if seen[i] > 0]
-
-
 def _collocates(library: Library, word: str) -> list[str]:
     sketch = sketch_word(library.source, word, windows=library.settings.windows)
-    return [item.term for pattern in sketch.patterns for item in pattern.words if item.term.isalpha()]
+    return [item.term for pattern in sketch.patterns for item in pattern.words if item.term[0].isalpha()]
 
 
 def _content_words(library: Library, most: int) -> list[str]:
@@ -111,7 +86,7 @@ def _content_words(library: Library, most: int) -> list[str]:
     order = np.argsort(-lexicon.counts, kind="stable")[: min(2000, library.background.types)]
     step = max(1, min(25, len(order) // (4 * most)))
     words = [lexicon.keys[int(i)] for i in order[min(len(order) // 4, 300) :: step]]
-    words = [word for word in words if word.isalpha() and len(word) > 2]
+    words = [word for word in words if word[0].isalpha() and len(word) > 2]
     return ([word for word in words if _is_inflected(library, word)] or words)[:most]
 
 
@@ -141,36 +116,16 @@ def word(library: Library, name: str) -> Json:
 
 def pair(library: Library, w1: str, w2: str, against: str | None = None) -> Json:
     """A pair's sketch and the model's explanation, also of why it is not another label."""
-    sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows)
+    evidence = library.evidence(w1, w2)
+    sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows, evidence=evidence)
     why = library.explanation(w1, w2, against)
-    plain = sketch.to_dict()
-    del plain["explanation"]
     return {
-        "sketch": plain, "near": _near(library, sketch.unknown), "explanation": why, "by": library.by,
+        "sketch": sketch.to_dict(), "near": _near(library, sketch.unknown), "explanation": why, "by": library.by,
     }  # fmt: skip
 
 
 def _near(library: Library, words: Sequence[str]) -> dict[str, list[Json]]:
     return {name: [asdict(item) for item in nearby(library.background, name, OFFERED)] for name in words}
-
-
-def compare(library: Library, first: Pair, second: Pair) -> Json:
-    """Two pairs, the keywords they share, and how similar they are over the model's basis."""
-    one, two = pair(library, *first), pair(library, *second)
-    shared = {}
-    for place in PAIR_SEGMENTS:
-        there = {term["term"] for term in two["sketch"]["terms"][place]}
-        shared[place] = [term["term"] for term in one["sketch"]["terms"][place] if term["term"] in there]
-    similar = None
-    if library.basis is not None and first != second:
-        ranked = rank_similar(library.matrix([first, second]), library.background.tokens, 1, 10)
-        similar = next(iter(ranked.ranked["all"]), None)
-    return {
-        "first": one,
-        "second": two,
-        "shared": shared,
-        "similarity": None if similar is None else asdict(similar),
-    }
 
 
 def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> Json:
@@ -184,8 +139,8 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> Json:
         first = first or second
     if first is None or second is None:
         raise StoreError(f"the corpus does not contain {w1 if first is None else w2}")
-    tagged = library.basis is not None and library.basis.tagged
-    found = PairEvidence(library.source, first, second, library.settings, tagged).lines(feature, most)
+    evidence = library.evidence(w1, w2) or PairEvidence(library.source, first, second, library.settings)
+    found = evidence.lines(feature, most)
     said = say_feature(feature, w1, w2)
     return {
         "w1": w1, "w2": w2, "feature": feature, "words": describe_feature(feature, w1, w2, mark=""),
@@ -259,7 +214,7 @@ def model_facts(library: Library) -> Json | None:
         return None
     return {
         "name": library.model_name, "predicts": model.kind, "labels": [str(label) for label in model.classes],
-        "condition": model.condition, "preset": model.preset, "features": sum(len(w) for w in model.weights),
+        "condition": model.condition, "preset": model.preset.name, "features": len(model.feature_names()),
         "probabilities": model.calibration is not None,
     }  # fmt: skip
 
@@ -290,7 +245,7 @@ def model_page(library: Library, top: int) -> Json:
 
 def strongest(model: LinearModel, label: Any, top: int) -> tuple[list[Json], list[Json]]:
     """The features with the largest weights for a label, and against it."""
-    ordered = model.strongest(label, sum(len(weights) for weights in model.weights))
+    ordered = model.strongest(label, len(model.feature_names()))
     return (
         [_weighted(name, weight) for name, weight in ordered[:top] if weight > 0],
         [_weighted(name, weight) for name, weight in ordered[: -top - 1 : -1] if weight < 0],

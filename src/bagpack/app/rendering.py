@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from bagpack.numbers import metric_label, show_interval, show_score
-from bagpack.report.rendering import make_environment
+from bagpack.report.html import make_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 ASSETS = {
-    "report.css": ("bagpack.report", "templates/report.css", "text/css; charset=utf-8"),
+    "report.css": ("bagpack.report", "templates/style.css", "text/css; charset=utf-8"),
     "app.css": ("bagpack.app", "static/app.css", "text/css; charset=utf-8"),
     "app.js": ("bagpack.app", "static/app.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("bagpack.app", "static/icon.svg", "image/svg+xml"),
@@ -52,11 +52,6 @@ def lines_url(w1: str, w2: str, feature: str, ending: str = "") -> str:
     return f"/lines{ending}?{urlencode({'w1': w1, 'w2': w2, 'feature': feature})}"
 
 
-def label_url(label: str, ending: str = "") -> str:
-    """The page of a label."""
-    return f"/label/{quote(label, safe='')}{ending}"
-
-
 def with_query(path: str, **values: Any) -> str:
     """A URL with parameters; those that are None are omitted."""
     kept = {name: value for name, value in values.items() if value is not None}
@@ -77,7 +72,6 @@ def environment() -> Environment:
     made.filters["short"] = short
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
-        "label_url": label_url,
         "score": show_score, "interval": show_interval, "metric_name": metric_label,
         "version": __version__,
     }  # fmt: skip

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.dataclasses import dataclass
 
-from bagpack.app.state import DataEntry
 from bagpack.app.teaching import Point
 from bagpack.contexts.by_attribute import ValueCount
 from bagpack.corpus.store.suggest import KnownWord
 from bagpack.explain.explanation import Explanation
-from bagpack.explain.judge import JudgedRow
-from bagpack.explain.similar import SimilarPair
-from bagpack.explain.sketch import PairSketch
-from bagpack.explain.words import WordSketch
+from bagpack.explain.pair import PairSketch
+from bagpack.explain.word import WordSketch
 
 
 class Schema(BaseModel):
@@ -72,11 +68,10 @@ class ModelFacts(Schema):
 
 
 class ExamplePair(Schema):
-    """A pair to begin with, and its label in the first data set, if it has one."""
+    """A pair to begin with."""
 
     w1: str
     w2: str
-    label: str
 
 
 class Home(Schema):
@@ -89,7 +84,6 @@ class Home(Schema):
     types: int
     options: dict[str, Any]
     model: ModelFacts | None
-    data: list[DataEntry]
     examples: list[ExamplePair]
     version: str
 
@@ -164,15 +158,6 @@ class LinesPage(Schema):
     lines: list[Line]
 
 
-class ComparePage(Schema):
-    """Two pairs, the keywords they share, and how similar their relations are (over the model's basis)."""
-
-    first: PairPage
-    second: PairPage
-    shared: dict[str, list[str]]
-    similarity: SimilarPair | None
-
-
 class WeightedFeature(Schema):
     """A feature and its weight."""
 
@@ -194,103 +179,6 @@ class ModelPage(Schema):
     weakest: dict[str, list[WeightedFeature]]
 
 
-@dataclass(config=ConfigDict(extra="forbid"), frozen=True)
-class PredictedRow(JudgedRow):
-    """A row of a data set with the model's answer.
-
-    `gap`: by how much a wrong label beats the right one (a decision value), or the difference from the rating.
-    `trained`: the pair is training data of the model.
-    """
-
-    probability: float | None
-    trained: bool
-
-
-class LabelScores(Schema):
-    """How well one label is predicted."""
-
-    rows: int
-    predicted: int
-    precision: float
-    recall: float
-
-
-class Confusion(Schema):
-    """How many rows of one label got another."""
-
-    given: str
-    predicted: str
-    rows: int
-
-
-class Predictions(Schema):
-    """The model's answers: its scores, and a page of the rows that match the filter (`matching` of `total`)."""
-
-    kind: str
-    scores: dict[str, float]
-    per_label: dict[str, LabelScores]
-    confused: list[Confusion]
-    errors: int
-    total: int
-    matching: int
-    page: int
-    pages: int
-    size: int
-    sort: str
-    descending: bool
-    show: str
-    label: str
-    q: str
-    rows: list[PredictedRow]
-
-
-class DatasetPage(Schema):
-    """A data set: its coverage in the corpus and, with a model, predictions."""
-
-    entry: DataEntry
-    coverage: dict[str, Any]
-    notes: list[str]
-    predictions: Predictions | None
-
-
-class ErrorPage(Schema):
-    """One of the rows that the model gets wrong; `at` counts from the worst, which is 0."""
-
-    entry: DataEntry
-    kind: str
-    at: int
-    errors: int
-    row: PredictedRow
-    explanation: Explanation | None
-
-
-class DatasetList(Schema):
-    """Data sets that are loaded, and the limits of an upload."""
-
-    data: list[DataEntry]
-    upload_bytes: int
-    rows: int
-
-
-@dataclass(config=ConfigDict(extra="forbid"), frozen=True)
-class LabelRow(PredictedRow):
-    """A row on the page of a label: `probability` is that of this label, `rival` the most likely other label."""
-
-    rival: str
-
-
-class LabelPage(Schema):
-    """A label: features for and against it; of `data`, pairs typical of it and pairs near the decision boundary."""
-
-    label: str
-    model: ModelFacts
-    strongest: list[WeightedFeature]
-    weakest: list[WeightedFeature]
-    data: DataEntry | None
-    typical: list[LabelRow]
-    uncertain: list[LabelRow]
-
-
 # Teaching ----------------------------------------------------------------------------------------------------------
 
 
@@ -303,32 +191,35 @@ class TeachLine(Schema):
 
 
 class TeachQuestion(Schema):
-    """A candidate, its probability (null if there are too few examples), its decision value, and its sentences."""
+    """A candidate, its score, the score as a share of the best one's, and its sentences."""
 
     w1: str
     w2: str
-    probability: float | None
     score: float
+    share: float
     together: int
     lines: list[TeachLine] = []
 
 
 class TeachPage(Schema):
-    """The next questions, and how far teaching has come. `examples` are the positives and negatives of the file."""
+    """The next questions, and how far teaching has come.
+
+    `examples` are the positives and negatives that are trained on; `held_out` is the average precision on the answers
+    that are not, and `kept` whether the last model was kept because a new one was worse on them.
+    """
 
     label: str
     labels: list[str]
     file: str
     annotator: str
-    strategy: str
-    strategies: list[str]
     questions: list[TeachQuestion]
     answers: int
     yes: int
     skipped: int
     examples: tuple[int, int]
     precision: float | None
-    f1: float | None
+    held_out: float | None
+    kept: bool
     training: bool
     undo: bool
     problem: str

@@ -26,10 +26,11 @@ from bagpack.app.middleware import (
 )
 from bagpack.app.rendering import compile_all, render
 from bagpack.app.routers import ROUTERS
-from bagpack.app.state import Library, Uploads
-from bagpack.app.teaching import Lesson, TeachSession
+from bagpack.app.state import Library
+from bagpack.app.teaching import TeachSession
 from bagpack.app.workers import WorkerPool
 from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.find.answers import AnswerFile
 
 ABOUT = (
     "Every page of the explorer has a twin that gives its content as JSON: put `.json` after the page's path. "
@@ -38,11 +39,11 @@ ABOUT = (
 
 
 def create_app(
-    library: Library, host: str = "127.0.0.1", names: tuple[str, ...] = (), lesson: Lesson | None = None
+    library: Library, host: str = "127.0.0.1", names: tuple[str, ...] = (), answers: AnswerFile | None = None
 ) -> FastAPI:
     """The explorer over what is loaded, answering to the names that belong to `host` and to `names`.
 
-    A `lesson` is what `bagpack teach` teaches; `library.teaching` has its candidates.
+    `answers` is the file that `bagpack teach` adds to; `library.teaching` has the candidates.
     """
     limits = library.limits
     workers = WorkerPool(library, limits)
@@ -58,13 +59,9 @@ def create_app(
     )  # fmt: skip
     app.state.library = library
     app.state.workers = workers
-    app.state.uploads = Uploads(limits.uploads)
     app.state.teaching = None
-    if lesson is not None and library.teaching is not None:
-        limited = (not library.teaching.fixed[0], not library.teaching.fixed[1])
-        app.state.teaching = TeachSession(
-            lesson.file, lesson.strategy, workers, limited, library.teaching.notes
-        )
+    if answers is not None and library.teaching is not None:
+        app.state.teaching = TeachSession(answers, workers, library.teaching.notes)
     for router in ROUTERS:
         app.include_router(router)
     for error in (BagpackError, WorkerError, HTTPException, RequestValidationError):
@@ -72,7 +69,7 @@ def create_app(
     # From the innermost to the outermost.
     app.add_middleware(DisconnectMiddleware)
     app.add_middleware(OriginMiddleware, names=own_names(host, names), anywhere=host in ANYWHERE)
-    app.add_middleware(BodyLimitMiddleware, most=limits.upload_bytes, seconds=limits.transfer_seconds)
+    app.add_middleware(BodyLimitMiddleware, most=limits.body_bytes, seconds=limits.transfer_seconds)
     app.add_middleware(ServerErrorMiddleware, handler=error_response)
     app.add_middleware(HeadMiddleware)
     app.add_middleware(SecurityHeadersMiddleware)
@@ -104,7 +101,7 @@ def _status(error: Exception) -> tuple[int, str]:
 
 
 def serve(
-    library: Library, host: str, port: int, names: tuple[str, ...] = (), lesson: Lesson | None = None,
+    library: Library, host: str, port: int, names: tuple[str, ...] = (), answers: AnswerFile | None = None,
     ready: Callable[[], object] = lambda: None,
 ) -> None:  # fmt: skip
     """Answer until interrupted; `ready` is called when requests are accepted."""
@@ -112,7 +109,7 @@ def serve(
 
     from bagpack.app.connections import BACKLOG, bounded_protocol
 
-    app = create_app(library, host, names, lesson)
+    app = create_app(library, host, names, answers)
     app.state.workers.start()  # before the web server starts any thread
     compile_all()
     config = uvicorn.Config(

@@ -1,10 +1,8 @@
-"""What the explorer has loaded: a store, perhaps a model, data sets named at the start and uploads."""
+"""What the explorer has loaded: a store and perhaps a model."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,25 +11,22 @@ from pydantic import TypeAdapter
 
 from bagpack.app.limits import Limits
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import WHERE, Corpus
 from bagpack.corpus.text.numbers import number_of
-from bagpack.errors import InputError, StoreError
 from bagpack.explain.browse import Browser
-from bagpack.explain.collocates import background_of
 from bagpack.explain.explanation import Explanation, explain_matrix
+from bagpack.explain.lines import PairEvidence
 from bagpack.find.teaching import Teaching
 from bagpack.learn.model import LinearModel
-from bagpack.tasks import Dataset, PairList, read_pairs
-from bagpack.tasks.anyfile import with_labels_or_scores
-from bagpack.tasks.textfile import TextFile, decode_text, read_text_file
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import PairCounts
 
 T = TypeVar("T")
 
 KEPT_BROWSERS = 8
-KEPT_DATASETS = 8
+KEPT_PAIRS = 8
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed in a lane of its own
 EXPLANATION = TypeAdapter(Explanation)
 FEW_STEPS = 5  # a chart with fewer bars says little, so that a smaller step is offered first
@@ -69,72 +64,12 @@ def chart_steps(spread: float) -> list[int]:
     return sorted(steps, key=lambda step: (spread / step + 1 < FEW_STEPS, -step))
 
 
-@dataclass(frozen=True)
-class DataEntry:
-    """What lists show of a data set; its id follows from its content."""
-
-    id: str
-    name: str
-    kind: str  # relations, ratings or pairs
-    rows: int
-    uploaded: bool
-
-
-@dataclass(frozen=True)
-class LoadedData:
-    """A data set that was read."""
-
-    entry: DataEntry
-    data: Dataset | PairList
-    notes: tuple[str, ...] = ()
-
-    @property
-    def labels(self) -> list[str] | None:
-        """The label of each row, if it has labels."""
-        return list(self.data.labels) if isinstance(self.data, Dataset) and self.data.labels else None
-
-
-@dataclass(frozen=True)
-class Upload:
-    """An uploaded file as it came: the web server keeps these bytes and sends them to the worker that needs them."""
-
-    name: str
-    content: bytes
-
-
-def read_upload(upload: Upload, limits: Limits) -> LoadedData:
-    """A data set from the bytes of a file; never uses the disk, so compressed files are refused."""
-    # Only for messages: a name may hold anything, and must not look like a path of this machine.
-    shown = Path(upload.name.replace("\\", "/")).name[:100] or "upload.tsv"
-    file = decode_text(shown, upload.content, "save the file as UTF-8 text, uncompressed")
-    return load_data(replace(file, uploaded=True), shown, limits, uploaded=True)
-
-
-def load_data(file: TextFile, name: str, limits: Limits, uploaded: bool = False) -> LoadedData:
-    """A data set with labels or scores, or bare pairs."""
-    data = with_labels_or_scores(file, read_pairs(file))
-    if len(data) > limits.rows:
-        raise InputError(
-            f"{name} has {len(data):,} rows, and the explorer takes {limits.rows:,}; use bagpack check and predict"
-        )
-    labels = len(set(data.labels)) if isinstance(data, Dataset) and data.labels else 0
-    if labels > limits.labels:
-        raise InputError(
-            f"{name} has {labels:,} different labels, and the explorer takes {limits.labels:,}; use bagpack check"
-        )
-    content = "\n".join(file.lines)
-    key = hashlib.sha256(f"{name}\n{content}".encode()).hexdigest()[:16]
-    kind = data.kind if isinstance(data, Dataset) else "pairs"
-    notes = (file.sheet.not_read,) if file.sheet is not None and file.sheet.not_read else ()
-    return LoadedData(DataEntry(key, name, kind, len(data), uploaded), data, notes)
-
-
 class Library:
-    """A source, perhaps a model, and data sets: opened before the workers are forked, and the same in all of them."""
+    """A source and perhaps a model: opened before the workers are forked, and the same in all of them."""
 
     def __init__(
-        self, source: ContextSource, model: LinearModel | None = None, data: Iterable[str] = (),
-        limits: Limits | None = None, model_name: str = "",
+        self, source: ContextSource, model: LinearModel | None = None, limits: Limits | None = None,
+        model_name: str = "",
     ) -> None:  # fmt: skip
         self.source = source
         self.model = model
@@ -143,14 +78,9 @@ class Library:
         self.basis: Basis | None = model.basis if model else None
         self.settings = (model and model.counting) or CountSettings()
         self.browsers = Cache(KEPT_BROWSERS)
-        self.datasets = Cache(KEPT_DATASETS)
+        self.pairs = Cache(KEPT_PAIRS)
         self.teaching: Teaching | None = None  # of `bagpack teach`
         self.examples: list[dict[str, Any]] | None = None  # of the home page; chosen once
-        self.data: dict[str, LoadedData] = {}
-        for path in data:
-            named_limits = replace(self.limits, rows=10 * self.limits.rows)
-            loaded = load_data(read_text_file(path), Path(path).name, named_limits)
-            self.data[loaded.entry.id] = loaded
 
     @property
     def store_name(self) -> str:
@@ -161,12 +91,12 @@ class Library:
     @cached_property
     def background(self) -> Corpus:
         """The corpus whose numbers are shown as the corpus's."""
-        return background_of(self.source)
+        return self.source.for_basis
 
     @cached_property
     def by(self) -> list[str]:
         """Attributes of documents that counts can be shown by: years, other numbers (both in steps), then texts."""
-        if not isinstance(self.source, CorpusSource):
+        if not isinstance(self.source, Corpus):
             return []
         numbers, texts = [], []
         for name, values in self.background.attributes.items():
@@ -183,10 +113,10 @@ class Library:
         """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""
         return len(words) > 1 and min(map(self.background.count, words)) > SLOW_COUNT
 
-    def matrix(self, pairs: Sequence[tuple[str, str]]) -> BlockMatrix:
+    def matrix(self, pairs: Sequence[tuple[str, str]]) -> PairCounts:
         """The pairs counted as the model's were."""
         assert self.basis is not None
-        return BlockMatrix.count(self.source, list(pairs), self.basis, self.settings)
+        return count_pairs(self.source, list(pairs), self.basis, self.settings)
 
     def explanation(self, w1: str, w2: str, against: str | None = None) -> dict[str, Any] | None:
         """Why the model decides as it does (and not for the label `against`), without lines; None without a model."""
@@ -198,6 +128,17 @@ class Library:
         plain: dict[str, Any] = EXPLANATION.dump_python(found)  # the same as to_dict(), several times faster
         return plain
 
+    def evidence(self, w1: str, w2: str) -> PairEvidence | None:
+        """The observations of a pair, for its sketch and its lines; None if a word is unknown."""
+        first, second = self.source.resolve([w1, w2])
+        if first is None or second is None:
+            return None
+        return self.pairs.get(
+            (w1, w2),
+            lambda: PairEvidence(self.source, first, second, self.settings),
+            lambda _: not self.is_slow(w1, w2),
+        )
+
     def browser(self, words: Sequence[str]) -> Browser:
         """A concordance to page through."""
         return self.browsers.get(
@@ -207,38 +148,13 @@ class Library:
         )
 
 
-class Uploads:
-    """Uploaded files, in the web server's memory; the oldest is dropped when there are too many."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._items: dict[str, tuple[DataEntry, Upload]] = {}
-
-    def add(self, entry: DataEntry, upload: Upload) -> None:
-        """Keep an upload."""
-        self._items[entry.id] = entry, upload
-        if len(self._items) > self._most:
-            del self._items[next(iter(self._items))]
-
-    def get(self, key: str) -> Upload:
-        """An upload by its id."""
-        if key not in self._items:
-            raise StoreError("there is no such data set here; uploads are forgotten when the explorer ends")
-        return self._items[key][1]
-
-    def entries(self) -> list[DataEntry]:
-        """All uploads, the oldest first."""
-        return [entry for entry, _ in self._items.values()]
-
-
 def open_library(
-    store: str, model: str | None = None, data: Sequence[str] = (), limits: Limits | None = None,
-    any_store: bool = False,
-) -> Library:  # fmt: skip
+    store: str, model: str | None = None, limits: Limits | None = None, any_store: bool = False
+) -> Library:
     """Open everything; whatever does not fit is an error now, not for the first visitor."""
     from bagpack.learn import load_model
     from bagpack.sources import open_source
 
     opened = load_model(model) if model else None
     source = opened.open_source(store, any_store) if opened else open_source(store)
-    return Library(source, opened, data, limits, Path(model).name if model else "")
+    return Library(source, opened, limits, Path(model).name if model else "")

@@ -12,10 +12,9 @@ from typing import Any
 from bagpack.app.state import Library
 from bagpack.app.workers import PAGES, TEACH, WorkerPool
 from bagpack.errors import BagpackError, InputError
-from bagpack.explain.marking import mark_line
+from bagpack.explain.lines import mark_line
 from bagpack.find.answers import AnswerFile
 from bagpack.find.examples import NO, Examples, Pair
-from bagpack.find.questions import STRATEGIES, Strategy
 from bagpack.find.sentences import best_lines
 from bagpack.find.teaching import LINES, Ranking
 from bagpack.learn.model import LinearModel
@@ -30,10 +29,12 @@ YES, SKIP = "yes", "skip"
 # In workers --------------------------------------------------------------------------------------------------------
 
 
-def rank(library: Library, examples: Examples) -> tuple[Ranking, LinearModel]:
+def rank(
+    library: Library, examples: Examples, answered: list[tuple[Pair, bool]]
+) -> tuple[Ranking, LinearModel]:
     """Train on the examples, and rank the candidates."""
     assert library.teaching is not None
-    return library.teaching.rank(examples), library.teaching.train(examples).model
+    return library.teaching.rank(examples, answered), library.teaching.trained.model
 
 
 def lines(library: Library, model: LinearModel, label: str, pair: Pair) -> list[Json]:
@@ -53,7 +54,7 @@ def lines(library: Library, model: LinearModel, label: str, pair: Pair) -> list[
         shard = library.background.shards[line.shard]
         minus = line.order == "-"
         reach = line.position - windows.left, line.second + lengths[0 if minus else 1] + windows.right
-        spans = mark_line(shard, line, targets, lengths, windows, reach, terms, model.basis.tagged)
+        spans = mark_line(shard, line, targets, lengths, windows, reach, terms)
         found.append({"document": line.document, "text": line.text, "spans": list(spans)})
     return found
 
@@ -62,20 +63,11 @@ def lines(library: Library, model: LinearModel, label: str, pair: Pair) -> list[
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """What is taught: the file that answers are written to, and how questions are chosen at first."""
-
-    file: AnswerFile
-    strategy: Strategy = "mix"
-
-
-@dataclass(frozen=True)
 class Point:
-    """Precision of the last 20 answers and cross-validated F1 after some answers."""
+    """The share of yes among the last 20 answers after some answers."""
 
     answers: int
     precision: float | None
-    f1: float | None
 
 
 @dataclass(eq=False)
@@ -83,9 +75,7 @@ class TeachSession:
     """The state of teaching: one for all tabs."""
 
     file: AnswerFile
-    strategy: Strategy
     workers: WorkerPool
-    limited: tuple[bool, bool]
     notes: tuple[str, ...]
     ranking: Ranking | None = None
     model: LinearModel | None = None
@@ -117,9 +107,10 @@ class TeachSession:
             self._stale = False
             try:
                 answers = len(self.file.answered)
-                ranking, self.model = await self.workers.run(rank, self.file.examples, lane=TEACH)
+                answered = [(pair, label == self.file.label) for pair, label in self.file.answered]
+                ranking, self.model = await self.workers.run(rank, self.file.examples, answered, lane=TEACH)
                 self.ranking, self.problem = ranking, ""
-                self.curve.append(Point(answers, self.precision(), ranking.f1))
+                self.curve.append(Point(answers, self.precision()))
             except BagpackError as error:
                 self.problem = str(error)
 
@@ -132,19 +123,19 @@ class TeachSession:
         """Pairs that are not to be asked about again."""
         return [*(pair for pair, _ in self.file.answered), *self.skipped]
 
-    def questions(self, strategy: Strategy, number: int) -> list[Json]:
+    def questions(self, number: int) -> list[Json]:
         """The pairs to ask about next."""
         if self.ranking is None:
             return []
         asked = self.asked()
-        chosen = self.ranking.questions(strategy, number, asked=asked, turn=len(asked), limited=self.limited)
-        probability = self.ranking.probability
+        chosen = self.ranking.questions(number, asked=asked, turn=len(asked))
+        best = max(float(self.ranking.value.max(initial=0.0)), 1e-9)
         return [
             {
                 "w1": self.ranking.pairs[k][0],
                 "w2": self.ranking.pairs[k][1],
-                "probability": None if probability is None else float(probability[k]),
-                "score": float(self.ranking.score[k]),
+                "score": float(self.ranking.value[k]),
+                "share": min(max(float(self.ranking.value[k]) / best, 0.0), 1.0),
                 "together": int(self.ranking.together[k]),
             }
             for k in chosen
@@ -161,6 +152,8 @@ class TeachSession:
         """Take an answer: yes, no, skip, or another label. Returns the label a pair already had, or nothing."""
         if (known := self.file.label_of(pair)) is not None:
             return known  # from another tab
+        if self.ranking is None or pair not in self.ranking.pairs:
+            raise InputError(f"{' – '.join(pair)} was not asked about, so an answer to it is not taken")
         if answer == SKIP:
             if pair not in self.skipped:
                 self.skipped.append(pair)
@@ -188,7 +181,7 @@ class TeachSession:
         self.train()
         return pair
 
-    def to_dict(self, strategy: Strategy, number: int) -> Json:
+    def to_dict(self, number: int) -> Json:
         """For JSON, without sentences."""
         answered = self.file.answered
         yes = sum(label == self.file.label for _, label in answered)
@@ -197,15 +190,14 @@ class TeachSession:
             "labels": self.file.labels,
             "file": self.file.path.name,
             "annotator": self.file.annotator,
-            "strategy": strategy,
-            "strategies": list(STRATEGIES),
-            "questions": self.questions(strategy, number),
+            "questions": self.questions(number),
             "answers": len(answered),
             "yes": yes,
             "skipped": len(self.skipped),
             "examples": list(self.ranking.examples) if self.ranking else [0, 0],
             "precision": self.precision(),
-            "f1": self.ranking.f1 if self.ranking else None,
+            "held_out": self.ranking.held_out if self.ranking else None,
+            "kept": self.ranking.kept if self.ranking else False,
             "training": self.training,
             "undo": bool(self._done),
             "problem": self.problem,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bagpack import console
-from bagpack.cli.declaration import common
-from bagpack.cli.results import print_tables
+from bagpack.cli import options as opt
 
 MEETING = ("cat", "lion")
 EXPLAINED = (("virus", "infection"), ("surgeon", "hospital"))  # not among the labelled pairs
@@ -20,9 +19,7 @@ FOUND = "part-of"  # the relation of which new pairs are found
 
 
 def demo(
-    directory: Annotated[Path, common("--dir", metavar="DIRECTORY", help="Directory for all files.")] = Path(
-        "demo"
-    ),
+    directory: Annotated[Path, opt.value("DIRECTORY", "Directory for all files.", "--dir")] = Path("demo"),
 ) -> None:
     """Run every step on a small real corpus, from index to report."""
     store, matrix = directory / "enwik8.bp", directory / "relations.bpm"
@@ -34,7 +31,7 @@ def demo(
     for pair in EXPLAINED:
         run("explain", model, *pair, "--top", 4, "--lines", 1)
     _say(f"\nNew pairs of the relation {FOUND}, which are not among the labelled pairs:")
-    run("find", store, _relations(), "--label", FOUND, "--top", 20, "--scored", 20_000)
+    run("find", store, _relations(), "--label", FOUND, "--top", 20)
     _say(f"\nThe report is {report}: open it in a browser.", "bold")
     _say(f"All files are in {directory}/, which you can delete. Try next:")
     for line in (
@@ -50,7 +47,7 @@ def demo(
 
 def run(*args: object) -> None:
     """Print a command, and run it as if it had been typed."""
-    from bagpack.cli import app
+    from bagpack.cli.main import app
 
     _show_command(args, "\n", "bold")
     typed = sys.argv
@@ -80,18 +77,16 @@ def _relations() -> Path:
 
 def _corpus(directory: Path, store: Path) -> None:
     from bagpack.corpus.store.corpus import Corpus
-    from bagpack.corpus.store.manifest import read_manifest
+    from bagpack.corpus.store.manifest import is_unfinished, read_manifest
     from bagpack.demo import ENWIK8, fetch, unpack
     from bagpack.errors import StoreError
-    from bagpack.files import PARTIAL
 
     _say(f"The corpus: {ENWIK8.what}.\nIts licence: {ENWIK8.licence}.")
     try:
         read_manifest(store)
     except StoreError:
         dump = unpack(ENWIK8, fetch(ENWIK8, _say), directory / "enwik8.xml")
-        begun = store.with_name(store.name + PARTIAL).exists()
-        run("index", dump, "--out", store, *(["--resume"] if begun else []))
+        run("index", dump, "--out", store, *(["--resume"] if is_unfinished(store) else []))
     else:
         corpus = Corpus.open(store)
         _say(f"{store} is there already: {corpus.tokens:,} tokens, {corpus.sentences:,} sentences, "
@@ -101,22 +96,19 @@ def _corpus(directory: Path, store: Path) -> None:
 def _count(store: Path, matrix: Path) -> None:
     from bagpack.errors import StoreError
     from bagpack.tasks import read_pairs
-    from bagpack.vectors.matrix import BlockMatrix
+    from bagpack.vectors.counts import PairCounts
 
     data = _relations()
     try:
-        BlockMatrix.open(matrix).rows_of(read_pairs(str(data)).pairs)
+        PairCounts.open(matrix).rows_of(read_pairs(str(data)).pairs)
     except StoreError:
         run("vectors", store, data, "--out", matrix, *(["--overwrite"] if matrix.exists() else []))
 
 
 def _train(matrix: Path, model: Path, report: Path) -> None:
-    from bagpack.report import read_result
-
     command = ("train", matrix, _relations(), "--preset", PRESET, "--out", model, "--report", report)
     if not report.exists() or not model.exists() or model.stat().st_mtime < matrix.stat().st_mtime:
         run(*command, *(["--overwrite"] if model.exists() else []))
         return
     _show_command(command, "\n", "bold")
-    _say(f"has run before; from {report}:")
-    print_tables(read_result(report))
+    _say(f"has run before; its scores are in {report}")

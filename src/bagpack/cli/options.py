@@ -1,161 +1,207 @@
-"""The arguments and options of all commands, each declared once as an annotated type (``json: Json = False``)."""
+"""The arguments and options that several commands share, each declared once, and what commands do with them."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bagpack.cli.arguments import FILE, MATRIX, MODEL, SNIPPETS, STORE, Names
-from bagpack.cli.declaration import advanced, common
-from bagpack.errors import UsageError
+from bagpack.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from bagpack.cli.progress import Work
+    from bagpack.contexts.source import ContextSource
+    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.subcorpus import Subcorpus
+    from bagpack.evaluate import CountOptions
+
+HINTS = 6  # words offered for an unknown one
 
 
-def _presets() -> list[str]:
-    from bagpack.learn.presets import PRESETS
+# Checks ------------------------------------------------------------------------------------------------------------
 
-    return [name for name, preset in PRESETS.items() if "v12" in preset.conditions]  # the baseline has none
+
+def _store(path: str) -> str:
+    if os.path.isfile(path):
+        raise UsageError(
+            f"{path} is a file, but STORE must be a store (bagpack index makes one), snippets or a matrix; give the "
+            f"store first, then the data"
+        )
+    return path
+
+
+def _model(path: str | None) -> str | None:
+    if path is not None and os.path.isfile(path):
+        raise UsageError(
+            f"{path} is a file, but a model is a directory (bagpack train makes one); name another path"
+        )
+    return path
+
+
+def _data(path: str | None) -> str | None:
+    if path is not None and os.path.isdir(path):
+        raise UsageError(f"{path} is a directory, and a file with data is needed; name another path")
+    return path
 
 
 def _page(path: Path | None) -> Path | None:
     """Whether a page can be written there is checked before the work."""
     if path is not None:
-        from bagpack.report.page import check_page
+        from bagpack.report.html import check_page
 
         check_page(path)
     return path
 
 
-# Arguments
+def _split(text: str) -> str:
+    if text not in ("random", "lexical") and not (text.startswith("group:") and text != "group:"):
+        known = ("random", "lexical", "group:COLUMN")
+        raise UsageError(
+            f"--split {text} is unknown; {did_you_mean(text, known)}choose one of {', '.join(known)}"
+        )
+    return text
 
-Sources = Annotated[list[str], typer.Argument(help="Files, directories, globs, or - for standard input.")]
-Store = Annotated[
-    Path,
-    typer.Argument(help="A store (bagpack index) or snippets (bagpack fetch)."),
-    Names((STORE, SNIPPETS)),
-]
+
+def _word(word: str | None) -> str | None:
+    if word is not None and not word.strip():
+        raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")
+    return word
+
+
+def value(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value; its name is that of the parameter unless names are given."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help)
+
+
+def option(*names: str, help: str, **more: Any) -> Any:
+    """An option."""
+    return typer.Option(*names, help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """An argument."""
+    return typer.Argument(metavar=metavar, help=help, **more)
+
+
+# Arguments ---------------------------------------------------------------------------------------------------------
+
+_STORES = "A store (bagpack index) or snippets (bagpack fetch)."
+_TABLES = "A table with w1, w2 and label or score, or questions; - for stdin."
+Sources = Annotated[list[str], argument("SOURCE", "Files, directories, globs, or - for standard input.")]
+Store = Annotated[str, argument("STORE", _STORES, callback=_store)]
 StoreOrMatrix = Annotated[
-    str,
-    typer.Argument(metavar="STORE", help="A store, snippets, or a matrix (bagpack vectors)."),
-    Names((STORE, SNIPPETS, MATRIX)),
+    str, argument("STORE", "A store, snippets, or a matrix (bagpack vectors).", callback=_store)
 ]
-Data = Annotated[
-    str, typer.Argument(help="A table with w1, w2 and label (or score); - for stdin."), Names((FILE,))
-]
-AnyData = Annotated[
-    str,
-    typer.Argument(metavar="DATA", help="Pairs, relations, ratings or questions; - for stdin."),
-    Names((FILE,)),
-]
-Pairs = Annotated[str, typer.Argument(help="A table with columns w1 and w2; - for stdin."), Names((FILE,))]
-Questions = Annotated[
-    str, typer.Argument(help="JSON lines, or the SAT package's or TOEFL's own text."), Names((FILE,))
-]
-Model = Annotated[str, typer.Argument(help="A model (bagpack train)."), Names((MODEL,))]
-FirstWord = Annotated[str, typer.Argument(help="The first word; quote several: 'ice cream'."), Names()]
-SecondWord = Annotated[str, typer.Argument(help="The second word."), Names()]
+Data = Annotated[str, argument("DATA", _TABLES, callback=_data)]
+Pairs = Annotated[str, argument("PAIRS", "A table with columns w1 and w2; - for stdin.", callback=_data)]
+Model = Annotated[str, argument("MODEL", "A model (bagpack train).", callback=_model)]
+FirstWord = Annotated[str, argument("W1", "The first word; quote several: 'ice cream'.", callback=_word)]
+SecondWord = Annotated[str, argument("W2", "The second word.", callback=_word)]
 MaybeSecondWord = Annotated[
-    str | None,
-    typer.Argument(metavar="W2", help="A second word, for the pair of the two."),
-    Names(),
+    str | None, argument("W2", "A second word, for the pair of the two.", callback=_word)
 ]
 
-# Single options
+# Options -----------------------------------------------------------------------------------------------------------
 
-Pos1 = Annotated[
-    str | None,
-    advanced("--pos1", metavar="TAG", help="Part of speech of the first words: NOUN, N, …, or a column."),
-]
-Pos2 = Annotated[
-    str | None,
-    advanced("--pos2", metavar="TAG", help="Part of speech of the second words, likewise."),
-]
-
-Json = Annotated[bool, common("--json", help="Write JSON to standard output.")]
-Report = Annotated[
-    Path | None, common("--report", metavar="FILE", help="Write an HTML report.", callback=_page)
-]
-Page = Annotated[Path | None, common("--html", metavar="FILE", help="Write an HTML page.", callback=_page)]
-Overwrite = Annotated[bool, common("--overwrite", help="Replace existing output.")]
-Append = Annotated[bool, common("--append", help="Add to existing output.")]
-Answers = Annotated[
-    str | None, advanced("--answers", metavar="FILE", help="TOEFL's answer file, if elsewhere.")
-]
-Preset = Annotated[
-    str, common("--preset", help="How counts become features: modern, paper.", values=_presets)
-]
+Json = Annotated[bool, flag("--json", "Write JSON to standard output.")]
+Report = Annotated[Path | None, value("FILE", "Write an HTML report.", callback=_page)]
+Page = Annotated[Path | None, value("FILE", "Write an HTML page.", callback=_page)]
+Table = Annotated[Path | None, value("FILE", "Write a table instead: .tsv, .csv or .xlsx.", "--out", "-o")]
+Overwrite = Annotated[bool, flag("--overwrite", "Replace existing output.")]
+Preset = Annotated[Literal["modern", "paper"], value("NAME", "How counts become features: modern, paper.")]
+Seed = Annotated[int, value("N", "Seed of every random choice.")]
+Condition = Annotated[Literal["all", "v1v2", "v12", "v1v2v12"], value("NAME", "all, v1v2, v12 or v1v2v12.")]
 Split = Annotated[
-    str,
-    common("--split", help="Folds: random, group:COLUMN or lexical.", values=("random", "lexical", "group:")),
-]
-Condition = Annotated[
-    str,
-    common("--condition", help="all, v1v2, v12 or v1v2v12.", values=("all", "v1v2", "v12", "v1v2v12")),
-]
-Folds = Annotated[int | None, advanced("--folds", help="Number of folds (random 10, lexical 5, group all).")]
-Top = Annotated[int, common("--top", help="Number of results shown.", least=1)]
-Columns = Annotated[
-    str, advanced("--columns", help="The file's column names, such as w1=noun,w2=verb.", metavar="NAMES")
-]
-Limit = Annotated[
-    str,
-    advanced("--limit", metavar="N", help="Maximum observations per word or pair; none = unlimited."),
-]
-Windows = Annotated[
-    str, advanced("--windows", metavar="SIZES", help="Tokens around a word / left-between-right of a pair.")
-]
-Jobs = Annotated[int, common("--jobs", "-j", help="Worker processes; -1 for one per core.")]
-StoreOption = Annotated[
-    str | None,
-    common("--store", help="Where the store is now, if it was moved."),
-    Names((STORE, SNIPPETS, MATRIX)),
-]
-ModelOption = Annotated[
-    str | None, common("--model", help="A model, to show its predictions."), Names((MODEL,))
-]
-AnyStore = Annotated[
-    bool, advanced("--any-store", help="Allow a store other than the one the model was trained on.")
-]
-Port = Annotated[int, common("--port", help="The port to listen on.", least=1, most=65535)]
-Engine = Annotated[
-    str,
-    common(
-        "--engine", metavar="URL", envvar="BAGPACK_ENGINE",
-        help="tantivy:DIRECTORY, postgresql://…, api:brave, …",
-        values=(
-            "tantivy:", "infinigram:", "postgresql://", "opensearch+https://", "elasticsearch+https://",
-            "infinigram+https://", "api:brave", "api:google", "api:searxng",
-        ), only=False,
-    ),
+    str, value("HOW", "Folds: random, group:COLUMN or lexical.", callback=_split,
+               autocompletion=lambda: ["random", "lexical", "group:"])
 ]  # fmt: skip
-Forms = Annotated[
-    Path | None,
-    common("--forms", metavar="FILE", help="Inflected forms, tab-separated: word, form, form, …"),
-]
-WordLanguage = Annotated[
-    str, common("--lang", help="Language of the words; other languages than en need --forms.")
-]
-BasisTags = Annotated[
-    bool, advanced("--basis-tags", help="Basis terms with parts of speech: saw/NOUN and saw/VERB.")
-]
-TagTerms = Annotated[
-    bool, advanced("--tag-terms", help="Also use parts of speech as basis terms: ADJ, of DET.")
-]
-BasisWords = Annotated[
-    str,
-    advanced(
-        "--basis-words",
-        metavar="all|content|function",
-        help="Words that basis terms may contain.",
-        values=("all", "content", "function"),
-    ),
-]
+Folds = Annotated[int | None, value("N", "Number of folds (random 10, lexical 5, group all).")]
+Cost = Annotated[float | None, value("COST", "Cost of the SVM, instead of the preset's own.", "-C")]
+Top = Annotated[int, value("N", "Number of results shown.", min=1)]
+Columns = Annotated[str, value("NAMES", "The file's column names, such as w1=noun,w2=verb,pos1=N.")]
+Terms = Annotated[int, value("N", "Number of unigrams, and of bigrams, in the basis.", "-b")]
+BasisFile = Annotated[str | None, value("FILE", "A basis (bagpack basis) to use instead of choosing one.")]
+Limit = Annotated[str, value("N", "Maximum observations per word or pair; none = unlimited.")]
+Windows = Annotated[str, value("SIZES", "Tokens around a word / left-between-right of a pair.")]
+Where = Annotated[str | None, value("CONDITION", "Only documents that satisfy a condition: 'year >= 1900'.")]
+StoreOption = Annotated[str | None, value("STORE", "Where the store is now, if it was moved.")]
+ModelOption = Annotated[str | None, value("MODEL", "A model (bagpack train).", callback=_model)]
+AnyStore = Annotated[bool, flag("--any-store", "Allow a store other than the one the model was trained on.")]
+Label = Annotated[str | None, value("LABEL", "The relation to find, if there are several.")]
+FixedFirst = Annotated[str | None, value("WORD", "Only pairs with this first word.", callback=_word)]
+FixedSecond = Annotated[str | None, value("WORD", "Only pairs with this second word.", callback=_word)]
+Among = Annotated[str | None, value("FILE", "Only pairs of these terms, one per line.", callback=_data)]
+Host = Annotated[str, value("HOST", "The address to listen on.")]
+Port = Annotated[int, value("N", "The port to listen on.", min=1, max=65535)]
+Format = Annotated[str, value("NAME", "auto, text, vertical, conllu, jsonl, …")]
+Language = Annotated[str, value("CODE", "Language of raw text, such as en.")]
+Level = Annotated[Literal["lemma", "form"], value("LEVEL", "Count lemmas or forms: lemma, form.")]
 
 
-def parse_columns(text: str, pos1: str | None = None, pos2: str | None = None) -> dict[str, str] | None:
-    """`w1=noun,w2=verb` as a mapping, with the columns (or tags) of the parts of speech."""
-    columns = {name: given for name, given in (("pos1", pos1), ("pos2", pos2)) if given}
+# Options of all commands -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """Options of all commands: which workers do the work, and whether anything is shown of it."""
+
+    jobs: int | None = None
+    backend: str | None = None
+    address: str | None = None
+    quiet: bool = False
+
+
+_run = Run()
+
+
+def set_run(run: Run) -> None:
+    """Set the options of all commands, before the command."""
+    global _run  # noqa: PLW0603 (one command line, one value)
+    _run = run
+
+
+def is_silent(json: bool) -> bool:
+    """Whether there is neither progress nor a summary."""
+    return json or _run.quiet
+
+
+def jobs(default: int = -1) -> int:
+    """Number of workers, as joblib takes it."""
+    return default if _run.jobs is None else _run.jobs
+
+
+@contextmanager
+def at_work(json: bool = False) -> Iterator[Work]:
+    """Within, the chosen workers do the work, and progress is shown."""
+    from bagpack.cli.progress import work_progress
+    from bagpack.parallel import settings
+
+    with ExitStack() as stack:
+        if _run.backend is not None or _run.address is not None:
+            from bagpack.backends import open_backend
+
+            stack.enter_context(open_backend(_run.backend, _run.address, jobs()))
+        progress = stack.enter_context(work_progress(is_silent(json)))
+        stack.enter_context(settings(n_jobs=jobs(), progress=progress))
+        yield progress
+
+
+# What commands do with options -------------------------------------------------------------------------------------
+
+
+def parse_columns(text: str) -> dict[str, str] | None:
+    """`w1=noun,w2=verb` as a mapping."""
+    columns = {}
     for part in text.split(",") if text else ():
         name, equals, column = part.partition("=")
         if not equals or not name or not column:
@@ -164,19 +210,88 @@ def parse_columns(text: str, pos1: str | None = None, pos2: str | None = None) -
     return columns or None
 
 
-def tagged_word(word: str, option: str, tag: str | None) -> str:
-    """A word with the part of speech that an option names."""
-    from bagpack.corpus.text.tagsets import universal_tag, with_tag
-
-    if tag is not None and universal_tag(tag) is None:
-        raise UsageError(
-            f"{option} {tag} is not a part of speech; write a universal tag such as NOUN, or N, V, A, R"
-        )
-    return with_tag(word, universal_tag(tag or ""))
-
-
 def conditions_of(condition: str) -> tuple[str, ...]:
     """`all`, or one condition."""
     from bagpack.names import CONDITIONS
 
     return tuple(CONDITIONS) if condition == "all" else (condition,)
+
+
+def count_settings(windows: str, limit: str) -> Any:
+    """The windows and the limit, checked."""
+    from bagpack.contexts.windows import CountSettings, parse_limit
+    from bagpack.contexts.windows import Windows as Sizes
+
+    return CountSettings(Sizes.parse(windows), parse_limit(limit))
+
+
+def counting(b: int | None, basis: str | None, limit: str, windows: str) -> CountOptions:
+    """How the contexts of words and pairs are counted."""
+    from bagpack.evaluate import CountOptions
+
+    return CountOptions(b, basis, count_settings(windows, limit))
+
+
+def selected(store: str, where: str | None) -> str:
+    """The path of the store, or the name of a subcorpus, which opens in the same way."""
+    return store if where is None else _select(store, where).name
+
+
+def _select(store: str, condition: str) -> Subcorpus:
+    from bagpack.corpus.store.corpus import divide_name
+    from bagpack.corpus.subcorpus import open_corpus, select_documents
+    from bagpack.info import kind_of
+
+    kind = kind_of(divide_name(store)[0])
+    if kind != "corpus":
+        raise UsageError(
+            f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
+        )
+    return select_documents(open_corpus(store), condition)
+
+
+def check_out(out: Path | None, what: str, overwrite: bool, *read: str | Path | None) -> None:
+    """Whether a table can be written, and is none of the files that are read; before the work."""
+    if out is not None:
+        from bagpack.files import check_not_read
+        from bagpack.sheets import check_table
+
+        check_not_read(out, *read)
+        check_table(out, what, overwrite=overwrite)
+
+
+def write_out(out: Path | None, rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table, if one is wanted."""
+    if out is not None:
+        from bagpack.sheets import write_table
+
+        write_table(out, rows)
+
+
+def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
+    """On standard error, for each unknown word, some of the corpus with a similar spelling."""
+    from bagpack.console import print_message
+    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.store.suggest import nearby
+    from bagpack.corpus.text.tagsets import split_tag
+
+    if isinstance(source, Corpus):
+        for word in unknown:
+            if parts := _other_parts(source, word):
+                print_message(f"{split_tag(word)[0]} occurs as {parts}", "dim")
+                continue
+            if found := nearby(source, word, HINTS):
+                listed = ", ".join(item.word for item in found)
+                print_message(f"similar spellings of {word}: {listed}", "dim")
+
+
+def _other_parts(corpus: Corpus, word: str) -> str:
+    """The parts of speech under which a word occurs, if it has another one behind it; empty if it does not occur."""
+    from bagpack.contexts.targets import resolve_targets
+    from bagpack.corpus.text.tagsets import UNIVERSAL, split_tag
+    from bagpack.explain.collocates import occurrences
+
+    stem, tag = split_tag(word)
+    named = [f"{stem}/{name}" for name in UNIVERSAL]
+    targets = [target for target in resolve_targets(corpus, named) if target] if tag and corpus.tags else []
+    return ", ".join(f"{one} ({occurrences(corpus, one):,})" for one in targets)

@@ -1,4 +1,4 @@
-"""Progress on a terminal: one line per kind of work, at most as wide as the terminal."""
+"""Progress on a terminal: one line per kind of work."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from bagpack.console import messages
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-SPINNER = 2  # columns
 FREE = 2  # columns, for the ^C of the terminal: on a full line it would begin another one, and the first would stay
-BAR, WIDEST_BAR = 5, 40
 
 
 @contextmanager
@@ -23,65 +21,22 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
     if quiet or not console.is_terminal or console.is_dumb_terminal:
         yield None
         return
-    from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task
-    from rich.text import Text
+    from rich import progress
 
-    class Line(ProgressColumn):
-        """All of a task in one column, which is as wide as the terminal allows."""
-
-        max_refresh = None
-
-        def render(self, task: Task) -> Text:
-            share = None if task.total is None else min(task.percentage / 100, 1.0)
-            line = progress_line(
-                console.width - SPINNER - FREE, task.description, share, task.fields["note"], task.elapsed or 0.0,
-                task.time_remaining,
-            )  # fmt: skip
-            return Text(line, no_wrap=True)
-
-    with Progress(SpinnerColumn(), Line(), console=console, transient=True) as progress:
-        yield progress
-
-
-def progress_line(
-    width: int, description: str, share: float | None, note: str, elapsed: float, left: float | None
-) -> str:
-    """One line of at most `width` columns: what, how much of it is done, and the two times with their names.
-
-    The bar takes the space that is left; if there is none, the note and then the description are dropped. Work of
-    unknown size has no bar and no remaining time.
-
-    >>> progress_line(60, "counting pairs", 0.5, "of 200", 61, 60)
-    'counting pairs ━━━────  50 % of 200  1:01 elapsed, 1:00 left'
-    """
-    from rich.cells import cell_len
-
-    times = f"{_clock(elapsed)} elapsed"
-    if share is not None:
-        times += f", {'-:--' if left is None else _clock(left)} left"
-    percent = [] if share is None else [f"{100 * share:3.0f} %"]
-
-    def line(*parts: str) -> str:
-        return " ".join([*(part for part in parts if part), f" {times}"])
-
-    for parts in ((description, *percent, note), (description, *percent)):
-        space = width - cell_len(line(*parts)) - 1
-        if space >= -1:
-            break
-    else:
-        keep = width - cell_len(line(*percent)) - 2
-        return line(f"{description[: max(keep, 0)]}…", *percent)
-    if share is None or space < BAR:
-        return line(*parts)
-    full = min(space, WIDEST_BAR)
-    done = int(share * full)
-    return line(parts[0], "━" * done + "─" * (full - done), *parts[1:])
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    console.width -= FREE
+    columns = (
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TextColumn("{task.fields[note]}", markup=False),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("elapsed,"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
+    )
+    with progress.Progress(*columns, console=console, transient=True) as shown:
+        yield shown
 
 
 class Work:
@@ -99,6 +54,8 @@ class Work:
         "negatives": "drawing negatives",
         "candidates": "enumerating candidates",
         "sentences": "looking for sentences",
+        "queries": "asking the engine",
+        "index": "filling the index",
     }
 
     def __init__(self, bar: Progress | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.contexts.observations import observe
+from bagpack.contexts.occurrences import observe
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
@@ -18,7 +18,7 @@ from bagpack.errors import UsageError, did_you_mean
 from bagpack.sheets import table_text
 
 NONE = ""  # the value of documents that have none
-Z = 1.959963984540054  # of a 95 % interval
+Z = 1.959963984540054  # of a 95 % interval; scipy has Wilson's, but takes a second to import
 
 
 @dataclass(frozen=True)

@@ -14,25 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.distribute import (
-    OccurrencesByShard,
-    Progress,
-    StorePlace,
-    most_occurrences,
-    narrowed,
-    open_store,
-    per_task,
-    task_runs,
-)
+from bagpack.contexts.distribute import StorePlace, narrowed, open_store, per_task, task_runs
 from bagpack.contexts.kernels.candidates import count_partners, merge_partners
-from bagpack.contexts.targets import Target, find_occurrences
+from bagpack.contexts.occurrences import OccurrencesByShard, find_occurrences, most_occurrences
+from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.function_words import has_letter
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings
 from bagpack.errors import UsageError
-from bagpack.jit import read_only
+from bagpack.kernels import read_only
 from bagpack.parallel import Arrays, Shared, gather, share
 
 I32 = NDArray[np.int32]
@@ -113,8 +105,7 @@ def words_of(corpus: Corpus, numbers: I64) -> list[Target]:
 
 def find_candidates(
     corpus: Corpus, vocabulary: Sequence[Target], *, w1: Fixed = None, w2: Fixed = None,
-    windows: Windows | None = None, min_count: int = 1, min_together: int = 1, n_jobs: int | None = None,
-    progress: Progress | None = None,
+    windows: Windows | None = None, min_count: int = 1, min_together: int = 1,
 ) -> Candidates:  # fmt: skip
     """All pairs of different vocabulary words that co-occur at least `min_together` times, in both orders together.
 
@@ -129,7 +120,6 @@ def find_candidates(
     """
     batches = candidate_batches(
         corpus, vocabulary, w1=w1, w2=w2, windows=windows, min_count=min_count, min_together=min_together,
-        n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     return join_candidates(list(batches))
 
@@ -145,8 +135,7 @@ def join_candidates(batches: Sequence[Candidates]) -> Candidates:
 
 def candidate_batches(
     corpus: Corpus, vocabulary: Sequence[Target], *, w1: Fixed = None, w2: Fixed = None,
-    windows: Windows | None = None, min_count: int = 1, min_together: int = 1, n_jobs: int | None = None,
-    progress: Progress | None = None,
+    windows: Windows | None = None, min_count: int = 1, min_together: int = 1,
 ) -> Iterator[Candidates]:  # fmt: skip
     """What `find_candidates` finds, in parts of limited size, at least one; they share their words."""
     if min_count < 1 or min_together < 1:
@@ -161,11 +150,11 @@ def candidate_batches(
     numbers = sorted({number[target] for target in asked_for or () if target in number})
     asked = np.array(numbers if one_word else range(len(words)), np.int64)
     most = np.minimum(counts[asked] * 2 * (between + 1), len(words)) + counts[asked]
-    parts = list(task_runs(most, PARTNERS_PER_TASK, asked.size, n_jobs))
+    parts = list(task_runs(most, PARTNERS_PER_TASK, asked.size))
     store = StorePlace.of(corpus)
-    with share(Vocabulary(words), n_jobs, len(parts), corpus.path) as shared:
+    with share(Vocabulary(words), len(parts), corpus.path) as shared:
         calls = [(store, shared, asked[part], between, one_word, min_together) for part in parts]
-        with gather(_partners_task, calls, n_jobs, corpus.path, per_task(parts, progress)) as left:
+        with gather(_partners_task, calls, corpus.path, per_task(parts, "candidates")) as left:
             for part, task in zip(parts, left, strict=True):
                 sizes, partners, after, before = task.take()
                 found = Candidates(

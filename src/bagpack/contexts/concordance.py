@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -10,17 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.lines import Pieces, write_lines
-from bagpack.contexts.observations import Observation, ShardObservations, observe
+from bagpack.contexts.occurrences import Observation, ShardObservations, observe
 from bagpack.contexts.targets import Target, resolve_targets
-from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
+from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.subcorpus import select_documents
+from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.shard import Shard
 from bagpack.notebook import html_lines
 from bagpack.sheets import table_text
 
 I64 = NDArray[np.int64]
+Pieces = tuple[str, str, str, str, str, str, str]  # before, left, key, between, key2, right, after
 
+LINES_AT_ONCE = 4096
 REST = 60  # tokens of the sentence shown beyond the windows, each side
 FIELDS = ("document", "order", "left", "key", "between", "key2", "right", "before", "after")
 
@@ -149,42 +151,61 @@ def contexts_of(
     return Concordance(words, tuple(chain.from_iterable(lines)), found.total)
 
 
-Corpus.contexts = find_contexts  # the corpus is its first argument
-Corpus.where = select_documents
+# The text of observations, for many of a shard at once -----------------------------------------------------------
 
 
-def find_contexts_of(
-    corpus: Corpus, pairs: Iterable[tuple[str, str]], *, limit: int | None = DEFAULT_LIMIT,
-    windows: Windows | None = None,
-) -> list[Concordance]:  # fmt: skip
-    """What `find_contexts` finds for each of many pairs; many are found much faster together."""
-    from bagpack.contexts.cooccurrences import PairSearch, tasks_of_known
+def write_lines(
+    shard: Shard, firsts: I64, first_ends: I64, seconds: I64, second_ends: I64, left: int, right: int, rest: int
+) -> list[Pieces]:  # fmt: skip
+    """The pieces of each line, each with the space before its first token unless that was glued to the one before."""
+    lines: list[Pieces] = []
+    for start in range(0, firsts.size, LINES_AT_ONCE):
+        part = slice(start, start + LINES_AT_ONCE)
+        before = _tokens_within(shard, firsts[part], -1, left + rest)
+        after = _tokens_within(shard, second_ends[part], 1, right + rest)
+        cuts = np.stack(
+            [
+                firsts[part] - before, firsts[part] - np.minimum(before, left), firsts[part], first_ends[part],
+                seconds[part], second_ends[part], second_ends[part] + np.minimum(after, right),
+                second_ends[part] + after,
+            ], axis=1,
+        )  # fmt: skip
+        text, ends = _text(shard, cuts)
+        lines += [
+            (text[a:b], text[b:c], text[c:d], text[d:e], text[e:f], text[f:g], text[g:h])
+            for a, b, c, d, e, f, g, h in ends.tolist()
+        ]
+    return lines
 
-    windows = windows or Windows()
-    asked = list(pairs)
-    words = list(dict.fromkeys(chain.from_iterable(asked)))
-    target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
-    lines: list[list[Context]] = [[] for _ in asked]
-    totals = [0] * len(asked)
-    settings = CountSettings(windows, None if limit is None else max(limit, 1))
-    for numbers, task in tasks_of_known(corpus, asked, target_of, settings):
-        search = PairSearch(task)
-        for batch in search.batches():
-            for shard, own in batch:
-                lengths = [np.repeat(side, own.counts) for side in task.lengths]
-                places = (array.astype(np.int64) for array in (own.starts, own.seconds, own.orders))
-                texts = show_all(corpus, ShardObservations(shard, *places), lengths, windows)
-                ends = np.cumsum(own.counts)
-                for k in np.flatnonzero(own.counts).tolist():
-                    lines[numbers[k]] += texts[ends[k] - own.counts[k] : ends[k]]
-        for number, (plus, minus), equal in zip(
-            numbers, search.found.tolist(), task.few == task.many, strict=True
-        ):
-            totals[number] = plus if equal else plus + minus
-    return [
-        Concordance(
-            pair, tuple(own[:limit]), total,
-            tuple(dict.fromkeys(word for word in pair if target_of[word] is None)),
-        )
-        for pair, own, total in zip(asked, lines, totals, strict=True)
-    ]  # fmt: skip
+
+def _tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
+    """How many of the up to `most` tokens from each position on (step 1), or before it (-1), are in its sentence."""
+    at = positions[:, None] + step * np.arange(most + 1)
+    last = shard.tokens.size - 1
+    ends = (shard.tokens[np.clip(at, 0, last)] & SENTENCE_START != 0) | (at <= 0) | (at > last)
+    ends[:, most] = True
+    inside: I64 = np.argmax(ends, axis=1)
+    return inside
+
+
+def _text(shard: Shard, cuts: I64) -> tuple[str, I64]:
+    """The tokens cuts[i, 0]..cuts[i, -1] of all lines as one text, and where in it each cut is."""
+    sizes = cuts[:, -1] - cuts[:, 0]
+    begins = np.cumsum(sizes) - sizes
+    tokens = shard.tokens[np.repeat(cuts[:, 0] - begins, sizes) + np.arange(int(sizes.sum()))]
+    types = (tokens & TYPE_MASK).astype(np.int64)
+    offsets = shard.forms.offsets
+    sources = offsets[types].astype(np.int64)
+    lengths = offsets[types + 1] - sources
+    ends = np.cumsum(lengths + (tokens & GLUED == 0))
+    out = np.full(int(ends[-1]) if ends.size else 0, ord(" "), np.uint8)
+    before = np.cumsum(lengths) - lengths
+    byte = np.arange(int(lengths.sum()))
+    out[np.repeat(ends - lengths - before, lengths) + byte] = shard.forms.blob[
+        np.repeat(sources - before, lengths) + byte
+    ]
+    text = out.tobytes().decode()
+    if len(text) < out.size:  # count characters, not bytes
+        ends = np.cumsum(out & 0xC0 != 0x80)[ends - 1]
+    bounds = np.concatenate([[0], ends])
+    return text, bounds[begins[:, None] + cuts - cuts[:, :1]]

@@ -1,8 +1,4 @@
-"""Co-occurrences of many pairs: how the pairs are divided into tasks, and where they co-occur in the shards of a store.
-
-A pair's co-occurrences are found in runs of limited size, whatever their number: those of a word of two billion
-occurrences with itself take no more memory than those of a rare one.
-"""
+"""Co-occurrences of many pairs: how the pairs are divided into tasks, and where they co-occur in the shards."""
 
 from __future__ import annotations
 
@@ -13,16 +9,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.distribute import (
-    ALL,
-    OccurrencesByShard,
-    StorePlace,
-    most_occurrences,
-    open_store,
-    task_runs,
-)
+from bagpack.contexts.distribute import ALL, StorePlace, open_store, task_runs
 from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, find_cooccurrences
-from bagpack.contexts.sampling import drawn_numbers
+from bagpack.contexts.occurrences import OccurrencesByShard, most_occurrences
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
@@ -32,8 +21,6 @@ I64 = NDArray[np.int64]
 CHUNK_PAIRS = 1 << 15
 HELD_PER_TASK = 1 << 24  # co-occurrences that a task holds; a pair that may have more is a task of its own
 COUNTS_PER_TASK = 1 << 24  # a task holds how many co-occurrences each of its pairs has in each shard
-# Co-occurrences that a kernel writes; and whose features, up to 2·(2 + 5 + 2)·2, are listed.
-AT_ONCE = 1 << 18
 MARKS_PER_SEARCH = 32  # which cost about the same
 FIRST_MARK = 1
 
@@ -56,37 +43,15 @@ class Cooccurrences:
         own = slice(low, low + int(counts.sum()))
         return Cooccurrences(self.starts[own], self.seconds[own], self.orders[own], counts)
 
-    def of_one_pair(self, part: slice) -> Cooccurrences:
-        """Some of those of the only pair."""
-        starts = self.starts[part]
-        return Cooccurrences(starts, self.seconds[part], self.orders[part], np.array([starts.size]))
-
-    def take(self, numbers: Sequence[I64], first: I64) -> Cooccurrences:
-        """Of each pair k those numbered numbers[k]; the first here has the number first[k]."""
-        counts = np.zeros_like(self.counts)
-        begins = np.cumsum(self.counts) - self.counts
-        chosen = [np.zeros(0, np.int64)]
-        for k in np.flatnonzero(self.counts).tolist():
-            low, high = np.searchsorted(numbers[k], [first[k], first[k] + self.counts[k]])
-            chosen.append(numbers[k][low:high] + (begins[k] - first[k]))
-            counts[k] = high - low
-        which = np.concatenate(chosen)
-        return Cooccurrences(self.starts[which], self.seconds[which], self.orders[which], counts)
+    def split(self, most: int) -> Iterator[Cooccurrences]:
+        """The co-occurrences of a single pair, at most `most` at a time."""
+        for start in range(0, self.starts.size, most):
+            own = slice(start, start + most)
+            starts = self.starts[own]
+            yield Cooccurrences(starts, self.seconds[own], self.orders[own], np.array([starts.size]))
 
 
 InShards = list[tuple[int, Cooccurrences]]  # with the number of the shard
-
-
-def joined(parts: Sequence[Cooccurrences]) -> Cooccurrences:
-    """Co-occurrences of the same pairs; each pair's are in one part, or the last of one and the first of the next."""
-    if len(parts) == 1:
-        return parts[0]
-    return Cooccurrences(
-        np.concatenate([part.starts for part in parts]),
-        np.concatenate([part.seconds for part in parts]),
-        np.concatenate([part.orders for part in parts]),
-        np.sum([part.counts for part in parts], axis=0),
-    )
 
 
 # Dividing -------------------------------------------------------------------------------------------------------
@@ -94,14 +59,13 @@ def joined(parts: Sequence[Cooccurrences]) -> Cooccurrences:
 
 @dataclass(frozen=True)
 class PairTask:
-    """What a worker is sent: pairs as numbers of targets (the rarer, the more frequent), and names if it samples."""
+    """What a worker is sent: pairs as numbers of targets (the rarer, the more frequent)."""
 
     store: StorePlace
     targets: Sequence[Target]
     few: I64
     many: I64
     swapped: NDArray[np.bool_]  # the pair is (many, few)
-    names: Sequence[str]
     settings: CountSettings
 
     @property
@@ -118,7 +82,7 @@ class PairTask:
 
 
 def divide_pairs(
-    corpus: Corpus, pairs: Sequence[tuple[Target, Target]], settings: CountSettings, n_jobs: int | None
+    corpus: Corpus, pairs: Sequence[tuple[Target, Target]], settings: CountSettings
 ) -> tuple[I64, list[slice], list[PairTask]]:
     """An order of the pairs, its parts, and the task of each part."""
     targets, ones, twos = index_pairs(pairs)
@@ -129,18 +93,17 @@ def divide_pairs(
     order = np.lexsort((few, many))
     longest = min(CHUNK_PAIRS, max(1, COUNTS_PER_TASK // len(corpus.shards)))
     held = np.minimum(2 * frequency[few[order]], ALL if settings.limit is None else settings.limit)
-    parts = list(task_runs(held, HELD_PER_TASK, longest, n_jobs))
+    parts = list(task_runs(held, HELD_PER_TASK, longest))
     store = StorePlace.of(corpus)
     tasks = []
     for part in parts:
         chosen = order[part]
         used, renumbered = np.unique(np.concatenate([few[chosen], many[chosen]]), return_inverse=True)
         numbers = renumbered.astype(np.int64)
-        names = ["\t".join(sorted(map(str, pairs[k]))) for k in chosen.tolist()] if settings.draws else []
         tasks.append(
             PairTask(
                 store, [targets[k] for k in used.tolist()], numbers[: chosen.size], numbers[chosen.size :],
-                swapped[chosen], names, settings,
+                swapped[chosen], settings,
             )
         )  # fmt: skip
     return order, parts, tasks
@@ -153,7 +116,7 @@ def tasks_of_known(
     both = ((k, (target_of[w1], target_of[w2])) for k, (w1, w2) in enumerate(pairs))
     known = [(k, (one, two)) for k, (one, two) in both if one and two]
     if known:
-        order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings, 1)
+        order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings)
         for part, task in zip(parts, tasks, strict=True):
             yield [known[k][0] for k in order[part].tolist()], task
 
@@ -186,67 +149,36 @@ class PairSearch:
         self._waiting, self._near = np.empty((PENDING, 4), np.int64), np.empty((2, SLICE + 1), np.int64)
         self._mark = FIRST_MARK
 
-    def batches(self) -> Iterator[InShards]:
-        """The co-occurrences that count; all in one batch, unless a single pair may have too many to be held."""
-        settings = self.task.settings
-        drawn = self._draw() if settings.draws else None
-        most = ALL if settings.limit is None or settings.draws else settings.limit
-        caps = np.full(self.task.size, most, np.int64)
-        held: InShards = []
-        size = 0
+    def in_shards(self) -> InShards:
+        """The co-occurrences that count, up to the limit of each pair, in the shards that have some."""
+        limit = self.task.settings.limit
+        caps = np.full(self.task.size, ALL if limit is None else limit, np.int64)
+        held = []
         for number in range(len(self.corpus.shards)):
-            parts: list[Cooccurrences] = []
-            first = np.zeros(self.task.size, np.int64)  # number of each pair's next one in this shard
-            for part in self._walk(number, caps, np.zeros_like(self.found) if drawn else self.found):
-                own = part if drawn is None else part.take([numbers[number] for numbers in drawn], first)
-                first += part.counts
-                if own.starts.size:
-                    parts.append(own)
-                size += own.starts.size
-                if size > HELD_PER_TASK:
-                    yield [*held, (number, joined(parts))]
-                    held, parts, size = [], [], 0
-            if parts:
-                held.append((number, joined(parts)))
-            if drawn is None:
-                caps -= first
-        yield held
+            own = self._in_shard(number, caps)
+            if own.starts.size:
+                held.append((number, own))
+            caps -= own.counts
+        return held
 
-    def _draw(self) -> list[list[I64]]:
-        """Of each pair and shard the numbers of the co-occurrences in the sample; counts all in `found`."""
-        settings, nothing = self.task.settings, np.zeros(self.task.size, np.int64)
-        assert settings.limit is not None and settings.sample is not None
-        equal = self.task.few == self.task.many
-        counts = np.empty((len(self.corpus.shards), self.task.size), np.int64)
-        for number in range(len(self.corpus.shards)):
-            found = np.zeros_like(self.found)
-            for _ in self._walk(number, nothing, found):
-                pass
-            counts[number] = np.where(equal, found[:, 0], found.sum(axis=1))
-            self.found += found
-        return [
-            drawn_numbers(counts[:, k], name, settings.limit, settings.sample)
-            for k, name in enumerate(self.task.names)
-        ]
-
-    def _walk(self, number: int, caps: I64, found: I64) -> Iterator[Cooccurrences]:
-        """The first `caps[k]` co-occurrences of each pair k in a shard, at most AT_ONCE at a time."""
+    def _in_shard(self, number: int, caps: I64) -> Cooccurrences:
+        """The first `caps[k]` co-occurrences of each pair k in a shard."""
         task, shard, places = self.task, self.corpus.shards[number], self.places[number]
         occurring = places.counts
         most = np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), caps)
-        size = max(2, min(int(np.minimum(most, AT_ONCE).sum()), AT_ONCE))
-        starts, seconds = (np.empty(size, np.uint32) for _ in range(2))
-        orders = np.empty(size, np.uint8)
+        # Memory that is never written is never taken, so the bound may be far too high.
+        size = int(most.sum())
+        starts, seconds, orders = (
+            np.empty(size, np.uint32),
+            np.empty(size, np.uint32),
+            np.empty(size, np.uint8),
+        )
         counts = np.zeros(task.size, np.int64)
-        pair = done = 0
-        while pair < task.size:
-            before = counts.copy()
-            pair, done, written, self._mark = find_cooccurrences(
-                shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs,
-                places.lengths, self._longest, task.few, task.many, task.swapped, caps, self._between, pair, done,
-                MARKS_PER_SEARCH, self._blocks, self._mark, self._waiting, self._near,
-                starts, seconds, orders, counts, found,
-            )  # fmt: skip
-            yield Cooccurrences(
-                starts[:written].copy(), seconds[:written].copy(), orders[:written].copy(), counts - before
-            )
+        written, self._mark = find_cooccurrences(
+            shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
+            self._longest, task.few, task.many, task.swapped, caps, self._between, MARKS_PER_SEARCH, self._blocks,
+            self._mark, self._waiting, self._near, starts, seconds, orders, counts, self.found,
+        )  # fmt: skip
+        return Cooccurrences(
+            starts[:written].copy(), seconds[:written].copy(), orders[:written].copy(), counts
+        )

@@ -1,7 +1,7 @@
 """Dividing the counting of many targets among workers, and joining what they counted.
 
 A task takes some words, or some pairs, through all shards, so that it knows by itself which observations are among
-the corpus's first N, or in a sample of N. Counts are integers and add up: the result is the same however the targets
+the corpus's first N. Counts are integers and add up: the result is the same however the targets
 are divided into tasks and the corpus into shards. A task is sent the path of the store and the words to count, and
 looks them up itself; the results of the tasks are joined one at a time.
 """
@@ -17,15 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.contexts.targets import Occurrences, Target, TargetKeys, find_occurrences
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.errors import StoreError
-from bagpack.parallel import Left, worker_count
+from bagpack.parallel import Left, counter, worker_count
 
 I64 = NDArray[np.int64]
 Csr: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"  # scipy 1.13 has no subscripts
-Progress = Callable[[int], None]
 
 ALL = np.iinfo(np.int64).max
 TASKS_PER_WORKER = 4
@@ -78,42 +76,19 @@ def open_store(place: StorePlace) -> Corpus:
     return corpus
 
 
-class OccurrencesByShard(Sequence[Occurrences]):
-    """Occurrences of targets in each shard, looked up when it is the shard's turn: all at once would not fit."""
-
-    def __init__(self, corpus: Corpus, targets: Sequence[Target]) -> None:
-        self.shards = corpus.shards
-        self.keys = TargetKeys(targets)
-
-    def __len__(self) -> int:
-        return len(self.shards)
-
-    def __getitem__(self, number: Any) -> Any:
-        return find_occurrences(self.shards[number], self.keys)
-
-
-def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
-    """How often each target occurs at most: as often as the rarest of its words, by the lexicon."""
-    keys = TargetKeys(targets)
-    found = corpus.lexicon.keys.find(keys.flat)
-    counts = np.where(found >= 0, corpus.lexicon.counts[np.maximum(found, 0)], 0)
-    return np.minimum.reduceat(counts, keys.ends - keys.lengths).astype(np.int64)
-
-
-def task_runs(work: I64, most: int, longest: int, n_jobs: int | None) -> Iterator[slice]:
+def task_runs(work: I64, most: int, longest: int) -> Iterator[slice]:
     """Runs of targets for one task: several tasks for each worker, but none too small to be worth its start."""
-    workers = worker_count(n_jobs)
+    workers = worker_count()
     if workers == 1:
         return runs_of(work, most, longest)
     share = int(work.sum()) // (TASKS_PER_WORKER * workers)
     return runs_of(work, min(max(share, POSTINGS_PER_TASK), most), longest)
 
 
-def per_task(calls: Sequence[slice], progress: Progress | None) -> Progress | None:
-    """Progress in targets, from the numbers of tasks."""
-    if progress is None:
-        return None
-    return lambda number: progress(calls[number].stop - calls[number].start)
+def per_task(parts: Sequence[slice], what: str) -> Callable[[int], None]:
+    """A function that reports progress in targets, from the numbers of tasks that are done."""
+    done = counter(what, parts[-1].stop if parts else 0)
+    return lambda number: done(parts[number].stop - parts[number].start)
 
 
 def join_rows(left: Sequence[Left], lengths: I64, order: I64 | None, width: int) -> Csr:

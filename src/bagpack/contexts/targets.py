@@ -1,33 +1,33 @@
-"""From the words a user names to their occurrences in a shard."""
+"""From the words that a user names to their targets: keys of the corpus, or runs of keys.
+
+A form can occur under several keys. The lexicon has them for forms that are not keys themselves; but where *saws* are
+a saw, *saw* is a key, and the form *saw* is mostly *see* all the same. The shards have this for all forms.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bagpack.contexts.forms import usual_keys
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.shard import Shard, fold_all, sum_keys
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.characters import is_ideographic
-from bagpack.corpus.text.tagsets import CODES, split_tag
+from bagpack.corpus.text.tagsets import split_tag
 from bagpack.corpus.text.tokenizer import split_word
 from bagpack.errors import UsageError
-from bagpack.jit import read_only
-
-I64 = NDArray[np.int64]
-U32 = NDArray[np.uint32]
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
 HIDDEN_MARK = "\ufdd0"  # a noncharacter with which a source may open keys of its own making; never shown
+FEW_TYPES = 1000  # that are compared without a kernel, which would take longer to load
+MANY_TIMES = 5  # as often under another key as under its own: then that is what a reader expects to see
+LEAST = 5  # times under another key (or more often than the lemma looked up), else it is not worth reporting
 Piece = tuple[str, str]  # a word, and the part of speech that was written behind it, or nothing
-NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, order=True)
@@ -66,7 +66,7 @@ def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]
 
 
 def _resolve_distinct(corpus: Corpus, words: Sequence[str]) -> list[Target | None]:
-    whole = corpus.resolve(words)
+    whole = corpus.keys_of(words)
     targets: list[Target | None] = [None if key is None else Target((key,)) for key in whole]
     pieces_of: dict[int, list[str]] = {}
     for index in [index for index, key in enumerate(whole) if key is None]:
@@ -119,7 +119,7 @@ def _resolve_runs(corpus: Corpus, runs: Sequence[Sequence[str]]) -> list[Target 
 
 def _keys_of(corpus: Corpus, words: Iterable[str]) -> dict[str, str | None]:
     distinct = list(dict.fromkeys(words))
-    return dict(zip(distinct, corpus.resolve(distinct), strict=True))
+    return dict(zip(distinct, corpus.keys_of(distinct), strict=True))
 
 
 def _cut(piece: Piece, key_of: Mapping[str, str | None], corpus: Corpus) -> list[Piece]:
@@ -141,6 +141,8 @@ def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
     """Those that occur in the corpus; every single key does."""
     found = {target for target in targets if target is not None and target.is_key}
     left = sorted({target for target in targets if target is not None} - found)
+    from bagpack.contexts.occurrences import find_occurrences
+
     for shard in corpus.shards:
         if not left:
             break
@@ -150,96 +152,80 @@ def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
     return found
 
 
+# Forms --------------------------------------------------------------------------------------------------------
+
+
+def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
+    """How often each folded form occurs under keys that are not the form itself."""
+    found = sum_keys(shard.other_keys(forms) for shard in corpus.shards)
+    return [found.get(form, Counter()) for form in forms]
+
+
+def own_counts(corpus: Corpus, forms: Sequence[str]) -> list[int]:
+    """How often each folded form (all different) occurs under the key that is the form itself."""
+    wanted = Strings.of(forms)
+    sums = np.zeros(len(wanted), np.int64)
+    for shard in corpus.shards:
+        sums += _own_counts(shard, wanted, corpus)
+    return [int(count) for count in sums]
+
+
+def _own_counts(shard: Shard, wanted: Strings, corpus: Corpus) -> np.ndarray:
+    found = shard.keys.find(wanted)
+    form_of_key = np.full(len(shard.keys), -1)
+    form_of_key[found[found >= 0]] = np.flatnonzero(found >= 0)
+    form_of_type = form_of_key[shard.key_of_type]
+    types = np.flatnonzero(form_of_type >= 0)
+    numbers = form_of_type[types]
+    if types.size <= FEW_TYPES:
+        fold = folding(corpus.options)
+        spelled = (
+            fold(shard.forms[k]) == wanted[n] for k, n in zip(types.tolist(), numbers.tolist(), strict=True)
+        )
+        same = np.fromiter(spelled, np.bool_, types.size)
+    else:
+        same = fold_all(shard.forms.take(types), corpus.options).equals(wanted.take(numbers))
+    return np.bincount(numbers[same], shard.type_counts[types[same]], len(wanted)).astype(np.int64)
+
+
+def usual_keys(corpus: Corpus, forms: Sequence[str]) -> dict[str, str]:
+    """The most frequent key of each folded form that the corpus holds; of equal ones the first in code-point order."""
+    distinct = list(dict.fromkeys(forms))
+    usual = {}
+    for form, keys, own in zip(
+        distinct, other_keys(corpus, distinct), own_counts(corpus, distinct), strict=True
+    ):
+        if own:
+            keys[form] = own
+        if keys:
+            usual[form] = min(keys, key=lambda key: (-keys[key], key))
+    return usual
+
+
 @dataclass(frozen=True)
-class Occurrences:
-    """Positions of targets in one shard: (extra if is_extra[t] else postings)[lows[t]:highs[t]], lengths[t] tokens."""
+class Elsewhere:
+    """A word that is looked up as a lemma, and the lemma under which its form mostly occurs."""
 
-    lows: I64
-    highs: I64
-    lengths: I64
-    is_extra: NDArray[np.bool_]
-    extra: U32
-
-    @property
-    def counts(self) -> I64:
-        """Occurrences of each target."""
-        return self.highs - self.lows
-
-    def positions(self, postings: U32, target: int) -> U32:
-        """Positions of a target."""
-        source = self.extra if self.is_extra[target] else postings
-        return source[int(self.lows[target]) : int(self.highs[target])]
-
-    def move(self, positions: dict[int, U32]) -> Occurrences:
-        """New positions for some of the targets."""
-        lows, highs, is_extra = self.lows.copy(), self.highs.copy(), self.is_extra.copy()
-        size = self.extra.size
-        for n, array in positions.items():
-            lows[n], highs[n], is_extra[n] = size, size + array.size, True
-            size += array.size
-        extra = np.concatenate([self.extra, *positions.values()])
-        return Occurrences(lows, highs, self.lengths, is_extra, read_only(extra))
+    word: str
+    count: int  # of the lemma that it is looked up as
+    key: str
+    form_count: int  # of the form, under that other key
 
 
-class TargetKeys:
-    """Targets encoded once, to be looked up in many shards."""
-
-    def __init__(self, targets: Sequence[Target]) -> None:
-        runs = [target.keys for target in targets]
-        self.lengths = np.fromiter(map(len, runs), np.int64, len(runs))
-        self.ends = np.cumsum(self.lengths)
-        keys = list(chain.from_iterable(runs))
-        self.tags: NDArray[np.int64] | None = None  # of each key; -1 if any will do
-        if TAG_MARK in "".join(keys):
-            divided = [key.partition(TAG_MARK) for key in keys]
-            keys = [key for key, _, _ in divided]
-            self.tags = np.array([CODES[tag] if tag else -1 for _, _, tag in divided], np.int64)
-        self.flat = Strings.of(keys)
-
-    @property
-    def filtered(self) -> list[int]:
-        """The targets whose occurrences are not all postings of a key."""
-        several = self.lengths > 1
-        if self.tags is not None:
-            several |= np.maximum.reduceat(self.tags, self.ends - self.lengths) >= 0
-        return [int(number) for number in np.flatnonzero(several)]
-
-
-def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Occurrences:
-    """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
-    keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
-    flat = shard.keys.find(keys.flat)
-    filtered = keys.filtered
-    single = flat[keys.ends - keys.lengths]
-    single[filtered] = -1
-    positions, lows, highs = shard.positions_of(single)
-    is_extra = positions is not shard.postings
-    extra = positions if is_extra else read_only(NO_POSITIONS)
-    found = Occurrences(lows, highs, keys.lengths, np.full(single.size, is_extra), extra)
-    if not filtered:
-        return found
-    runs = {}
-    for n in filtered:
-        own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))
-        runs[n] = run_starts(shard, flat[own], None if keys.tags is None else keys.tags[own])
-    return found.move(runs)
-
-
-def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:
-    """Positions where the keys follow one another within a sentence, with these parts of speech (-1: any)."""
-    if (keys < 0).any():
-        return NO_POSITIONS
-    frequency = shard.posting_bounds[keys + 1] - shard.posting_bounds[keys]
-    anchor = int(np.argmin(frequency))
-    starts = shard.key_positions(int(keys[anchor])).astype(np.int64) - anchor
-    starts = starts[(starts >= 0) & (starts + keys.size <= shard.tokens.size)]
-    for place, tag in enumerate(() if tags is None else tags.tolist()):
-        if tag >= 0:
-            starts = starts[shard.tags[starts + place] == tag]
-    for place, key in enumerate(keys.tolist() if keys.size > 1 else ()):
-        tokens = shard.tokens[starts + place]
-        follows = shard.key_of_type[tokens & TYPE_MASK] == key
-        if place:
-            follows &= tokens & SENTENCE_START == 0
-        starts = starts[follows]
-    return starts.astype(np.uint32)
+def find_elsewhere(corpus: Corpus, words: Sequence[str]) -> list[Elsewhere]:
+    """Those of the words whose form as written mostly occurs under another key than the one that is looked up."""
+    fold = folding(corpus.options)
+    written = {fold(word): word for word in reversed(words)}
+    forms = [form for form, key in zip(written, corpus.keys_of(written), strict=True) if form == key]
+    counts = dict(zip(forms, map(corpus.count, forms), strict=True))
+    others = {
+        form: keys
+        for form, keys in zip(forms, other_keys(corpus, forms), strict=True)
+        if keys and max(keys.values()) >= min(LEAST, counts[form] + 1)
+    }
+    found = {}
+    for form, own in zip(others, own_counts(corpus, list(others)), strict=True):
+        key, count = min(others[form].items(), key=lambda item: (-item[1], item[0]))
+        if count >= MANY_TIMES * own:
+            found[form] = Elsewhere(written[form], counts[form], key, count)
+    return [found[form] for form in dict.fromkeys(map(fold, words)) if form in found]

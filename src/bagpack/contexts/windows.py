@@ -48,34 +48,14 @@ class Windows:
 
 @dataclass(frozen=True)
 class CountSettings:
-    """What is counted: windows, the cap, the sample, and whether a term counts once per context or per token."""
+    """What is counted: windows, and at most how many observations of each word and each unordered pair."""
 
     windows: Windows = Windows()
     limit: int | None = DEFAULT_LIMIT
-    sample: int | None = None  # a seed: draw `limit` observations uniformly instead of taking the first
-    count: str = "context"
 
     def __post_init__(self) -> None:
         if self.limit is not None and not 1 <= self.limit <= MOST:
             raise UsageError(f"--limit {self.limit} is out of range; give 1 to {MOST}, or none for no limit")
-        if self.count not in ("context", "token"):
-            raise UsageError(f"count={self.count!r} is unknown; choose context or token")
-        if self.sample is not None and self.sample < 0:
-            raise UsageError(f"--sample {self.sample} is not a seed; give an integer from 0 on")
-        if self.sample is not None and self.limit is None:
-            raise UsageError(
-                "--sample needs a number of observations, so it cannot be used with --limit none; give --limit N"
-            )
-
-    @property
-    def draws(self) -> bool:
-        """Whether the observations are a sample."""
-        return self.sample is not None
-
-    @property
-    def tick(self) -> int:
-        """What a token adds to the kernels' clock, per value of which a term counts once."""
-        return int(self.count == "token")
 
     def to_dict(self) -> dict[str, Any]:
         """For a manifest."""
@@ -84,7 +64,7 @@ class CountSettings:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CountSettings:
         """Back from a manifest."""
-        return cls(Windows(**values["windows"]), values["limit"], values["sample"], values["count"])
+        return cls(Windows(**values["windows"]), values["limit"])
 
 
 def parse_limit(text: str) -> int | None:

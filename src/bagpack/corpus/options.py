@@ -6,9 +6,11 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from bagpack.corpus.text.languages import language
-from bagpack.errors import UsageError
+from bagpack.errors import StoreError, UsageError
+from bagpack.files import RESTORE
 
 MAX_LINE = 32 << 20
+MOST = (1 << 31) - 1  # kernels count in 32 bits
 CHOICES = {
     "level": ("lemma", "form"),
     "case": ("auto", "fold", "keep"),
@@ -27,7 +29,7 @@ class TextOptions:
     level: str = "lemma"
     case: str = "auto"  # becomes what is usual in the language, keep or fold
     punctuation: str = "keep"
-    annotator: str = "auto"  # likewise; with --lang auto, chosen for each file
+    annotator: str = "auto"  # likewise
     lang: str = "en"
     encoding: str = "utf-8"
     encoding_errors: str = "strict"
@@ -35,7 +37,6 @@ class TextOptions:
     paragraphs: str = "auto"
     columns: str = "auto"
     tagset: str = "auto"
-    tag: bool = False
     text_field: str = "text"
     id_field: str = "id"
     metadata: str = ""
@@ -51,20 +52,19 @@ class TextOptions:
         profile = language(self.lang)
         if self.case == "auto":
             object.__setattr__(self, "case", profile.case)
-        if self.annotator == "auto" and self.lang != "auto":
+        if self.annotator == "auto":
             object.__setattr__(self, "annotator", profile.annotator)
+        object.__setattr__(self, "lang", profile.code)  # en-GB is en
         if self.annotator == "none" and self.level == "lemma":
             raise UsageError(
                 "--annotator none gives no lemmas; add --level form, or choose another annotator"
             )
-        if self.tag and self.lang != "en":
-            raise UsageError(
-                f"--tag finds parts of speech in English text, not with --lang {self.lang}; remove it"
-            )
-        if self.max_sentence < 1:
-            raise UsageError(f"--max-sentence {self.max_sentence} is too small; give at least 1")
-        if self.max_line < 1:
-            raise UsageError(f"max_line = {self.max_line} is too small; give at least 1")
+        for name in ("max_sentence", "max_line"):
+            value = getattr(self, name)
+            if not 1 <= value <= MOST:
+                raise UsageError(
+                    f"--{name.replace('_', '-')} {value} is not between 1 and {MOST:,}; change it"
+                )
 
     def to_dict(self) -> dict[str, Any]:
         """For the manifest."""
@@ -72,6 +72,15 @@ class TextOptions:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TextOptions:
-        """Back from a manifest."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+        """Back from a manifest, in which another program may have written anything."""
+        known = {field.name: type(field.default) for field in fields(cls)}
+        chosen = {name: value for name, value in values.items() if name in known}
+        for name, value in chosen.items():
+            if type(value) is not known[name]:
+                raise StoreError(
+                    f"the store's manifest has {value!r} as options.{name}; it is damaged: {RESTORE}"
+                )
+        try:
+            return cls(**chosen)
+        except UsageError as error:
+            raise StoreError(f"the store's manifest has options that cannot be: {error}") from error

@@ -16,17 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.normalise import fold_all
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import WHERE, Corpus, Shards, divide_name
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.shard import FormCounts, Shard, sum_keys
+from bagpack.corpus.store.shard import FormCounts, Shard, fold_all, sum_keys
 from bagpack.corpus.store.strings import FEW, compare, lower_bound_of
 from bagpack.corpus.store.where import Where
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import UsageError
 from bagpack.files import digest
-from bagpack.jit import kernel, lower_bound, read_only
+from bagpack.kernels import kernel, lower_bound, read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -263,7 +262,7 @@ class Subcorpus(Corpus):
         tokens = [int(shard.document_lengths.sum()) for shard in every]
         used = [shard for shard, own in zip(every, tokens, strict=True) if own]
         self.shard_tokens = [own for own in tokens if own]
-        self._shards = Shards([shard.directory.absolute() for shard in used], opened)
+        self._shards = Shards([shard.directory for shard in used], opened)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Subcorpus, (self.whole, self.condition)

@@ -1,8 +1,4 @@
-"""What a search engine has to offer, and how one is found by its URL.
-
-An engine is a small class in a file of its own; another package adds one through the entry-point group
-`bagpack.engines`, whose name is the URL scheme and whose value is an `EngineKind`.
-"""
+"""What a search engine has to offer, and how one is found by its URL."""
 
 from __future__ import annotations
 
@@ -10,23 +6,20 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from bagpack.errors import BagpackError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
+    from bagpack.engines.cache import Requests
     from bagpack.engines.queries import Query
 
-BUILT_IN = {
+MODULES = {
     "tantivy": "tantivy",
-    "infinigram": "infinigram",
-    "infinigram+http": "infinigram_http",
-    "infinigram+https": "infinigram_http",
-    "api": "http",
-    "postgresql": "postgres",
-    "postgres": "postgres",
+    "infinigram+http": "infinigram",
+    "infinigram+https": "infinigram",
+    "api": "api",
     "opensearch+http": "opensearch",
     "opensearch+https": "opensearch",
     "elasticsearch+http": "opensearch",
@@ -57,94 +50,60 @@ class Snippet(NamedTuple):
     text: str
 
 
-class Count(NamedTuple):
-    """How often a query occurs, and whether the engine says that this is an estimate."""
+class Engine:
+    """A search engine. Subclasses have at least `open`, `search` and `native`; `search` is called from several threads.
 
-    occurrences: int
-    approximate: bool
+    Requests that cost something go through `ask`, which counts them, keeps their answers, and repeats them if the
+    engine was busy.
 
-
-class Sender(Protocol):
-    """Sends an engine's requests: counted, paced, and repeated if the engine was busy."""
-
-    def send(self, request: Callable[[], T]) -> T:
-        """Call `request`, which sends one request; again later if it raises `BusyError`."""
-
-    def page(self, name: str, request: Callable[[], str]) -> str:
-        """Like `send`; the text of a page is kept until the whole answer is there."""
-
-
-class Direct:
-    """Sends every request once."""
-
-    def send(self, request: Callable[[], T]) -> T:
-        """Call it."""
-        return request()
-
-    def page(self, name: str, request: Callable[[], str]) -> str:
-        """Call it."""
-        return request()
-
-
-DIRECT = Direct()
-
-
-class Engine(Protocol):
-    """An open engine. `search` is called from several threads at once.
-
-    Every request goes through the `sender`, one call of `send` per request.
-
-    `exact` says that BagPack filled the index: it holds our tokens, so gaps count what the corpus counts, and the
-    text of a snippet is marked (`bagpack.engines.words`). Where it is false, snippets are plain text.
+    Attributes
+    ----------
+    exact
+        BagPack filled the index: it holds our tokens, so gaps count what the corpus counts, and the text of a snippet
+        is marked (`bagpack.engines.sentences`). Where it is false, snippets are plain text.
+    identity
+        Engine and index, without credentials: answers are kept under this name. An index that BagPack fills again
+        gets another one.
+    paid, price
+        Whether requests cost money, so that a budget is required, and dollars per request.
     """
 
-    name: str
-    identity: str  # engine and index, without credentials: what the cache knows it by
-    exact: bool
+    exact = False
+    paid = False
+    price = 0.0
 
-    def search(self, query: Query, limit: int, sender: Sender = DIRECT) -> list[Snippet]:
+    def __init__(self, address: Address, timeout: float = 30.0) -> None:
+        self.address = address
+        self.timeout = timeout
+        self.identity = address.shown
+        self.requests: Requests | None = None
+
+    def open(self) -> None:
+        """Open the index, or raise `EngineError`; `requests` is set by then."""
+
+    def search(self, query: Query, limit: int) -> list[Snippet]:
         """The first `limit` snippets in the engine's fixed order."""
+        raise NotImplementedError
+
+    def native(self, query: Query) -> str:
+        """The query in the engine's own language; the engine need not be open."""
+        raise NotImplementedError
+
+    def most_requests(self, query: Query, limit: int) -> int:
+        """The number of requests that a query takes at most."""
+        return 1
+
+    def fill(self, sentences: Iterable[tuple[str, str]], overwrite: bool) -> None:
+        """Build the index from (document, marked sentence); nothing is visible under its name before the end."""
+        raise UsageError(f"{self.address} cannot be filled: the index belongs to someone else")
 
     def close(self) -> None:
         """Close connections and files."""
 
-
-class Builder(Protocol):
-    """Fills an index; nothing is visible under its name before `finish`."""
-
-    def add(self, document: str, marked: str) -> None:
-        """One sentence, as marked text."""
-
-    def finish(self) -> None:
-        """Complete the index and give it its final name."""
-
-    def abandon(self) -> None:
-        """Remove the unfinished index."""
-
-
-class EngineKind(Protocol):
-    """The object that an entry point names. Subclass it; requests and prices have defaults."""
-
-    def connect(self, address: Address, timeout: float, sender: Sender) -> Engine:
-        """Open an index, or raise `EngineError`."""
-
-    def build(self, address: Address, overwrite: bool) -> Builder:
-        """Start to build an index."""
-
-    def native(self, query: Query, address: Address) -> str:
-        """The query in the engine's own language, without a connection."""
-
-    def requests(self, query: Query, limit: int, address: Address) -> int:
-        """How many requests a query takes at most."""
-        return 1
-
-    def price(self, address: Address) -> float:
-        """Dollars per request."""
-        return 0.0
-
-    def paid(self, address: Address) -> bool:
-        """Whether requests cost money: then a budget is required."""
-        return False
+    def ask(self, asked: str, send: Callable[[], str]) -> str:
+        """The answer to a request: the one that was kept, or that of `send`, which sends it once."""
+        assert self.requests is not None, "connect() opens an engine"
+        return self.requests.ask(f"{self.identity}\0{asked}", send, lasting=self.exact)
 
 
 @dataclass(frozen=True)
@@ -188,7 +147,7 @@ class Address:
     @property
     def shown(self) -> str:
         """The URL without user, password and secret options."""
-        if self.scheme in ("tantivy", "infinigram"):
+        if self.scheme == "tantivy":
             return self.url
         parts = self.parts
         host = f"//{parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
@@ -196,11 +155,11 @@ class Address:
         query = f"?{urlencode(kept)}" if kept else ""
         return f"{self.scheme}:{host}{parts.path}{query}"
 
-    def scrub(self, text: object) -> str:
+    def scrub(self, text: object, secrets: Iterable[str] = ()) -> str:
         """A message without anything secret in it, on one line."""
         message = " ".join(str(text).split())
         message = message.replace(self.url, self.shown)
-        for secret in sorted(self.secrets, key=len, reverse=True):
+        for secret in sorted(filter(None, [*self.secrets, *secrets]), key=len, reverse=True):
             for written in {secret, unquote(secret), quote(secret, safe="")}:
                 message = message.replace(written, HIDDEN)
         return re.sub(r"(://)[^/\s@]+@", rf"\1{HIDDEN}@", message)
@@ -226,33 +185,36 @@ def parse_address(url: str) -> Address:
     return Address(scheme, f"{scheme}:{found.group(2)}")
 
 
-def engine_kind(scheme: str) -> EngineKind:
-    """The engine of a URL scheme; an error if there is none."""
-    if scheme in BUILT_IN:
-        kind: EngineKind = importlib.import_module(f"bagpack.engines.backends.{BUILT_IN[scheme]}").ENGINE
-        return kind
-    added = {entry.name: entry for entry in entry_points(group="bagpack.engines")}
-    if scheme not in added:
-        known = sorted({*BUILT_IN, *added})
+def make_engine(url: str, timeout: float = 30.0) -> Engine:
+    """The engine that a URL names, not open yet; an error if there is none."""
+    address = parse_address(url)
+    scheme = address.scheme
+    if scheme not in MODULES:
         raise UsageError(
-            f"there is no engine {scheme!r}; {did_you_mean(scheme, known)}the URL begins with one of {', '.join(known)}"
+            f"there is no engine {scheme!r}; {did_you_mean(scheme, MODULES)}the URL begins with one of "
+            f"{', '.join(sorted(MODULES))}"
         )
-    loaded: EngineKind = added[scheme].load()
-    return loaded
+    made: type[Engine] = importlib.import_module(f"bagpack.engines.{MODULES[scheme]}").ENGINE
+    return made(address, timeout)
 
 
-def connect(url: str, timeout: float = 30.0, sender: Sender = DIRECT) -> Engine:
-    """Open the engine that a URL names, such as ``tantivy:./my-index`` or ``postgresql://localhost/corpus``."""
-    if timeout <= 0:
-        raise UsageError(f"--timeout {timeout:g} is too short; give more than 0")
-    address = parse_address(url)
-    return engine_kind(address.scheme).connect(address, timeout, sender)
+def connect(url: str, timeout: float = 30.0, requests: Requests | None = None) -> Engine:
+    """Open the engine that a URL names, such as ``tantivy:./my-index`` or ``opensearch+https://localhost/docs``.
 
+    Without `requests`, no answer is kept, no request is repeated, and there is no budget.
+    """
+    engine = make_engine(url, timeout)
+    if requests is None:
+        from bagpack.engines.cache import RequestPolicy, Requests
 
-def native_query(query: Query, url: str) -> str:
-    """The query in the language of the engine that a URL names; no connection is made."""
-    address = parse_address(url)
-    return engine_kind(address.scheme).native(query, address)
+        requests = Requests(None, engine.address.shown, RequestPolicy(retries=0), timeout)
+    engine.requests = requests
+    try:
+        engine.open()
+    except BaseException:
+        engine.close()
+        raise
+    return engine
 
 
 def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:

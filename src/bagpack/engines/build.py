@@ -7,29 +7,27 @@ does there, in parallel and in bounded memory. Then the sentences are read out o
 from __future__ import annotations
 
 import itertools
-import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from bagpack.artefacts import MANIFEST
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store.corpus import Corpus, divide_name
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.manifest import MANIFEST, LeftOut
+from bagpack.corpus.store.manifest import LeftOut
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.subcorpus import open_corpus
-from bagpack.engines.base import engine_kind, parse_address
-from bagpack.engines.words import JOINER, clean_token
+from bagpack.engines.base import make_engine
+from bagpack.engines.sentences import JOINER, clean_token
 from bagpack.files import disk_errors
+from bagpack.parallel import jobs, progress
 
 CHUNK = 1 << 18
-
-Progress = Callable[[int, int], None]  # (sentences done, sentences in all)
 
 
 @dataclass(frozen=True)
@@ -78,43 +76,35 @@ def corpus_sentences(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def build_engine(
-    url: str,
-    sources: Iterable[str],
-    options: TextOptions | None = None,
-    *,
-    overwrite: bool = False,
-    jobs: int | None = None,
-    progress: Progress | None = None,
+    url: str, sources: Iterable[str], options: TextOptions | None = None, *, overwrite: bool = False
 ) -> BuildSummary:
     """Fill the index that a URL names, from files, directories, globs, ``-``, or one store or a part of it."""
-    address = parse_address(url)
-    kind = engine_kind(address.scheme)
-    named = list(sources)
-    with ExitStack() as stack:
-        with disk_errors(Path(os.environ.get("TMPDIR", "/tmp"))):
-            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="bagpack-"))
-        builder = kind.build(address, overwrite)  # before the long work: a refusal should come at once
-        try:
-            corpus, problems, left_out = _open_or_index(
-                named, options or TextOptions(), Path(directory) / "store", jobs
-            )
-            for done, (document, marked) in enumerate(corpus_sentences(corpus), 1):
-                builder.add(document, marked)
-                if progress and done % 1000 == 0:
-                    progress(done, corpus.sentences)
-            builder.finish()
-        except BaseException:
-            builder.abandon()
-            raise
-    return BuildSummary(corpus.sentences, corpus.tokens, problems, left_out)
+    engine = make_engine(url)
+    summary: list[BuildSummary] = []
+    with (
+        disk_errors(Path(tempfile.gettempdir())),
+        tempfile.TemporaryDirectory(prefix="bagpack-") as directory,
+    ):
+
+        def sentences() -> Iterator[tuple[str, str]]:
+            # Called when the engine has found nothing to refuse: a refusal should come before the long work.
+            corpus, made = _open_or_index(list(sources), options or TextOptions(), Path(directory) / "store")
+            summary.append(made)
+            for done, sentence in enumerate(corpus_sentences(corpus), 1):
+                yield sentence
+                if done % 1000 == 0:
+                    progress()("index", 1000, corpus.sentences)
+
+        engine.fill(sentences(), overwrite)
+    return summary[0]
 
 
-def _open_or_index(
-    sources: Sequence[str], options: TextOptions, place: Path, jobs: int | None
-) -> tuple[Corpus, dict[str, int], list[LeftOut]]:
+def _open_or_index(sources: Sequence[str], options: TextOptions, place: Path) -> tuple[Corpus, BuildSummary]:
     if len(sources) == 1 and (divide_name(sources[0])[0] / MANIFEST).exists():
-        return open_corpus(sources[0]), {}, []
+        corpus = open_corpus(sources[0])
+        return corpus, BuildSummary(corpus.sentences, corpus.tokens, {}, [])
     # An engine looks for forms, so lemmas would be found for nothing.
     annotator = options.annotator if options.annotator.startswith("spacy:") else "none"
-    summary = index_corpus(sources, place, replace(options, level="form", annotator=annotator), jobs=jobs)
-    return summary.corpus, summary.problems, summary.left_out
+    made = index_corpus(sources, place, replace(options, level="form", annotator=annotator), jobs=jobs())
+    counts = made.corpus.sentences, made.corpus.tokens
+    return made.corpus, BuildSummary(*counts, made.problems, made.left_out)

@@ -7,29 +7,21 @@ or provides them for another language.
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 from bagpack.corpus.text.casefold import fold_case
-from bagpack.errors import UsageError, extra_file
-from bagpack.tasks.textfile import read_text_file
-from bagpack.tasks.words import normalise_target
+from bagpack.errors import UsageError, import_extra
+from bagpack.tasks.files import read_text_file
+from bagpack.tasks.pairs import normalise_target
 
-_COLUMNS = {  # of lemminflect's table, by part of speech
-    "noun": ("NNS",),
-    "verb": ("VBD", "VBN", "VBG", "VBZ"),
-    "adj": ("JJR", "JJS"),
-    "adv": ("RBR", "RBS"),
-}
 # In which forms are given: plurals and third person first, then -ing, past, participle; comparatives last.
 _ORDER = ("NNS", "VBZ", "VBP", "VBG", "VBD", "VBN", "JJR", "JJS", "RBR", "RBS")
-_AUXILIARIES = {
-    "be": ("is", "am", "are", "being", "was", "were", "been"),
-    "can": ("could",),
-    "will": ("would",),
+_NOT_ONLY_AUXILIARIES = {  # which is all that lemminflect knows them as
+    "can": ("cans", "canning", "canned"),
+    "will": ("wills", "willing", "willed"),
 }
 
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
@@ -72,14 +64,12 @@ class Inflector:
         return _distinct(f"{before} {form}" if before else form for form in (last, *generated))
 
     def _of_word(self, word: str) -> tuple[str, ...]:
-        table = _inflections()
         if not re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)*", word):
             return ()  # 1990, don't, AT&T
-        if word in table:
-            return tuple(_lettered(word, table[word]))
         lemma = _lemma(word)
-        if lemma != word and lemma in table:
-            return (lemma, *_lettered(lemma, table[lemma]))
+        for known in (word, lemma):
+            if forms := _inflections(known):
+                return (known, *_lettered(known, forms))
         # Hardly any word outside lemminflect's 40,000 is not a noun (smartphone), or it has no other form.
         return tuple(_lettered(word, [_plural(word)]))
 
@@ -133,45 +123,9 @@ def _lemma(word: str) -> str:
     return EnglishLemmatizer().lemmatize([word])[0].casefold()
 
 
-@cache
-def _inflections() -> dict[str, tuple[str, ...]]:
-    """The forms of each lemma but itself, in the order of `_ORDER`.
-
-    Read from lemminflect's files: importing it imports spaCy too wherever that is installed. The files are not
-    part of its interface, so the version is pinned, and a test compares them with what its public functions answer.
-    """
-    resources = extra_file("lemminflect", "resources", "lemminflect", "all", "inflecting English words")
-    tagged: dict[str, list[tuple[int, str]]] = {}
-    try:
-        with gzip.open(resources / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                _add_line(tagged, line)
-        with open(resources / "infl_overrides.csv", encoding="utf-8") as lines:
-            for line in lines:
-                lemma, tag, spellings = line.strip().split(",")[:3] if line.count(",") >= 2 else ("", "", "")
-                if lemma and tag in _ORDER:
-                    _add(tagged, lemma.casefold(), tag, spellings.casefold())
-    except OSError as error:
-        raise UsageError(
-            f"the installed lemminflect lacks its table {error.filename}; install it again: pip install "
-            f"--force-reinstall 'lemminflect>=0.2.3,<0.3'"
-        ) from None
-    for lemma, forms in _AUXILIARIES.items():
-        _add(tagged, lemma, "VBZ", "/".join(forms))
-    return {
-        lemma: tuple(
-            dict.fromkeys(form for _, form in sorted(entry, key=lambda pair: pair[0]) if form != lemma)
-        )
-        for lemma, entry in tagged.items()
-    }
-
-
-def _add_line(tagged: dict[str, list[tuple[int, str]]], line: str) -> None:
-    lemma, category, *cells = line.rstrip("\n").casefold().split(",")
-    for tag, cell in zip(_COLUMNS.get(category, ()), cells, strict=False):
-        _add(tagged, lemma, tag, cell)
-
-
-def _add(tagged: dict[str, list[tuple[int, str]]], lemma: str, tag: str, spellings: str) -> None:
-    entry = tagged.setdefault(lemma, [])
-    entry.extend((_ORDER.index(tag), form) for form in spellings.split("/") if form)
+def _inflections(lemma: str) -> list[str]:
+    """The forms of a lemma but itself, in the order of `_ORDER`; none if lemminflect does not know it."""
+    library = import_extra("lemminflect", "lemminflect", "all", "inflecting English words")
+    tagged = library.getAllInflections(lemma)
+    known = [form for tag in _ORDER for form in tagged.get(tag, ())]
+    return [form for form in [*known, *_NOT_ONLY_AUXILIARIES.get(lemma, ())] if form != lemma]

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bagpack.engines.inflect import Inflector
-from bagpack.engines.words import split_form
+from bagpack.engines.inflect import Inflector, fold_target
+from bagpack.engines.sentences import KEY_MARK, split_form
 from bagpack.errors import UsageError
-from bagpack.tasks.words import Pair
+from bagpack.tasks.pairs import Pair, distinct_words, unordered_pairs
 
 Form = tuple[str, ...]  # a form's tokens: one, or several for a target of several words
 MAX_GAP = 5  # tokens between the two words of a pair
+GAPS = MAX_GAP + 1
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Query:
     forms1: tuple[Form, ...]
     forms2: tuple[Form, ...] = ()
     gap: int = 0
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether another query of the pair asks the same, for engines that know neither order nor gap."""
+        return self.kind == "pair" and (self.gap > 0 or self.forms1 > self.forms2)
 
     def __str__(self) -> str:
         """The paper's notation.
@@ -43,26 +49,22 @@ def disjunction(forms: Iterable[Form]) -> str:
 
 @dataclass
 class QueryPlan:
-    """Which queries serve which words and pairs; each distinct query is in `queries` once, in order."""
+    """Which queries serve which words and pairs. Words with the same forms (vein, veins) are one target: one key."""
 
-    targets: dict[str, tuple[Form, ...]] = field(default_factory=dict)
-    words: dict[str, int] = field(default_factory=dict)  # word → its query
-    pairs: dict[Pair, tuple[int, ...]] = field(default_factory=dict)  # ordered pair → its queries, + then -
-    queries: list[Query] = field(default_factory=list)
-    _numbers: dict[Query, int] = field(default_factory=dict, repr=False)
+    listed: list[Pair]
+    forms: dict[str, tuple[Form, ...]] = field(default_factory=dict)  # of each word
+    keys: dict[str, str] = field(default_factory=dict)  # of each word's target
+    words: dict[str, Query] = field(default_factory=dict)  # by key
+    pairs: dict[Pair, tuple[Query, ...]] = field(
+        default_factory=dict
+    )  # by two keys: W1 … W2 by gap, W2 … W1 by gap
 
-    def number(self, query: Query) -> int:
-        """The query's place in the list; it is appended when it is new."""
-        if query not in self._numbers:
-            self._numbers[query] = len(self.queries)
-            self.queries.append(query)
-        return self._numbers[query]
-
-
-def pair_queries(forms1: tuple[Form, ...], forms2: tuple[Form, ...]) -> list[Query]:
-    """The twelve queries of an ordered pair: W1 … W2 by gap, then W2 … W1 by gap."""
-    orders = ((forms1, forms2), (forms2, forms1))
-    return [Query("pair", first, second, gap) for first, second in orders for gap in range(MAX_GAP + 1)]
+    @property
+    def queries(self) -> list[Query]:
+        """All queries, each once."""
+        return list(
+            dict.fromkeys([*self.words.values(), *(one for many in self.pairs.values() for one in many)])
+        )
 
 
 def plan_queries(pairs: Iterable[Pair], inflector: Inflector | None = None, lang: str = "en") -> QueryPlan:
@@ -76,17 +78,22 @@ def plan_queries(pairs: Iterable[Pair], inflector: Inflector | None = None, lang
     27
     """
     inflector = inflector or Inflector(lang)
-    plan = QueryPlan()
-    alike: dict[frozenset[Form], tuple[Form, ...]] = {}  # cat and cats have the same forms: the same query
-    for pair in pairs:
-        for word in pair:
-            if word not in plan.targets:
-                forms = target_forms(word, inflector, lang)
-                plan.targets[word] = alike.setdefault(frozenset(forms), forms)
-                plan.words[word] = plan.number(Query("word", plan.targets[word]))
-        if pair not in plan.pairs:
-            asked = pair_queries(plan.targets[pair[0]], plan.targets[pair[1]])
-            plan.pairs[pair] = tuple(plan.number(query) for query in asked)
+    plan = QueryPlan(unordered_pairs((fold_target(w1), fold_target(w2)) for w1, w2 in pairs))
+    if not plan.listed:
+        raise UsageError("there are no pairs to fetch; give at least one")
+    known: dict[frozenset[Form], str] = {}
+    for word in distinct_words(plan.listed):
+        forms = plan.forms[word] = target_forms(word, inflector, lang)
+        key = plan.keys[word] = known.setdefault(frozenset(forms), KEY_MARK + " ".join(forms[0]))
+        plan.words.setdefault(key, Query("word", forms))
+    for w1, w2 in plan.listed:
+        key1, key2 = plan.keys[w1], plan.keys[w2]
+        one, two = plan.words[key1].forms1, plan.words[key2].forms1
+        if (key1, key2) not in plan.pairs and (key2, key1) not in plan.pairs:
+            orders = ((one, two), (two, one))
+            plan.pairs[key1, key2] = tuple(
+                Query("pair", first, second, gap) for first, second in orders for gap in range(GAPS)
+            )
     return plan
 
 

@@ -14,22 +14,50 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack import names
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate.breakdown import break_down, fold_scores, tested_groups
-from bagpack.evaluate.comparison import Comparison, Score, compare, correlation_interval, interval
-from bagpack.evaluate.metrics import confusion_matrix, pooled_correlation, rank_correlation
-from bagpack.evaluate.results import ConditionResult, Evaluation, Fold
+from bagpack.evaluate.metrics import (
+    break_down,
+    confusion_matrix,
+    fold_scores,
+    pooled_correlation,
+    rank_correlation,
+    tested_groups,
+)
+from bagpack.evaluate.result import (
+    Comparison,
+    Condition,
+    Confusion,
+    Evaluation,
+    Fold,
+    Score,
+    compare,
+    correlation_interval,
+    interval,
+)
 from bagpack.evaluate.splits import Split, group_codes
-from bagpack.learn.fitting import SvmSettings, fit_conditions, folds_at_once, held_out_by_gram, shared_grams
-from bagpack.learn.presets import Preset, get_preset, portable
+from bagpack.learn.features import Preset, get_preset, word_features
+from bagpack.learn.fitting import WHOLE, fit_conditions, shared_grams
+from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
-from bagpack.parallel import Progress, Shared, delayed, share, with_progress
+from bagpack.parallel import (
+    Shared,
+    delayed,
+    jobs,
+    on_one_machine,
+    progress,
+    share,
+    with_progress,
+    worker_count,
+)
+from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.coverage import frequency_bands
-from bagpack.vectors.matrix import BlockMatrix
 
 if TYPE_CHECKING:
+    from bagpack.learn.design import Features
     from bagpack.learn.types import Answers, Bools, Floats, Ints
 
 CONDITIONS = tuple(names.CONDITIONS)
+MEMORY = 4 << 30  # for all folds that are trained at once on one machine
+FEWEST_ROWS = 1000  # below, starting workers takes longer than all folds: docs/performance.md
 
 
 @dataclass(frozen=True)
@@ -47,11 +75,32 @@ def _constant_decisions(train: Targets, n_test: int) -> Floats:
     return np.tile(share if train.kind == "multiclass" else share - 0.5, (n_test, 1))
 
 
+def _word_decisions(train: Features, test: Features, targets: Targets, svm: SvmSettings) -> Floats:
+    """The baseline that never saw a corpus: an SVM over which words are in the pair."""
+    dual = solve(pair_gram(train) if svm.by_gram(len(train)) else train, targets, svm)
+    return dual.intercept + test.decisions(train.combine(dual.coef))
+
+
+def folds_at_once(counts: PairCounts, svm: SvmSettings) -> int | None:
+    """Number of workers for folds: one for few rows, and fewer where they would together need more than `MEMORY`.
+
+    A Gram matrix, a part of it and libsvm's kernel rows take 21 bytes for each two rows; features and their weighted
+    copies 40 for each count.
+    """
+    if not on_one_machine():
+        return jobs()
+    n = len(counts)
+    if n < FEWEST_ROWS:
+        return 1
+    needed = 21 * n * n if svm.by_gram(n) else 40 * (counts.words.nnz + counts.together.nnz)
+    return max(1, min(worker_count(), MEMORY // max(needed, 1)))
+
+
 def _run_fold(
     shared: Shared,
     number: int,
     conditions: Sequence[str],
-    preset: Preset | str,
+    preset: Preset,
     svm: SvmSettings,
     transductive: bool,
     baselines: bool,
@@ -71,21 +120,22 @@ def _run_fold(
                 for name in conditions
             }
         else:
-            models = fit_conditions(
-                train_counts, train_targets, conditions, preset, svm, counts if transductive else None
-            )
+            learned = preset.learn(counts, WHOLE) if transductive else None
+            models = fit_conditions(train_counts, train_targets, conditions, preset, svm, learned=learned)
             decisions = {name: model.decisions(test_counts) for name, model in models.items()}
         if baselines:
             name = "mean" if targets.kind == "rating" else "majority"
             decisions[name] = _constant_decisions(train_targets, len(split.test))
-            words = fit_conditions(train_counts, train_targets, ("words",), "words", svm)["words"]
-            decisions["words-only"] = words.decisions(test_counts)
+            words = word_features(counts)
+            decisions["words-only"] = _word_decisions(
+                words.take(split.train), words.take(split.test), train_targets, svm
+            )
     late = next((str(one.message) for one in caught if one.category is ConvergenceWarning), "")
     return _FoldAnswers(decisions, time.perf_counter() - begin, late)
 
 
 def cross_validate(
-    counts: BlockMatrix,
+    counts: PairCounts,
     y: Answers,
     splits: Sequence[Split],
     conditions: Sequence[str] = CONDITIONS,
@@ -98,18 +148,18 @@ def cross_validate(
     solver: str = "auto",
     transductive: bool = False,
     baselines: bool = True,
-    left_out: Sequence[str] = (),
     groups: Sequence[Hashable] | None = None,
     group_column: str = "",
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
 ) -> Evaluation:
     """Train and test every condition on every split.
+
+    Folds run in parallel (`bagpack.parallel.settings`): fewer at once where together they would need more than 4 GiB,
+    and one below 1,000 rows, where starting workers would take longer. The result is the same for any number.
 
     Parameters
     ----------
     counts, y
-        The pairs and their labels, label sets or ratings (``kind="rating"``).
+        The pairs and their labels or ratings (``kind="rating"``).
     splits
         See `bagpack.evaluate.splits`.
     conditions, preset
@@ -117,60 +167,47 @@ def cross_validate(
     kind
         What ``y`` holds.
     C, epsilon, tol, solver
-        See `bagpack.learn.fitting.SvmSettings`.
+        See `bagpack.learn.svm.SvmSettings`.
     transductive
         Fit weighting and scaling on all rows instead of the training rows.
     baselines
         Also run the majority (mean rating) and the words-only model.
-    left_out
-        Labels that ``f1_…_without`` excludes from the average.
     groups, group_column
         A group per row, by which scores are broken down, and its name. Where no group is split between folds, the ρ of
         ratings is the mean over groups; otherwise the mean over folds.
-    n_jobs
-        Folds in parallel, as joblib counts them; fewer where together they would need more than 4 GiB, and one below
-        1,000 rows, where starting workers would take longer. The result is the same for any number.
-    progress
-        Called after every fold.
 
     Examples
     --------
-    >>> from bagpack.evaluate import random_splits
-    >>> from bagpack.learn import encode_targets
-    >>> from bagpack.learn.synthetic import make_counts
-    >>> counts, y = make_counts(n_pairs=120, n_words=60, seed=3)
-    >>> found = cross_validate(counts, y, random_splits(encode_targets(y), folds=5))
-    >>> [result.name for result in found.conditions + found.baselines]
+    >>> found = cross_validate(counts, y, random_splits(encode_targets(y), folds=5))  # doctest: +SKIP
+    >>> [result.name for result in found.conditions + found.baselines]  # doctest: +SKIP
     ['v1v2', 'v12', 'v1v2v12', 'majority', 'words-only']
     """
     targets = encode_targets(y, kind=kind)
     preset = get_preset(preset)
     svm = SvmSettings(C, epsilon, tol, solver)
-    _check(counts, targets, splits, conditions, preset, left_out)
-    if progress:
-        progress("features", 0, 0)
+    _check(counts, targets, splits, conditions, preset)
+    progress()("features", 0, 0)
     with threadpool_limits(1, "blas"):
         grams = shared_grams(counts, conditions, preset, svm)
-    n_jobs = folds_at_once(counts, svm, n_jobs)
-    with share((counts, targets, splits, grams), n_jobs, len(splits)) as shared:
+    n_jobs = folds_at_once(counts, svm)
+    with share((counts, targets, splits, grams), len(splits), n_jobs=n_jobs) as shared:
         tasks = (
-            delayed(_run_fold)(shared, number, conditions, portable(preset), svm, transductive, baselines)
+            delayed(_run_fold)(shared, number, conditions, preset, svm, transductive, baselines)
             for number in range(len(splits))
         )
-        answers: list[_FoldAnswers] = list(with_progress(shared.run(tasks), "folds", len(splits), progress))
+        answers: list[_FoldAnswers] = list(with_progress(shared.run(tasks), "folds", len(splits)))
     fold_of = np.full(len(targets), -1, dtype=np.intp)
     for number, split in enumerate(splits):
         fold_of[split.test] = number
     tested = fold_of >= 0
     unit, unit_of = _ranked_within(fold_of, groups)
     results = {
-        name: _gather(name, targets, splits, answers, fold_of, left_out, unit_of)
-        for name in answers[0].decisions
+        name: _gather(name, targets, splits, answers, fold_of, unit_of) for name in answers[0].decisions
     }
-    zero_rows = {name: int(counts.zero_rows(preset.blocks_of(name))[tested].sum()) for name in conditions}
+    zero_rows = {name: int(counts.zero_rows(names.blocks_of(name))[tested].sum()) for name in conditions}
     condition_results = [replace(results[name], zero_rows=zero_rows[name]) for name in conditions]
     baseline_results = [result for name, result in results.items() if name not in conditions]
-    main = "spearman" if targets.kind == "rating" else "f1_weighted_without" if left_out else "f1_macro"
+    main = "spearman" if targets.kind == "rating" else "f1_macro"
     settings = {
         "preset": preset.name,
         "conditions": list(conditions),
@@ -181,14 +218,12 @@ def cross_validate(
     }
     if targets.kind == "rating":
         settings["epsilon"] = epsilon
-    if left_out:
-        settings["left_out"] = list(left_out)
     folds = [
-        Fold(split.name, len(split.train), len(split.test), split.dropped, answer.seconds)
+        Fold(split.name, len(split.train), len(split.test), split.dropped, round(answer.seconds, 4))
         for split, answer in zip(splits, answers, strict=True)
     ]
     bands = [(name, band & tested) for name, band in frequency_bands(counts.seen).items()]
-    answered = targets, fold_of, results, left_out
+    answered = targets, fold_of, results
     return Evaluation(
         kind="ratings" if targets.kind == "rating" else "relations",
         classes=targets.classes,
@@ -196,6 +231,10 @@ def cross_validate(
         fold_of=fold_of,
         units=unit_of,
         folds=folds,
+        rows=len(targets),
+        tested_rows=int(tested.sum()),
+        dropped=sum(fold.dropped for fold in folds),
+        confusion=_confusion(condition_results, targets),
         conditions=condition_results,
         baselines=baseline_results,
         comparisons=_comparisons(condition_results, baseline_results, splits, main),
@@ -212,7 +251,7 @@ def cross_validate(
     )
 
 
-def check_found(counts: BlockMatrix) -> None:
+def check_found(counts: PairCounts) -> None:
     """Raise where no pair has any vector at all."""
     if counts.zero_rows().all():
         raise InputError(
@@ -222,26 +261,29 @@ def check_found(counts: BlockMatrix) -> None:
 
 
 def _check(
-    counts: BlockMatrix,
+    counts: PairCounts,
     targets: Targets,
     splits: Sequence[Split],
     conditions: Sequence[str],
     preset: Preset,
-    left_out: Sequence[str],
 ) -> None:
     if len(counts) != len(targets):
         raise UsageError(f"there are {len(counts)} pairs and {len(targets)} answers; give one per pair")
     if not splits:
         raise UsageError("there is no split to evaluate on; give at least one")
     for condition in conditions:
-        preset.blocks_of(condition)
-    unknown = [label for label in left_out if label not in {str(name) for name in targets.classes}]
-    if unknown:
-        known = ", ".join(str(name) for name in targets.classes)
-        raise UsageError(f"there is no label {unknown[0]!r} to exclude; the labels are {known}")
+        names.blocks_of(condition)
     check_found(counts)
     for split in splits:
         check_trainable(targets[split.train], f"the training rows of fold {split.name}")
+
+
+def _confusion(conditions: Sequence[Condition], targets: Targets) -> Confusion | None:
+    """The confusion matrix of the last condition; None for ratings."""
+    last = conditions[-1]
+    if last.confusion is None:
+        return None
+    return Confusion(last.name, [str(label) for label in targets.classes], last.confusion.tolist())
 
 
 def _ranked_within(fold_of: Ints, groups: Sequence[Hashable] | None) -> tuple[str, Ints]:
@@ -265,9 +307,8 @@ def _gather(
     splits: Sequence[Split],
     answers: Sequence[_FoldAnswers],
     fold_of: Ints,
-    left_out: Sequence[str],
     unit_of: Ints,
-) -> ConditionResult:
+) -> Condition:
     """One condition's scores per fold and its answers over all rows."""
     tested = fold_of >= 0
     width = answers[0].decisions[name].shape[1]
@@ -276,7 +317,7 @@ def _gather(
     for split, answer in zip(splits, answers, strict=True):
         found = answer.decisions[name]
         decisions[split.test] = found
-        per_fold.append(fold_scores(targets[split.test], found, left_out))
+        per_fold.append(fold_scores(targets[split.test], found))
     metrics = {metric: interval([scores[metric] for scores in per_fold], metric) for metric in per_fold[0]}
     predicted: Any
     confusion = None
@@ -284,12 +325,10 @@ def _gather(
         predicted = decisions[:, 0]
         del metrics["spearman"]  # by fold
         metrics = {**_correlations(predicted, targets.ratings, fold_of, unit_of), **metrics}
-    elif targets.kind == "multilabel":
-        predicted = np.where(tested[:, None], decode(targets.kind, np.nan_to_num(decisions)), False)
     else:
         predicted = np.where(tested, decode(targets.kind, np.nan_to_num(decisions)), -1)
         confusion = confusion_matrix(targets[tested], predicted[tested])
-    return ConditionResult(name, metrics, decisions, predicted, confusion)
+    return Condition(name, metrics, decisions=decisions, predicted=predicted, confusion=confusion)
 
 
 def _correlations(predicted: Floats, ratings: Floats, fold_of: Ints, unit_of: Ints) -> dict[str, Score]:
@@ -305,8 +344,8 @@ def _correlations(predicted: Floats, ratings: Floats, fold_of: Ints, unit_of: In
 
 
 def _comparisons(
-    conditions: Sequence[ConditionResult],
-    baselines: Sequence[ConditionResult],
+    conditions: Sequence[Condition],
+    baselines: Sequence[Condition],
     splits: Sequence[Split],
     metric: str,
 ) -> list[Comparison]:
@@ -329,7 +368,7 @@ def _comparisons(
 
 
 def _notes(
-    counts: BlockMatrix,
+    counts: PairCounts,
     targets: Targets,
     splits: Sequence[Split],
     tested: Bools,

@@ -1,24 +1,20 @@
-"""Do I need more pairs? The main score with parts of the training rows, over the same test rows."""
+"""Do I need more pairs? The score by number of training rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
 import numpy as np
 
-from bagpack.evaluate.comparison import Score, compare
-from bagpack.evaluate.results import Evaluation
-from bagpack.evaluate.schema import Comparison, LearningCurve
-from bagpack.evaluate.schema import Score as ScoreData
+from bagpack.evaluate.crossval import cross_validate
+from bagpack.evaluate.result import CurvePoint, Evaluation, LearningCurve, Score, compare
 from bagpack.evaluate.splits import Split, generator_of
+from bagpack.learn.targets import Targets
+from bagpack.vectors.counts import PairCounts
 
-if TYPE_CHECKING:
-    from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Index
-
-HALVINGS = 3
+HALVINGS = 3  # of the training rows
 FEWEST = 20  # training rows of the smallest part
 
 
@@ -27,28 +23,28 @@ def fewer_rows(splits: Sequence[Split], targets: Targets, share: float, seed: in
     out = []
     for number, split in enumerate(splits):
         order = generator_of(seed + number).permutation(split.train)
-        out.append(replace(split, train=np.sort(_first_of_each(order, targets, share))))
+        if targets.kind == "rating":
+            kept = order[: max(1, round(share * len(order)))]
+        else:
+            labels = targets.codes[order]
+            each = (order[labels == k] for k in np.unique(labels))
+            kept = np.concatenate([rows[: max(1, round(share * len(rows)))] for rows in each])
+        out.append(replace(split, train=np.sort(kept)))
     return out
-
-
-def _first_of_each(order: Index, targets: Targets, share: float) -> Index:
-    labels = targets.codes[order]
-    kept = [
-        rows[: max(1, round(share * len(rows)))] for rows in (order[labels == k] for k in np.unique(labels))
-    ]
-    return np.concatenate(kept)
 
 
 def learning_curve(
     found: Evaluation,
+    counts: PairCounts,
     targets: Targets,
     splits: Sequence[Split],
-    evaluate: Callable[[Sequence[Split]], Evaluation],
     seed: int = 0,
+    **how: Any,
 ) -> LearningCurve | None:
     """The scores of the last condition with an eighth, a quarter, half and all of the training rows.
 
-    ``evaluate`` cross-validates the last condition on other splits. None where folds or rows are too few.
+    ``found`` is what `cross_validate` found on ``splits``, and ``how`` its options. None where folds or rows are too
+    few.
     """
     condition, metric = found.conditions[-1].name, found.main_metric
     sizes = [float(np.mean([len(split.train) for split in splits]))]
@@ -59,23 +55,20 @@ def learning_curve(
             break
         part = fewer_rows(splits, targets, share, seed)
         sizes.insert(0, float(np.mean([len(split.train) for split in part])))
-        scores.insert(0, evaluate(part)[condition].metrics[metric])
+        scores.insert(
+            0,
+            cross_validate(counts, targets, part, (condition,), baselines=False, **how)[condition].metrics[
+                metric
+            ],
+        )
     if len(scores) < 2:
         return None
     test_share = float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
     gain = compare(
         scores[-1].folds, scores[-2].folds, test_share=test_share, names=("all rows", "half"), metric=metric
     )
-    return {
-        "condition": condition,
-        "metric": metric,
-        "points": [
-            {"rows": round(size), "score": cast(ScoreData, score.to_dict())}
-            for size, score in zip(sizes, scores, strict=True)
-        ],
-        "gain": cast(Comparison, gain.to_dict()),
-        "next_gain": next_gain([score.mean for score in scores]),
-    }
+    points = [CurvePoint(round(size), score) for size, score in zip(sizes, scores, strict=True)]
+    return LearningCurve(condition, metric, points, gain, next_gain([score.mean for score in scores]))
 
 
 def next_gain(means: Sequence[float]) -> float | None:

@@ -1,12 +1,16 @@
-"""Scores of predictions: labels, label sets and ratings."""
+"""Scores of predictions: labels and ratings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from bagpack.evaluate.result import Breakdown, Bucket, Condition
+from bagpack.evaluate.splits import group_codes
+from bagpack.learn.targets import decode
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
@@ -43,13 +47,6 @@ def pooled_correlation(predicted: Floats, ratings: Floats, folds: Ints) -> float
     return math.nan if constant else rank_correlation(predicted, ratings)
 
 
-def area_under_curve(positive: Bools, decision: Floats) -> float:
-    """Area under the ROC curve; NaN if one side is empty."""
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score(positive, decision)) if positive.any() and not positive.all() else math.nan
-
-
 def f1_scores(truth: Bools, predicted: Bools) -> tuple[Floats, Bools]:
     """F1 of each label (column), and whether any row has it or is predicted to.
 
@@ -61,33 +58,17 @@ def f1_scores(truth: Bools, predicted: Bools) -> tuple[Floats, Bools]:
     return 2 * hits / np.maximum(total, 1), total > 0
 
 
-def f1_macro(truth: Bools, predicted: Bools) -> float:
-    """Mean F1 of the labels that some row has or is predicted to have, as scikit-learn averages."""
-    f1, present = f1_scores(truth, predicted)
-    return _mean(f1[present])
-
-
 def _mean(values: Floats, weights: Floats | Ints | None = None) -> float:
     if not len(values) or (weights is not None and not weights.sum()):
         return math.nan
     return float(np.average(values, weights=weights))
 
 
-def label_scores(
-    targets: Targets, decisions: Floats, predicted: Answers, left_out: Sequence[str] = ()
-) -> dict[str, float]:
-    """Scores of one fold's labels.
-
-    AUC averages over the labels that have rows on both sides. With excluded labels, ``…_without`` averages over the
-    others; rows with an excluded label stay and can still cost precision.
-    """
+def label_scores(targets: Targets, decisions: Floats, predicted: Answers) -> dict[str, float]:
+    """Scores of one fold's labels; AUC averages over the labels that have rows on both sides."""
     truth = targets.one_hot()
-    if targets.kind == "multilabel":
-        chosen = predicted
-        per_label = decisions
-    else:
-        chosen = predicted[:, None] == np.arange(len(targets.classes))
-        per_label = np.hstack([-decisions, decisions]) if targets.kind == "binary" else decisions
+    chosen = predicted[:, None] == np.arange(len(targets.classes))
+    per_label = np.hstack([-decisions, decisions]) if targets.kind == "binary" else decisions
     f1, present = f1_scores(truth, chosen)
     support = truth.sum(axis=0)
     out = {
@@ -97,10 +78,6 @@ def label_scores(
     }
     if targets.kind == "binary":
         out["f1"] = float(f1[1])
-    if left_out:
-        kept = np.array([str(label) not in left_out for label in targets.classes])
-        out["f1_macro_without"] = _mean(f1[kept & present])
-        out["f1_weighted_without"] = _mean(f1[kept], support[kept])
     out["auc"] = _mean_area(truth, per_label)
     return out
 
@@ -130,3 +107,45 @@ def confusion_matrix(targets: Targets, predicted: Ints) -> Ints:
     from sklearn.metrics import confusion_matrix as count
 
     return np.asarray(count(targets.codes, predicted, labels=np.arange(len(targets.classes))))
+
+
+def fold_scores(targets: Targets, decisions: Floats) -> dict[str, float]:
+    """Scores of the rows of one fold, or of one part."""
+    if targets.kind == "rating":
+        return rating_scores(targets.ratings, decisions[:, 0])
+    return label_scores(targets, decisions, decode(targets.kind, decisions))
+
+
+def tested_groups(groups: Sequence[Hashable], tested: Bools) -> list[tuple[str, Bools]]:
+    """Each group's name and its tested rows, in order of appearance."""
+    names, codes = group_codes(groups)
+    parts = [(str(name), (codes == code) & tested) for code, name in enumerate(names)]
+    return [(name, rows) for name, rows in parts if rows.any()]
+
+
+def break_down(
+    parts: Sequence[tuple[str, Bools]],
+    column: str,
+    correlation: str,
+    targets: Targets,
+    fold_of: Ints,
+    results: dict[str, Condition],
+) -> Breakdown:
+    """Each condition's score in each part of the rows, over the pooled out-of-fold answers; NaN for an empty part.
+
+    ``correlation`` is the name of the metric of ratings.
+    """
+    metric = correlation if targets.kind == "rating" else "accuracy"
+
+    def score(result: Condition, rows: Bools) -> float:
+        if not rows.any():
+            return math.nan
+        if targets.kind == "rating":
+            return pooled_correlation(result.decisions[rows, 0], targets.ratings[rows], fold_of[rows])
+        return fold_scores(targets[rows], result.decisions[rows])[metric]
+
+    buckets = [
+        Bucket(name, int(rows.sum()), {key: score(result, rows) for key, result in results.items()})
+        for name, rows in parts
+    ]
+    return Breakdown(metric, buckets, column)

@@ -1,25 +1,39 @@
-"""Questions with several choices: the rows of their pairs, and how answers are scored.
+"""Multiple choice: analogies and synonyms as the paper ran them, and how answers are scored.
 
-A question one of whose pairs has an all-zero vector in the condition at hand cannot be answered; the
-worst-case score counts it as a random guess, 1/choices. Coverage and the accuracy on complete
-questions are reported with it.
+A question one of whose pairs has an all-zero vector in the condition at hand cannot be answered; the worst-case score
+counts it as a random guess, 1/choices. Coverage and the accuracy on complete questions are reported with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy import sparse
 
-from bagpack.errors import InputError
-from bagpack.evaluate.comparison import Score, interval
-from bagpack.evaluate.schema import RESULT_FORMAT
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.errors import InputError, UsageError
+from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
+from bagpack.evaluate.result import Condition, Evaluation, QuestionAnswer, Score, interval
+from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbered
+from bagpack.learn.features import Preset, get_preset, used_words, weigh, weighted_pairs
+from bagpack.learn.fitting import WHOLE, condition_grams
+from bagpack.learn.svm import row_gram
+from bagpack.names import blocks_of
+from bagpack.parallel import progress
+from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Bools, Floats, Ints, Json
+    from bagpack.learn.types import Bools, Csr, Floats, Ints
+
+DIFFERENCE = "v1−v2"
+WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
+BLOCKS_OF = {
+    "v1v2": ("v1", "v2", DIFFERENCE),
+    "v12": ("v12",),
+    "v1v2v12": ("v1", "v2", DIFFERENCE, "v12"),
+}
 
 
 @dataclass(frozen=True)
@@ -65,69 +79,223 @@ def question_rows(
     return out
 
 
-@dataclass(frozen=True)
-class QuestionResult:
-    """One condition's answers.
+def two_point_decisions(gram: Floats, positive: int, negative: int, rows: Sequence[int], C: float) -> Floats:
+    """Decision values of ``rows`` under the SVM of one positive and one negative row, in closed form.
 
-    ``credit`` is 1 for the right choice and 0 for another, ties share the point equally, and NaN where the
-    right one is unknown; ``picked`` is the first of the best. ``values`` has the decision value of every
-    choice (analogies: summed).
+    w = α (x⁺ − x⁻) with α = min(C, 2/‖x⁺ − x⁻‖²), and the bias puts 0 half-way between the two.
     """
-
-    name: str
-    metrics: dict[str, Score]
-    picked: Ints
-    credit: Floats
-    complete: Bools
-    values: list[Floats] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Json]:
-        """As JSON."""
-        return {"name": self.name, "metrics": {name: score.to_dict() for name, score in self.metrics.items()}}
+    square = gram[positive, positive] + gram[negative, negative] - 2 * gram[positive, negative]
+    alpha = C if square * C <= 2 else 2 / square
+    bias = (gram[positive, positive] - gram[negative, negative]) / 2
+    at = list(rows)
+    return np.asarray(alpha * (gram[positive, at] - gram[negative, at] - bias))
 
 
-@dataclass(frozen=True)
-class QuestionEvaluation:
-    """All conditions' answers to a set of questions."""
+def elect(values: Floats) -> tuple[Ints, Floats]:
+    """The choices with most rounds won (a tied round is shared), ties by summed value; and those sums."""
+    wins = np.zeros(values.shape[1])
+    for row in values:
+        best = best_choices(row)
+        wins[best] += 1 / len(best)
+    total = values.sum(axis=0)
+    most = best_choices(wins)
+    return most[best_choices(total[most])], total
 
-    kind: str
-    questions: list[QuestionRows]
-    conditions: list[QuestionResult]
-    baselines: list[QuestionResult]
-    transductive: bool
-    settings: dict[str, Any]
-    notes: list[str]
 
-    def __getitem__(self, name: str) -> QuestionResult:
-        """The condition or baseline called ``name``."""
-        return {result.name: result for result in (*self.conditions, *self.baselines)}[name]
+def solve_analogies(
+    counts: PairCounts,
+    questions: Sequence[QuestionRows],
+    conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern",
+    *,
+    rounds: int = 10,
+    seed: int = 0,
+    C: float = 1.0,
+) -> Evaluation:
+    """Answer analogy questions, each its own data set.
 
-    @property
-    def guess(self) -> float:
-        """The score of guessing at random."""
-        return float(np.mean([1 / len(question.choices) for question in self.questions]))
+    The stem is the positive row; each round takes the stem of another question, drawn at random without
+    repetition, as the negative one. The choice of the highest decision value wins the round, most wins the
+    question. Weighting and scaling are fitted on all rows: a round trains on two. A preset may answer by
+    `solve_by_cosines` instead.
+    """
+    progress()("features", 0, 0)
+    preset = get_preset(preset)
+    if preset.analogies_by_cosine:
+        return solve_by_cosines(counts, questions, conditions, preset)
+    if len(questions) < 2:
+        raise InputError(
+            "there are fewer than two analogies; add some, since each takes the others' stems as negatives, "
+            "or use --preset modern, which needs no others"
+        )
+    stems = stems_of(questions)
+    if rounds < 1:
+        raise UsageError(f"at least 1 round is needed, not {rounds}")
+    check_found(counts)
+    wanted = {condition: blocks_of(condition) for condition in conditions}
+    rng = generator_of(seed)
+    size = min(rounds, len(questions) - 1)
+    negatives = []
+    for i in range(len(questions)):
+        drawn = rng.choice(len(questions) - 1, size=size, replace=False)
+        negatives.append([stems[k + (k >= i)] for k in drawn])
+    values: dict[str, list[Floats]] = {}
+    learned = preset.learn(counts, WHOLE)
+    for condition, gram in condition_grams(counts, conditions, preset, learned).items():
+        values[condition] = [
+            np.array([two_point_decisions(gram, stems[i], k, question.choices, C) for k in negatives[i]])
+            for i, question in enumerate(questions)
+        ]
+    results = []
+    for condition in conditions:
+        elected = [elect(rows) for rows in values[condition]]
+        complete = complete_questions(counts, questions, wanted[condition])
+        best, totals = [chosen for chosen, _ in elected], [total for _, total in elected]
+        results.append(score_questions(condition, questions, best, totals, complete, None))
+    settings = {"preset": preset.name, "rounds": size, "seed": seed, "C": C, "transductive": True}
+    note = "Weighting and scaling were fitted on all rows (transductive)."
+    return _evaluation("analogies", questions, results, [], settings, note)
 
-    def to_dict(self) -> dict[str, Json]:
-        """As JSON, in the form that a report is made from."""
-        random = {"name": "random", "metrics": {"score": {"mean": self.guess}}}
-        return {
-            "format": RESULT_FORMAT,
-            "kind": self.kind,
-            "main_metric": "score",
-            "conditions": [result.to_dict() for result in self.conditions],
-            "baselines": [random, *(result.to_dict() for result in self.baselines)],
-            "transductive": self.transductive,
-            "settings": self.settings,
-            "notes": self.notes,
-            "answers": [
-                {
-                    "answer": question.answer,
-                    "picked": {result.name: int(result.picked[i]) for result in self.conditions},
-                    "complete": {result.name: bool(result.complete[i]) for result in self.conditions},
-                }
-                for i, question in enumerate(self.questions)
-            ],
-        }
+
+def solve_synonyms(
+    counts: PairCounts,
+    questions: Sequence[QuestionRows],
+    conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern",
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    C: float = 1.0,
+) -> Evaluation:
+    """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
+
+    Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
+    and the candidate of the highest decision value is the answer. The score is the mean over folds.
+    """
+    check_folds(folds)
+    n = len(questions)
+    answered = np.array([question.answer is not None for question in questions])
+    if not answered.any():
+        raise InputError(
+            "no synonym question has an answer, and other questions' answers are needed for training; "
+            'give "answer" in some'
+        )
+    known = int(answered.sum())
+    if known < folds:
+        suffix = "" if answered.all() else " with an answer"
+        if known == 1:
+            raise InputError(
+                f"there is only one synonym question{suffix}; cross-validation needs at least two"
+            )
+        raise InputError(
+            f"there are {known} questions{suffix}, fewer than the {folds} folds; use --folds {known}"
+        )
+    preset = get_preset(preset)
+    rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
+    starts = np.cumsum([0] + [len(question.choices) for question in questions])
+    owner = np.repeat(np.arange(n), np.diff(starts))
+    y = np.zeros(len(rows), dtype=bool)
+    y[[starts[i] + q.answer for i, q in enumerate(questions) if q.answer is not None]] = True
+    dealt = np.arange(answered.sum()) % folds
+    generator_of(seed).shuffle(dealt)
+    fold_of = np.full(n, folds)
+    fold_of[answered] = dealt
+    splits = folds_of(fold_of[owner], [*numbered(folds), "asked"])
+    # Unanswered questions are never used for training.
+    splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
+    if answered.all():
+        splits.pop()
+    found = cross_validate(counts[rows], y, splits, conditions, preset, C=C)
+    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
+
+    def answer(name: str, complete: Bools) -> Condition:
+        decisions = found[name].decisions[:, 0]
+        values = [decisions[starts[i] : starts[i + 1]] for i in range(n)]
+        return score_questions(
+            name, questions, [best_choices(value) for value in values], values, complete, members
+        )
+
+    results = [answer(name, complete_questions(counts, questions, blocks_of(name))) for name in conditions]
+    baselines = [answer("words-only", np.ones(n, dtype=bool))]
+    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": False}
+    return _evaluation("synonyms", questions, results, baselines, settings, found.notes[0])
+
+
+def block_rows(counts: PairCounts) -> dict[str, Csr]:
+    """φ(v1), φ(v2), unit(φ(v1) − φ(v2)) and n/(n+1) · φ(v12), a row for each pair."""
+    words, w1, w2 = used_words(counts)
+    weighted = weigh(words, counts.basis)
+    one, two = weighted[w1], weighted[w2]
+    apart = sparse.csr_array(one - two)
+    lengths = np.sqrt(np.asarray(apart.multiply(apart).sum(axis=1)).ravel())
+    apart = sparse.csr_array(apart.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
+    return {"v1": one, "v2": two, DIFFERENCE: apart, "v12": weighted_pairs(counts)}
+
+
+def centred_cosines(rows: Csr) -> Floats:
+    """Cosine of every two rows after the mean of all rows was subtracted; 0 for all-zero rows."""
+    gram = row_gram(rows)
+    filled = np.diag(gram) > 0
+    mean = gram.mean(axis=1)
+    gram = gram - mean[:, None] - mean[None, :] + float(mean.mean())
+    lengths = np.sqrt(np.maximum(np.diag(gram), 1e-12))
+    return np.where(filled[:, None] & filled[None, :], gram / lengths[:, None] / lengths[None, :], 0.0)
+
+
+def solve_by_cosines(
+    counts: PairCounts,
+    questions: Sequence[QuestionRows],
+    conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern",
+) -> Evaluation:
+    """Answer analogy questions by the sum of the blocks' centred cosines with the stem.
+
+    Two pairs have the same relation if they differ from other pairs in the same way. So the mean over all pairs is
+    subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of
+    v1 and v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
+    """
+    if not questions:
+        raise InputError("there is no analogy question to answer; give at least one")
+    stems = np.array(stems_of(questions))
+    unknown = [condition for condition in conditions if condition not in BLOCKS_OF]
+    if unknown:
+        raise InputError(f"analogies have no condition {unknown[0]!r}; choose one of {', '.join(BLOCKS_OF)}")
+    check_found(counts)
+    preset = get_preset(preset)
+    names = list(dict.fromkeys(name for condition in conditions for name in BLOCKS_OF[condition]))
+    blocks = block_rows(counts)
+    cosines = {name: WEIGHTS[name] * centred_cosines(blocks[name]) for name in names}
+    results = []
+    for condition in conditions:
+        total = np.sum([cosines[name] for name in BLOCKS_OF[condition]], axis=0)
+        values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
+        complete = complete_questions(counts, questions, blocks_of(condition))
+        best = [best_choices(value) for value in values]
+        results.append(score_questions(condition, questions, best, values, complete, None))
+    settings = {"preset": preset.name, "answered by": "centred cosines", "transductive": True}
+    note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
+    return _evaluation("analogies", questions, results, [], settings, note)
+
+
+def _evaluation(
+    kind: str, questions: Sequence[QuestionRows], conditions: list[Condition], baselines: list[Condition],
+    settings: dict[str, Any], note: str,
+) -> Evaluation:  # fmt: skip
+    """The result, with the score of guessing at random as a baseline."""
+    guess = float(np.mean([1 / len(question.choices) for question in questions]))
+    answers = [
+        QuestionAnswer(
+            "", "", [], question.answer,
+            {result.name: int(result.picked[i]) for result in conditions},
+            {result.name: bool(result.complete[i]) for result in conditions},
+        )
+        for i, question in enumerate(questions)
+    ]  # fmt: skip
+    random = Condition("random", {"score": Score(guess)})
+    return Evaluation(
+        kind=kind, main_metric="score", conditions=conditions, baselines=[random, *baselines], answers=answers,
+        transductive=bool(settings["transductive"]), settings=settings, notes=[note, *unanswered_note(questions)],
+    )  # fmt: skip
 
 
 def unanswered_note(questions: Sequence[QuestionRows]) -> list[str]:
@@ -162,7 +330,7 @@ def score_questions(
     values: list[Floats],
     complete: Bools,
     folds: Sequence[Ints] | None,
-) -> QuestionResult:
+) -> Condition:
     """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions.
 
     Folds hold questions whose answer is known.
@@ -193,12 +361,10 @@ def score_questions(
         "accuracy": mean(credit),
     }
     picked = np.array([chosen[0] for chosen in best])
-    return QuestionResult(name, metrics, picked, credit, complete, values)
+    return Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=values)
 
 
-def complete_questions(
-    counts: BlockMatrix, questions: Sequence[QuestionRows], blocks: Sequence[str]
-) -> Bools:
+def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
     """Per question, whether all its pairs have a vector."""
     zero = counts.zero_rows(blocks)
     return np.array([not zero[list(question.rows)].any() for question in questions])

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.targets import python_value
-from bagpack.tasks.oddities import similar_labels, similar_labels_sentence, too_few_pairs
+from bagpack.tasks.checks import similar_labels, similar_labels_sentence, too_few_pairs
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
@@ -98,7 +98,7 @@ def separate(splits: Sequence[Split], pairs: Index) -> list[Split]:
 def random_splits(
     targets: Targets, folds: int = 10, seed: int = 0, pairs: Index | None = None
 ) -> list[Split]:
-    """K folds at random, the classes spread evenly over them (label sets and ratings: the rows).
+    """K folds at random, the classes spread evenly over them (ratings: the rows).
 
     Rows with the same number in ``pairs`` (see `same_pairs`) are in the same fold.
     """

@@ -9,18 +9,14 @@ from bagpack.lazy import lazy_names
 if TYPE_CHECKING:
     from bagpack.explain.explanation import Explanation as Explanation
     from bagpack.explain.explanation import explain_pair as explain_pair
-    from bagpack.explain.similar import similar_pairs as similar_pairs
-    from bagpack.explain.sketch import PairSketch as PairSketch
-    from bagpack.explain.sketch import sketch_pair as sketch_pair
-    from bagpack.explain.words import WordComparison as WordComparison
-    from bagpack.explain.words import WordSketch as WordSketch
-    from bagpack.explain.words import compare_words as compare_words
-    from bagpack.explain.words import sketch_word as sketch_word
+    from bagpack.explain.pair import PairSketch as PairSketch
+    from bagpack.explain.pair import sketch_pair as sketch_pair
+    from bagpack.explain.word import WordSketch as WordSketch
+    from bagpack.explain.word import sketch_word as sketch_word
 
 _NAMES = {
     "bagpack.explain.explanation": ("Explanation", "explain_pair"),
-    "bagpack.explain.similar": ("similar_pairs",),
-    "bagpack.explain.sketch": ("PairSketch", "sketch_pair"),
-    "bagpack.explain.words": ("WordComparison", "WordSketch", "compare_words", "sketch_word"),
+    "bagpack.explain.pair": ("PairSketch", "sketch_pair"),
+    "bagpack.explain.word": ("WordSketch", "sketch_word"),
 }
 __getattr__, __all__ = lazy_names(__name__, _NAMES)

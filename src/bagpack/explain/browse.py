@@ -14,15 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context, show
-from bagpack.contexts.observations import Observation, ShardObservations
+from bagpack.contexts.occurrences import (
+    Observation,
+    Occurrences,
+    ShardObservations,
+    find_occurrences,
+    observe,
+)
 from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Occurrences, Target, find_occurrences
-from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach, spread
-from bagpack.explain.lines import corpora_of, pair_observations
 
 I64 = NDArray[np.int64]
 
@@ -61,8 +66,7 @@ class Browser:
     def __init__(self, source: ContextSource, words: Sequence[str], windows: Windows | None = None) -> None:
         self.words = tuple(words)
         self.windows = windows or Windows()
-        word_corpus, pair_corpus = corpora_of(source)
-        self.corpus: Corpus = word_corpus if len(words) == 1 else pair_corpus
+        self.corpus: Corpus = source.for_words if len(words) == 1 else source.for_pairs
         resolved = source.resolve(words)
         self.unknown = tuple(dict.fromkeys(w for w, t in zip(words, resolved, strict=True) if t is None))
         self.targets: list[Target] = [target for target in resolved if target is not None]
@@ -75,8 +79,7 @@ class Browser:
             ]
             self.sizes = [int(place.counts[0]) for place in self._places]
         else:
-            settings = CountSettings(self.windows, limit=None)
-            self._pairs = pair_observations(self.corpus, self.targets[0], self.targets[1], settings)
+            self._pairs = observe(self.corpus, self.targets, self.windows.between, None).shards
             self.sizes = [len(item) for item in self._pairs]
         self.total = sum(self.sizes)
 

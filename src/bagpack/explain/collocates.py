@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.observations import Observation
+from bagpack.contexts.occurrences import Observation, find_occurrences
 from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target, find_occurrences
+from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.function_words import (
@@ -20,7 +20,6 @@ from bagpack.corpus.store.function_words import (
 )
 from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.explain.keyness import CHANCE, LEAST, Keyword, log_dice, log_likelihood, numbers_of, spread
-from bagpack.explain.lines import corpora_of
 from bagpack.explain.patterns import (
     CLOSED,
     OPEN,
@@ -53,8 +52,8 @@ class WordPlaces:
     """The places of a word, and the lexicon numbers of its collocates in each pattern."""
 
     def __init__(self, source: ContextSource, target: Target, windows: Windows) -> None:
-        corpus, _ = corpora_of(source)
-        self.corpus, self.target = background_of(source), target
+        corpus = source.for_words
+        self.corpus, self.target = source.for_basis, target
         self.count = occurrences(corpus, target)
         self.positions: list[tuple[int, I64]] = []  # by shard
         length, reach = len(target.keys), max(windows.between + 1, 5)
@@ -146,12 +145,6 @@ class WordPlaces:
             )
             for i in chosen.tolist()
         ]  # fmt: skip
-
-
-def background_of(source: ContextSource) -> Corpus:
-    """The corpus whose frequencies are the expectation: the store, or the distinct sentences of snippets."""
-    found: Corpus = getattr(source, "for_basis", None) or corpora_of(source)[0]
-    return found
 
 
 def occurrences(corpus: Corpus, target: Target) -> int:

@@ -18,7 +18,7 @@ from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.format import TYPE_MASK
 from bagpack.corpus.store.shard import Shard
-from bagpack.jit import kernel
+from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]
 

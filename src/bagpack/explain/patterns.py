@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.text.tagsets import CODES
-from bagpack.jit import kernel
+from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]
 

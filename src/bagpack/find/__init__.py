@@ -11,18 +11,13 @@ from bagpack.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bagpack.find.examples import Examples as Examples
+    from bagpack.find.examples import as_examples as as_examples
     from bagpack.find.examples import read_examples as read_examples
     from bagpack.find.like import make_prototype as make_prototype
-    from bagpack.find.pool import CandidateOptions as CandidateOptions
-    from bagpack.find.pool import Pool as Pool
-    from bagpack.find.pool import collect_pool as collect_pool
-    from bagpack.find.questions import next_questions as next_questions
+    from bagpack.find.ranking import FindOptions as FindOptions
     from bagpack.find.ranking import Found as Found
     from bagpack.find.ranking import FoundPair as FoundPair
     from bagpack.find.ranking import find_pairs as find_pairs
-    from bagpack.find.ranking import iter_pairs as iter_pairs
-    from bagpack.find.ranking import rank_pool as rank_pool
-    from bagpack.find.relations import group_relations as group_relations
     from bagpack.find.sentences import best_lines as best_lines
     from bagpack.find.training import Trained as Trained
     from bagpack.find.training import train_on_examples as train_on_examples
@@ -31,12 +26,9 @@ if TYPE_CHECKING:
     from bagpack.find.vocabulary import read_vocabulary as read_vocabulary
 
 _NAMES = {
-    "bagpack.find.examples": ("Examples", "read_examples"),
+    "bagpack.find.examples": ("Examples", "as_examples", "read_examples"),
     "bagpack.find.like": ("make_prototype",),
-    "bagpack.find.pool": ("CandidateOptions", "Pool", "collect_pool"),
-    "bagpack.find.questions": ("next_questions",),
-    "bagpack.find.ranking": ("Found", "FoundPair", "find_pairs", "iter_pairs", "rank_pool"),
-    "bagpack.find.relations": ("group_relations",),
+    "bagpack.find.ranking": ("FindOptions", "Found", "FoundPair", "find_pairs"),
     "bagpack.find.sentences": ("best_lines",),
     "bagpack.find.training": ("Trained", "train_on_examples"),
     "bagpack.find.vocabulary": ("Vocabulary", "corpus_vocabulary", "read_vocabulary"),

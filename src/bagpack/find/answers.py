@@ -14,16 +14,13 @@ from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 
-from bagpack.corpus.readers.compression import SUFFIXES
+from bagpack.corpus.readers.base import SUFFIXES
 from bagpack.errors import InputError, UsageError
-from bagpack.files import disk_errors, replacing
-from bagpack.find.examples import NO_LABELS, Examples, Pair, read_examples
-from bagpack.locks import lock
+from bagpack.files import disk_errors, lock, replacing
+from bagpack.find.examples import Examples, Pair, read_examples
 from bagpack.sheets import table_text
-from bagpack.tasks.columns import LABELS, RELATIONS, plain
-from bagpack.tasks.pairs import find_pair_columns
-from bagpack.tasks.table import SEPARATOR_LINE, Table, mapped_columns, read_table
-from bagpack.tasks.textfile import read_text_file
+from bagpack.tasks.files import SEPARATOR_LINE, Table, mapped_columns, plain, read_table, read_text_file
+from bagpack.tasks.pairs import LABELS, NO_LABELS, RELATIONS, find_pair_columns
 
 ANNOTATOR, TIME = "annotator", "time"
 LONGEST_LABEL = 100
@@ -240,8 +237,7 @@ class AnswerFile:
             raise _not_writable(self.path, str(error.strerror)) from None
         if not lock(handle):
             raise UsageError(
-                f"another bagpack teach writes to {self.path}; stop it, or give each annotator a file of their own "
-                f"(bagpack agree compares them)"
+                f"another bagpack teach writes to {self.path}; stop it, or give each annotator a file of their own"
             )
         self._size = handle.seek(0, os.SEEK_END)
 

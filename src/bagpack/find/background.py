@@ -7,22 +7,17 @@ show the model what they are like. One of them may have a label after all; among
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from bagpack.contexts.source import ContextSource
 from bagpack.errors import InputError
-from bagpack.find.examples import NO_LABELS, Examples, Pair
+from bagpack.find.examples import Examples, Pair
 from bagpack.find.negatives import draw_negatives
 from bagpack.find.vocabulary import corpus_vocabulary, targets_of
-
-NONE = "none"
-MANIFEST = "background"  # where a model says how many pairs were drawn
 
 
 def draw_background(
     source: ContextSource, pairs: Iterable[Pair], number: int, *, seed: int = 0, between: int = 5,
-    n_jobs: int | None = None,
 ) -> list[Pair]:  # fmt: skip
     """At most ``number`` co-occurring pairs, half of them with a word of ``pairs`` in its place, half of any two words.
 
@@ -32,26 +27,10 @@ def draw_background(
     usable = tuple(pair for pair in dict.fromkeys(pairs) if known.issuperset(pair))
     drawn = draw_negatives(
         source, Examples("", usable), corpus_vocabulary(source), number, reverse=False, seed=seed,
-        between=between, n_jobs=n_jobs,
+        between=between,
     )  # fmt: skip
     if not drawn:
         raise InputError(
             "no background pair could be drawn from the corpus: no two words of it co-occur; train without --background"
         )
     return drawn
-
-
-def background_answer(answers: Sequence[Any]) -> Any:
-    """What background pairs are labelled with: the data's own label for unrelated pairs, or `none`.
-
-    Where pairs have sets of labels, it is the empty set.
-
-    Examples
-    --------
-    >>> background_answer(["part-of", "random"]), background_answer(["part-of", "made-of"])
-    ('random', 'none')
-    """
-    if isinstance(answers[0], frozenset):
-        return frozenset()
-    own = sorted({str(label) for label in answers if str(label).lower() in NO_LABELS})
-    return own[0] if len(own) == 1 else NONE

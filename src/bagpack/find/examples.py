@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bagpack.errors import InputError, UsageError, did_you_mean
-from bagpack.tasks.columns import LABELS, RELATIONS, SCORES, plain
-from bagpack.tasks.dataset import read_dataset
-from bagpack.tasks.oddities import similar_labels, similar_labels_sentence
-from bagpack.tasks.pairs import read_pairs
-from bagpack.tasks.table import mapped_columns, read_header
-from bagpack.tasks.textfile import TextFile, read_text_file
-from bagpack.tasks.words import Pair as Pair
+from bagpack.tasks.checks import similar_labels, similar_labels_sentence
+from bagpack.tasks.files import TextFile, mapped_columns, plain, read_header, read_text_file
+from bagpack.tasks.pairs import LABELS, NO_LABELS, RELATIONS, SCORES, read_dataset, read_pairs
+from bagpack.tasks.pairs import Pair as Pair
 
 NO = "no"  # the label of pairs that are not in the relation, where we write one
-NO_LABELS = frozenset({NO, "none", "other", "random", "negative", "false", "0", "not", "neither", "-"})
 UNNAMED = "yes"  # the label of pairs whose file has none
 
 
@@ -84,6 +81,31 @@ def make_examples(
     )
 
 
+def as_examples(given: Any, label: str | None = None, columns: Mapping[str, str] | None = None) -> Examples:
+    """Examples from a file, a data frame with columns w1, w2 and, optionally, label, or a sequence of pairs."""
+    if isinstance(given, Examples):
+        return given
+    if isinstance(given, str | Path | TextFile):
+        return read_examples(given, label, columns)
+    if hasattr(given, "columns") and hasattr(given, "to_dict"):
+        names = {"w1": "w1", "w2": "w2", "label": "label", **(columns or {})}
+        if missing := [names[name] for name in ("w1", "w2") if names[name] not in given.columns]:
+            shown = ", ".join(map(str, given.columns))
+            raise UsageError(f"the data frame has no column {missing[0]!r}; it has {shown}")
+        pairs = list(zip(map(str, given[names["w1"]]), map(str, given[names["w2"]]), strict=True))
+        if names["label"] in given.columns:
+            return make_examples(pairs, map(str, given[names["label"]]), label)
+    else:
+        pairs = []
+        for pair in given:
+            if isinstance(pair, str) or len(pair) != 2:
+                raise UsageError(f"an example is a pair of two words, and {pair!r} is not")
+            pairs.append((str(pair[0]), str(pair[1])))
+    if label is not None:
+        raise UsageError(f"the examples have no labels, so label={label!r} cannot choose among them")
+    return Examples(UNNAMED, tuple(dict.fromkeys(pairs)))
+
+
 def read_examples(
     path: str | Path | TextFile, label: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Examples:
@@ -96,10 +118,15 @@ def read_examples(
         data = read_dataset(file, "relations", columns)
         return make_examples(data.pairs, data.labels, label, data.path)
     scores = next((name for name in header.header if plain(name) in SCORES), None)
-    if scores is not None and "probability" not in names:  # a table that `find` wrote has both
+    if scores is not None and "together" not in names:  # a table that `find` wrote has both
         raise InputError(
             f"{file.name} has ratings (column {scores}) but no labels, so it does not say which pairs are in the "
             f"relation; add a column label, or keep only those pairs and remove the ratings"
         )
+    if label is not None:
+        raise UsageError(
+            f"{file.name} has no column label, so --label {label} cannot choose among its pairs; remove --label, or "
+            f"add the column"
+        )
     listed = read_pairs(file, columns)
-    return Examples(label or UNNAMED, tuple(dict.fromkeys(listed.pairs)), (), listed.path)
+    return Examples(UNNAMED, tuple(dict.fromkeys(listed.pairs)), (), listed.path)

@@ -11,22 +11,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bagpack.basis import Basis, BasisSize
+from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError
-from bagpack.explain.similar import WEIGHTS
-from bagpack.learn.fitting import fit_weighting
-from bagpack.learn.model import LinearModel, counted_with, pair_hashes
-from bagpack.learn.presets import get_preset
+from bagpack.learn.features import get_preset
+from bagpack.learn.model import LinearModel, pair_hashes
 from bagpack.names import feature_at
-from bagpack.parallel import Progress
 from bagpack.sources import as_source
-from bagpack.vectors.matrix import BlockMatrix, Pair
+from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import Pair
 from bagpack.wording import say_feature, say_times
 
 SHOWN = 5
+WEIGHTS = {"v1": 0.25, "v2": 0.25, "v12": 0.5}  # the words as much as the two together
 LIKE, UNLIKE = "like", "unlike"
 
 
@@ -51,43 +50,41 @@ class Prototype:
 
 
 def make_prototype(
-    corpus: Corpus | ContextSource, pair: Pair, *, b: BasisSize = 1500, basis: Basis | None = None,
-    settings: CountSettings | None = None, n_jobs: int | None = None, progress: Progress | None = None,
+    corpus: Corpus | ContextSource, pair: Pair, *, b: int = 1500, basis: Basis | None = None,
+    settings: CountSettings | None = None,
 ) -> Prototype:  # fmt: skip
     """A model of one pair: the score of another is the weighted mean of the cosines of v1, v2 and v12.
 
-    Blocks are weighted as in preset `modern`; see `bagpack.explain.similar` for the same comparison with a list.
+    Blocks are weighted as in preset `modern`.
     """
     source = as_source(corpus)
     missing = [word for word, target in zip(pair, source.resolve(pair), strict=True) if target is None]
     if missing:
         raise InputError(f"the corpus does not contain {' and '.join(map(repr, missing))}; give another pair")
-    basis = basis or source.pick_basis(b, n_jobs)
-    matrix = BlockMatrix.count(source, [pair], basis, settings or CountSettings(), n_jobs, progress)
-    together = int(matrix.seen[0])
+    basis = basis or source.pick_basis(b)
+    counts = count_pairs(source, [pair], basis, settings or CountSettings())
+    together = int(counts.seen[0])
     if not together:
         raise InputError(
             f"{pair[0]} and {pair[1]} never co-occur in the corpus, so there is no pattern to look for; give a pair "
             f"that does"
         )
     preset = get_preset("modern")
-    weightings, weights = [], []
-    for name, weight in WEIGHTS.items():
-        weighting = fit_weighting(matrix.blocks[name], preset)
-        row = weighting.apply(matrix.blocks[name].compact()).expanded().toarray()[0]
+    features = preset.features({}, counts, "v1v2v12")
+    weights = features.split(features.matrix().toarray().T)
+    for name, row in weights.items():
         length = float(np.linalg.norm(row))
-        weightings.append(weighting)
-        weights.append((weight * row / length if length else row)[:, None])
+        row *= WEIGHTS.get(name, 0.0) / (length or 1.0)
     model = LinearModel(
-        kind="binary", classes=(UNLIKE, LIKE), condition="v1v2v12", preset=preset.name,
-        weightings=tuple(weightings), weights=tuple(weights), intercept=np.zeros(1),
-        trained=np.unique(pair_hashes([pair])), **counted_with(matrix),
+        kind="binary", classes=(UNLIKE, LIKE), condition="v1v2v12", preset=preset, weights=weights,
+        intercept=np.zeros(1), basis=basis, counting=counts.settings, source_path=counts.source_path,
+        source_hash=counts.source_hash, trained=np.unique(pair_hashes(counts)),
     )  # fmt: skip
     return Prototype(model, pair, together, _patterns(model, pair))
 
 
 def _patterns(model: LinearModel, pair: Pair) -> tuple[str, ...]:
     """The v12 features with the largest weights, in words."""
-    weights = model.weights[-1][:, 0]
+    weights = model.weights["v12"][:, 0]
     best = [column for column in np.argsort(-weights, kind="stable")[:SHOWN].tolist() if weights[column] > 0]
     return tuple(say_feature(feature_at("v12", column, model.terms), *pair).pattern for column in best)

@@ -36,14 +36,14 @@ def number_to_draw(positives: int) -> int:
 
 def draw_negatives(
     source: ContextSource, examples: Examples, vocabulary: Vocabulary, number: int, *, reverse: bool = True,
-    seed: int = 0, between: int = 5, n_jobs: int | None = None,
+    seed: int = 0, between: int = 5,
 ) -> list[Pair]:  # fmt: skip
     """At most ``number`` co-occurring pairs that are not examples, in either order; the same for the same seed.
 
     With ``reverse``, the examples in reverse are among them, unless the relation is symmetric.
     """
     rng = np.random.default_rng(seed)
-    drawer = _Drawer(source, examples, vocabulary, between, n_jobs)
+    drawer = _Drawer(source, examples, vocabulary, between)
     found: dict[Pair, None] = {}
     if reverse and not examples.is_symmetric:
         swapped = [(w2, w1) for w1, w2 in examples.positives if w1 != w2]
@@ -57,10 +57,10 @@ def draw_negatives(
 
 class _Drawer:
     def __init__(
-        self, source: ContextSource, examples: Examples, vocabulary: Vocabulary, between: int, n_jobs: int | None
+        self, source: ContextSource, examples: Examples, vocabulary: Vocabulary, between: int
     ) -> None:  # fmt: skip
         self.corpus, self.vocabulary = corpus_of(source), vocabulary
-        self.between, self.n_jobs = between, n_jobs
+        self.between = between
         self.target_of = targets_of(source, examples.pairs)
         self.word_of = {
             target: word for word, target in reversed(self.target_of.items()) if target is not None
@@ -118,7 +118,7 @@ class _Drawer:
         for least in (MIN_TOGETHER, 1):
             found = find_candidates(
                 self.corpus, self.vocabulary.targets, w1=words, windows=Windows(between=self.between),
-                min_together=least, n_jobs=self.n_jobs,
+                min_together=least,
             )  # fmt: skip
             if len(found):
                 break

@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 from bagpack.contexts.concordance import Context, show_all
 from bagpack.contexts.cooccurrences import Cooccurrences, PairSearch, tasks_of_known
 from bagpack.contexts.count import sum_features
-from bagpack.contexts.distribute import make_rows
-from bagpack.contexts.observations import ShardObservations
+from bagpack.contexts.distribute import Csr, make_rows
+from bagpack.contexts.occurrences import ShardObservations
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.explain.lines import corpora_of
 from bagpack.find.vocabulary import targets_of
 from bagpack.learn.model import LinearModel
 from bagpack.learn.types import Label
-from bagpack.tasks.words import Pair
-from bagpack.vectors.blocks import Block
+from bagpack.tasks.pairs import Pair
 
 LOOKED_AT = 300  # co-occurrences of a pair, the first of the corpus
 SHOWN = 4  # of the best by their vectors, whose sentences are written out and compared in length
@@ -33,40 +31,36 @@ def best_lines(
     source: ContextSource, model: LinearModel, pairs: Sequence[Pair], label: Label = None, most: int = 3
 ) -> list[list[Context]]:
     """At most ``most`` sentences of each pair, the best first; none for a pair that never co-occurs."""
-    assert model.basis is not None and model.counting is not None
-    corpus = corpora_of(source)[1]
+    corpus = source.for_pairs
     lines: list[list[Context]] = [[] for _ in pairs]
-    settings = CountSettings(model.counting.windows, LOOKED_AT, count=model.counting.count)
+    settings = CountSettings(model.counting.windows, LOOKED_AT)
     for numbers, task in tasks_of_known(corpus, pairs, targets_of(source, pairs), settings):
         one, two = task.lengths
         best: list[list[tuple[float, int, int]]] = [[] for _ in numbers]  # (-score, piece, place)
         pieces: list[tuple[int, Cooccurrences, NDArray[np.int64]]] = []
-        for batch in PairSearch(task).batches():
-            for shard, own in batch:
-                owner = np.repeat(np.arange(task.size), own.counts)
-                single = Cooccurrences(own.starts, own.seconds, own.orders, np.ones(owner.size, np.int64))
-                taken = np.zeros((owner.size, 2), np.int64)
-                lengths, values, columns = sum_features(
-                    corpus.shards, [(shard, single)], one[owner], two[owner], model.basis, settings, taken
-                )
-                rows = make_rows(values, columns, np.cumsum(lengths), 6 * len(model.basis))
-                scores = _scores(model, rows, label)
-                pieces.append((shard, own, owner))
-                _keep(best, owner, scores, len(pieces) - 1, SHOWN + most)
+        for shard, own in PairSearch(task).in_shards():
+            owner = np.repeat(np.arange(task.size), own.counts)
+            single = Cooccurrences(own.starts, own.seconds, own.orders, np.ones(owner.size, np.int64))
+            taken = np.zeros((owner.size, 2), np.int64)
+            lengths, values, columns = sum_features(
+                corpus.shards, [(shard, single)], one[owner], two[owner], model.basis, settings, taken
+            )
+            rows = make_rows(values, columns, np.cumsum(lengths), 6 * len(model.basis))
+            scores = _scores(model, rows, label)
+            pieces.append((shard, own, owner))
+            _keep(best, owner, scores, len(pieces) - 1, SHOWN + most)
         for at, found in enumerate(best):
             lines[numbers[at]] = _shown(corpus, model, found, pieces, (one, two), most)
     return lines
 
 
-def _scores(model: LinearModel, rows: object, label: Label) -> NDArray[np.float64]:
+def _scores(model: LinearModel, rows: Csr, label: Label) -> NDArray[np.float64]:
     """The decision value of each row of v12 counts alone; 0 for a model that does not use v12."""
-    assert model.basis is not None
+    if "v12" not in model.weights:
+        return np.zeros(rows.shape[0])
     output, sign = model.output_of(label)
-    for weighting, weights in zip(model.weightings, model.weights, strict=True):
-        if weighting.name == "v12":
-            block = weighting.apply(Block("v12", rows, frequencies=model.basis.frequencies))  # type: ignore[arg-type]
-            return np.asarray(sign * (block.rows @ weights[:, output]))
-    return np.zeros(rows.shape[0])  # type: ignore[attr-defined]
+    weighted = model.preset.pair_rows(model.learned, rows, model.basis)
+    return np.asarray(sign * (weighted @ model.weights["v12"][:, output]))
 
 
 def _keep(
@@ -87,7 +81,6 @@ def _shown(
     lengths: tuple[NDArray[np.int64], NDArray[np.int64]], most: int,
 ) -> list[Context]:  # fmt: skip
     """The sentences written out: by score in steps of a tenth, then the shortest; each sentence once."""
-    assert model.counting is not None
     written: list[tuple[float, int, int, Context]] = []
     for rank, (minus, piece, index) in enumerate(found):
         shard, own, owner = pieces[piece]

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bagpack.contexts.candidates import frequent_numbers, frequent_words, words_of
-from bagpack.contexts.source import ContextSource, CorpusSource
+from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.store.function_words import is_content_word
 from bagpack.errors import InputError, UsageError
-from bagpack.tasks.textfile import read_text_file
-from bagpack.tasks.words import Pair, distinct_words
+from bagpack.tasks.files import read_text_file
+from bagpack.tasks.pairs import Pair, distinct_words
 
-MOST_WORDS = 20_000
+MOST_WORDS = 40_000
 FUNCTION_WORDS = 1_000  # at most, among the most frequent words of a corpus
 NUMERALS = frozenset(
     """
@@ -44,12 +44,12 @@ class Vocabulary:
 
 def corpus_of(source: ContextSource) -> Corpus:
     """The corpus of a source; snippets hold only the pairs that were fetched."""
-    if not isinstance(source, CorpusSource):
+    if not isinstance(source, Corpus):
         raise UsageError(
             f"{source.path} holds only the pairs that were fetched, so there are no others to find in it; name a store "
             f"(bagpack index makes one)"
         )
-    return source.corpus
+    return source
 
 
 def targets_of(source: ContextSource, pairs: Iterable[Pair]) -> dict[str, Target | None]:
@@ -77,6 +77,17 @@ def is_number_or_letter(word: str) -> bool:
     if len(letter) < 2:
         return letter.lower() != letter.upper()
     return word[0].isdigit() or NUMERALS.issuperset(word.lower().split("-"))
+
+
+def as_vocabulary(
+    source: ContextSource, among: Vocabulary | Iterable[str] | str | Path | None
+) -> Vocabulary | None:
+    """A vocabulary from a list of words or a file; None for the words of the corpus."""
+    if among is None or isinstance(among, Vocabulary):
+        return among
+    if isinstance(among, str | Path):
+        return read_vocabulary(source, among)
+    return listed_vocabulary(source, among)
 
 
 def listed_vocabulary(source: ContextSource, words: Iterable[str]) -> Vocabulary:

@@ -11,7 +11,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +19,8 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Kind
-    from bagpack.learn.types import Bools, Floats, Index
+    from bagpack.learn.types import Bools, Floats, Index, Ints
 
-Method = Literal["auto", "sigmoid", "isotonic"]
-
-# Isotonic regression overfits small sets (scikit-learn advises against it below about 1,000 rows).
-ISOTONIC_ROWS = 1000
-ISOTONIC_PER_SIDE = 100
 FOLDS = 5
 
 
@@ -34,34 +29,22 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Curve:
-    """Probability of one label given its decision value: it never falls.
+    """Probability of one label given its decision value x: 1 / (1 + exp(−(slope · x + intercept)))."""
 
-    A sigmoid is 1 / (1 + exp(−(slope · x + intercept))); an isotonic curve is linear between its points and constant
-    outside of them.
-    """
-
-    slope: float = 0.0
-    intercept: float = 0.0
-    points: Floats | None = None
-    values: Floats | None = None
+    slope: float
+    intercept: float
 
     def __call__(self, decisions: Floats) -> Floats:
         """Probabilities of decision values."""
-        if self.points is not None and self.values is not None:
-            return np.interp(decisions, self.points, self.values)
         return np.exp(-np.logaddexp(0.0, -(self.slope * decisions + self.intercept)))
 
     def to_json(self) -> dict[str, Any]:
-        """Numbers and lists."""
-        if self.points is None or self.values is None:
-            return {"slope": self.slope, "intercept": self.intercept}
-        return {"points": self.points.tolist(), "values": self.values.tolist()}
+        """For a model's manifest."""
+        return {"slope": self.slope, "intercept": self.intercept}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Curve:
         """The reverse of `to_json`."""
-        if "points" in stored:
-            return cls(points=np.array(stored["points"], float), values=np.array(stored["values"], float))
         return cls(float(stored["slope"]), float(stored["intercept"]))
 
 
@@ -76,16 +59,14 @@ class Calibration:
         """One probability per pair and class.
 
         Two classes share one output: the columns are 1 − p and p. Several classes are normalised to a sum of 1 (all
-        equal where every curve says 0). Labels of a set have a probability each.
+        equal where every curve says 0).
         """
         found = np.column_stack([curve(decisions[:, k]) for k, curve in enumerate(self.curves)])
         if self.kind == "binary":
             return np.hstack([1 - found, found])
-        if self.kind == "multiclass":
-            total = found.sum(axis=1, keepdims=True)
-            equal = np.full_like(found, 1 / found.shape[1])
-            return np.asarray(np.divide(found, total, out=equal, where=total > 0))
-        return found
+        total = found.sum(axis=1, keepdims=True)
+        equal = np.full_like(found, 1 / found.shape[1])
+        return np.asarray(np.divide(found, total, out=equal, where=total > 0))
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, strings and lists, to store with a model."""
@@ -98,22 +79,15 @@ class Calibration:
 
 
 def fit_calibration(
-    decisions: Floats,
-    columns: Bools,
-    kind: Kind,
-    method: Method = "auto",
-    sample_weight: Floats | None = None,
+    decisions: Floats, columns: Bools, kind: Kind, sample_weight: Floats | None = None
 ) -> Calibration:
-    """Fit a curve per output on held-out decision values.
+    """Fit a sigmoid per output on held-out decision values (Platt 2000, with his priors, from a few examples on).
 
     Parameters
     ----------
     decisions, columns
         Pairs × outputs: decision values of rows that the model was not trained on, and whether each label holds. Rows
         with a decision value that is not finite are ignored.
-    method
-        ``sigmoid`` (Platt 2000, with his priors: sensible from a handful of examples), ``isotonic``, or ``auto``:
-        isotonic for outputs with at least 1,000 rows, 100 of them on each side.
 
     Examples
     --------
@@ -124,23 +98,18 @@ def fit_calibration(
     """
     if kind == "rating":
         raise UsageError("ratings have no probabilities; calibration is for labels")
-    if method not in ("auto", "sigmoid", "isotonic"):
-        raise UsageError(f"unknown calibration {method!r}; known are auto, sigmoid, isotonic")
     if decisions.shape != columns.shape:
         raise UsageError(
-            f"there are {decisions.shape} decision values and {columns.shape} labels: they must agree"
+            f"expected decision values of the shape of the labels, {columns.shape}, got {decisions.shape}"
         )
     known = np.isfinite(decisions).all(axis=1)
     if not known.any():
         raise UsageError("there is no held-out decision value to calibrate on")
     weight = np.ones(len(decisions)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    curves = []
-    for k in range(decisions.shape[1]):
-        x, holds, own = decisions[known, k], columns[known, k], weight[known]
-        sides = min(int(holds.sum()), int((~holds).sum()))
-        smooth = len(x) < ISOTONIC_ROWS or sides < ISOTONIC_PER_SIDE
-        sigmoid = method == "sigmoid" or (method == "auto" and smooth)
-        curves.append(_sigmoid(x, holds, own) if sigmoid else _isotonic(x, holds, own))
+    curves = (
+        _sigmoid(x, holds, weight[known])
+        for x, holds in zip(decisions[known].T, columns[known].T, strict=True)
+    )
     return Calibration(kind, tuple(curves))
 
 
@@ -167,13 +136,6 @@ def _sigmoid(x: Floats, holds: Bools, weight: Floats) -> Curve:
     if slope <= 0:  # the decision values say nothing about this label
         return constant
     return Curve(slope, float(model.intercept_[0]) - slope * middle)
-
-
-def _isotonic(x: Floats, holds: Bools, weight: Floats) -> Curve:
-    from sklearn.isotonic import IsotonicRegression
-
-    model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, holds, sample_weight=weight)
-    return Curve(points=model.X_thresholds_, values=model.y_thresholds_)
 
 
 # Held-out rows --------------------------------------------------------------------------------------------------
@@ -221,47 +183,17 @@ def held_out_decisions(fold: Index, decide: Callable[[Index, Index], Floats]) ->
     return out
 
 
-def held_out_probabilities(
-    decisions: Floats, columns: Bools, kind: Kind, fold: Index, method: Method = "auto"
-) -> Floats:
+def held_out_probabilities(decisions: Floats, columns: Bools, kind: Kind, fold: Index) -> Floats:
     """Probabilities of every row by curves that were fitted on the other folds: for reliability and thresholds."""
     return held_out_decisions(
         fold,
-        lambda train, test: fit_calibration(decisions[train], columns[train], kind, method).probabilities(
+        lambda train, test: fit_calibration(decisions[train], columns[train], kind).probabilities(
             decisions[test]
         ),
     )
 
 
-# Reliability ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """Mean predicted probability and observed share of each bin that is not empty."""
-
-    predicted: Floats
-    observed: Floats
-    counts: Index
-
-    @property
-    def error(self) -> float:
-        """Expected calibration error: the mean distance of the two, weighted by the bins' counts."""
-        return float(np.average(np.abs(self.observed - self.predicted), weights=self.counts))
-
-
-def reliability(probability: Floats, correct: Bools, bins: int = 10) -> Reliability:
-    """Reliability curve over bins of equal width, as ``sklearn.calibration.calibration_curve`` draws it."""
-    if not len(probability):
-        raise UsageError("a reliability curve needs at least one probability")
-    place = np.searchsorted(np.linspace(0.0, 1.0, bins + 1)[1:-1], probability)
-    counts = np.bincount(place, minlength=bins)
-    used = counts > 0
-    predicted, observed = (
-        np.bincount(place, weights=values, minlength=bins)[used] / counts[used]
-        for values in (probability, correct.astype(np.float64))
-    )
-    return Reliability(predicted, observed, counts[used])
+# Thresholds ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -272,19 +204,16 @@ class Answers:
     correct: Bools
 
 
-def answer_probability(probabilities: Floats, chosen: Bools, kind: Kind) -> Floats:
-    """Probability of each pair's answer, from those of the classes and which of them the answer has.
+def answer_probability(probabilities: Floats, chosen: Bools) -> Floats:
+    """Probability of each pair's answer, from those of the classes and which of them was chosen.
 
-    The answer is chosen by decision values, so another class can be slightly more probable. A label set has the product
-    over its labels and the absence of the others.
+    The answer is chosen by decision values, so another class can be slightly more probable.
 
     Examples
     --------
-    >>> answer_probability(np.array([[0.2, 0.5, 0.3]]), np.array([[False, False, True]]), "multiclass").tolist()
+    >>> answer_probability(np.array([[0.2, 0.5, 0.3]]), np.array([[False, False, True]])).tolist()
     [0.3]
     """
-    if kind == "multilabel":
-        return np.asarray(np.where(chosen, probabilities, 1 - probabilities).prod(axis=1))
     return np.asarray(np.where(chosen, probabilities, 0.0).sum(axis=1))
 
 
@@ -351,21 +280,29 @@ def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANS
     return Threshold(precision, value, float(reached[at]), (at + 1) / total)
 
 
+def accepted_answers(held_out: Answers, fold: Ints, precision: float, known: Bools | None = None) -> Bools:
+    """Whether each answer is given if the threshold of its fold is chosen on the other folds.
+
+    Rows of fold −1, and those that are not ``known``, choose no threshold.
+    """
+    chooses = fold >= 0 if known is None else known & (fold >= 0)
+    accepted = np.zeros(len(fold), dtype=bool)
+    for number in np.unique(fold):
+        rest, own = chooses & (fold != number), fold == number
+        if rest.any():
+            others = Answers(held_out.probability[rest], held_out.correct[rest])
+            accepted[own] = choose_threshold(others, precision).accepts(held_out.probability[own])
+    return accepted
+
+
 def held_out_threshold(held_out: Answers, fold: Index, precision: float) -> Threshold:
     """The threshold chosen on all rows, with precision and coverage as measured on rows that did not choose it.
 
-    For each fold a threshold is chosen on the other folds and judged on this one.
-    ``fold`` has the fold of each pair. Where no fold's threshold answers anything, the precision is 0.
+    Where no fold's threshold answers anything, the precision is 0.
     """
     chosen = choose_threshold(held_out, precision)
-    accepted = np.zeros(len(held_out.probability), dtype=bool)
-    for number in np.unique(fold):
-        test = fold == number
-        if test.all():
-            raise UsageError("a threshold needs at least two folds")
-        rest = Answers(held_out.probability[~test], held_out.correct[~test])
-        accepted[test] = choose_threshold(rest, precision).accepts(held_out.probability[test])
     if chosen.value is None:
         return chosen
+    accepted = accepted_answers(held_out, fold, precision)
     found = float(held_out.correct[accepted].mean()) if accepted.any() else 0.0
     return Threshold(precision, chosen.value, found, float(accepted.mean()))

@@ -1,7 +1,6 @@
-"""The ready pipelines, as scikit-learn estimators.
+"""Classifier and regressor of word pairs, as scikit-learn estimators.
 
-X is pairs of words, where the estimator has a corpus to count them in; or a `BlockMatrix`, as a `PairVectorizer` in a
-``Pipeline`` hands it on; or, for preset `paper`, any matrix of numbers, whose columns are then one block.
+X is pairs of words, where the estimator has a corpus to count them in, or `PairCounts`.
 """
 
 from __future__ import annotations
@@ -12,136 +11,100 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from bagpack import parallel
 from bagpack.errors import InputError, UsageError
-from bagpack.learn.features import PLAIN
-from bagpack.learn.fitting import SvmSettings, fit_counts
-from bagpack.learn.held_out import calibrate
-from bagpack.learn.model import Contributions, LinearModel, pair_hashes
-from bagpack.learn.presets import Preset, get_preset, portable
+from bagpack.learn.features import Preset, get_preset
+from bagpack.learn.fitting import calibrate, fit_counts
+from bagpack.learn.model import Contributions, LinearModel
+from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import Targets, encode_targets
-from bagpack.vectors.matrix import BlockMatrix, concatenated
-from bagpack.vectors.pairs import as_pairs
+from bagpack.names import blocks_of
+from bagpack.vectors.counting import as_pairs
+from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.vectorizer import PairVectorizer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from bagpack.learn.types import Answers, Floats, Label, Matrix, Pairs, Tags
+    from bagpack.learn.types import Answers, Floats, Label, Pairs, Tags
 
 
 class _PairEstimator(BaseEstimator):
-    """What classifier and regressor share: from X to a matrix, and what a fitted model shows."""
+    """What classifier and regressor share: from X to counts, and what a fitted model shows."""
 
     source: Any
     condition: str
     preset: str | Preset
     C: float
-    transductive: bool
     n_jobs: int | None
     model_: LinearModel
 
-    # From X to a matrix -----------------------------------------------------------------------------------------
-
-    def _matrix(self, X: Pairs, *, reset: bool) -> Matrix:
-        if isinstance(X, BlockMatrix):
+    def _counts(self, X: Pairs, *, reset: bool) -> PairCounts:
+        if isinstance(X, PairCounts):
             return X
-        if self.source is not None:
-            pairs = as_pairs(X)
-            if isinstance(self.source, BlockMatrix):
-                return self.source.rows_of(pairs)
-            if reset:
-                given = self.source
-                self.vectorizer_ = given if isinstance(given, PairVectorizer) else PairVectorizer(given)
-                if not hasattr(self.vectorizer_, "basis_"):
-                    self.vectorizer_.fit(pairs)
-            return self.vectorizer_.transform(pairs)
-        if _is_text(X):
+        pairs = as_pairs(X)
+        if isinstance(self.source, PairCounts):
+            return self.source.rows_of(pairs)
+        if self.source is None:
             raise UsageError(
-                f"{type(self).__name__}() needs counts as X; give it a corpus to take pairs of words: "
+                f"{type(self).__name__}() takes PairCounts as X; give it a corpus to take pairs of words: "
                 f"{type(self).__name__}(corpus)"
             )
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
-
-    def _preset_for(self, matrix: Matrix) -> Preset:
-        preset = get_preset(self.preset)
-        blocks = preset.blocks_of(self.condition)
-        if isinstance(matrix, BlockMatrix):
-            return preset
-        if preset.name != "paper" or self.condition != "v1v2v12":
-            raise UsageError(
-                f"X has no named blocks, and preset {preset.name}, condition {self.condition} needs "
-                f"{', '.join(blocks)}; pass the BlockMatrix of a PairVectorizer, or take preset='paper', "
-                f"which can weight any columns"
-            )
-        return replace(preset, conditions={self.condition: (PLAIN,)})
+        if reset:
+            given = self.source
+            vectorizer = clone(given) if isinstance(given, PairVectorizer) else PairVectorizer(given)
+            self.vectorizer_ = vectorizer.fit(pairs)
+        return self.vectorizer_.count(pairs)
 
     def _fit(
-        self, X: Pairs, targets: Targets, svm: SvmSettings, unlabelled: Pairs, weight: Floats | None,
+        self,
+        X: Pairs,
+        targets: Targets,
+        svm: SvmSettings,
+        weight: Floats | None,
         sample_weight: Floats | None,
-    ) -> Self:  # fmt: skip
-        if unlabelled is not None and not isinstance(X, BlockMatrix) and self.source is not None:
-            # Counted together, so that they are rows of one matrix.
-            pairs = as_pairs(X)
-            both = self._matrix([*pairs, *as_pairs(unlabelled)], reset=True)
-            matrix, more = both[: len(pairs)], both
-        else:
-            matrix = self._matrix(X, reset=True)
-            both_counted = isinstance(matrix, BlockMatrix) and isinstance(unlabelled, BlockMatrix)
-            more = concatenated(matrix, unlabelled) if both_counted else None
-        preset = self._preset_for(matrix)
-        if self.transductive and more is None:
-            if not isinstance(self.source, BlockMatrix):
-                raise UsageError(
-                    "transductive=True fits weighting and scaling on further pairs: give them as "
-                    "fit(pairs, y, unlabelled=pairs), or take a BlockMatrix as source"
+    ) -> Self:
+        preset = get_preset(self.preset)
+        blocks = blocks_of(self.condition)
+        with parallel.settings(n_jobs=self.n_jobs):
+            counts = self._counts(X, reset=True)
+            if len(counts) and counts.zero_rows(blocks).all():
+                what = "pair was ever seen together" if "v1" not in blocks else "word was found in the corpus"
+                raise InputError(
+                    f"none of the {len(counts)} pairs has a vector in condition {self.condition}: no {what}; "
+                    "check the corpus's language and level (lemma or form), or take another condition"
                 )
-            more = self.source
-        if isinstance(matrix, BlockMatrix):
-            self.n_features_in_ = matrix.shape[1] if isinstance(X, BlockMatrix) else 2
-            self._check_found(matrix, preset)
-        fit_on = more if self.transductive else None
-        model = fit_counts(
-            matrix, targets, self.condition, preset, svm, fit_on, weight, sample_weight, self.n_jobs
-        )
-        if targets.kind != "rating":
-            precision = getattr(self, "precision", None)
-            calibrator = partial(
-                calibrate, model, matrix, targets, portable(preset), svm, precision, weight, sample_weight,
-                self.n_jobs,
+            model = fit_counts(
+                counts, targets, self.condition, preset, svm, weight=weight, sample_weight=sample_weight,
+                keep_training=True,
             )  # fmt: skip
-            model = replace(model, calibrator=calibrator)
-            if precision is not None:
-                model = model.calibrated
-        if isinstance(matrix, BlockMatrix):
-            model = replace(model, trained=np.unique(pair_hashes(matrix.pairs)))
+            if targets.kind != "rating":
+                precision = getattr(self, "precision", None)
+                calibrator = partial(
+                    calibrate, model, counts, targets, preset, svm, precision, weight, sample_weight
+                )
+                model = replace(model, calibrator=calibrator)
+                if precision is not None:
+                    model = model.calibrated
         self.model_ = model
+        self.n_features_in_ = 2
         return self
-
-    def _check_found(self, matrix: BlockMatrix, preset: Preset) -> None:
-        blocks = preset.blocks_of(self.condition)
-        if len(matrix) and matrix.zero_rows(blocks).all():
-            what = "pair was ever seen together" if "v1" not in blocks else "word was found in the corpus"
-            raise InputError(
-                f"none of the {len(matrix)} pairs has a vector in condition {self.condition}: no {what}; "
-                "check the corpus's language and level (lemma or form), or take another condition"
-            )
-
-    # Of a fitted model ------------------------------------------------------------------------------------------
 
     def _decisions(self, X: Pairs) -> Floats:
         check_is_fitted(self, "model_")
-        return self.model_.decisions(self._matrix(X, reset=False))
+        with parallel.settings(n_jobs=self.n_jobs):
+            return self.model_.decisions(self._counts(X, reset=False))
 
     def explain(self, pair: tuple[str, str], label: Label = None) -> Contributions:
         """The contribution of every feature to the decision about ``pair``, for ``label`` or the predicted label."""
         check_is_fitted(self, "model_")
         if self.source is None:
             return self.model_.explain(pair, label)
-        return self.model_.contributions(self._matrix([pair], reset=False), 0, label)
+        return self.model_.contributions(self._counts([pair], reset=False), 0, label)
 
     @property
     def coef_(self) -> Floats:
@@ -166,23 +129,9 @@ class _PairEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = self.source is not None
-        tags.input_tags.two_d_array = self.source is None
-        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
         return tags
-
-
-def _is_text(X: Pairs) -> bool:
-    """Whether X holds words and not numbers."""
-    if isinstance(X, str):
-        return True
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    if not isinstance(X, (np.ndarray, list, tuple)) or not len(X):
-        return False
-    first = X[0]
-    first = first[0] if isinstance(first, (np.ndarray, list, tuple)) and len(first) else first
-    return isinstance(first, str)
 
 
 class RelationClassifier(ClassifierMixin, _PairEstimator):
@@ -192,22 +141,19 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     ----------
     source
         Where pairs of words are counted: a corpus (or the path of a store), a `PairVectorizer` with other settings, or
-        a `BlockMatrix` that holds the pairs. None: X is a matrix.
+        `PairCounts` that hold the pairs. None: X is `PairCounts`.
     condition
         ``v1v2``, ``v12`` or ``v1v2v12``.
     preset
         How counts become features: ``modern``, or ``paper``.
     C, tol, solver
-        See `bagpack.learn.fitting.SvmSettings`.
+        See `bagpack.learn.svm.SvmSettings`.
     class_weight
         Factor on C by class, ``"balanced"`` for n / (classes · rows of the class), or None.
     precision
         Choose the probability below which `answers` gives none, so that this share of the answers is right.
-    transductive
-        Fit weighting and scaling on all pairs at hand (those of ``source``, or ``unlabelled`` in `fit`) and
-        not on the labelled ones alone.
     n_jobs
-        Labels trained at once, in threads; the model is the same for any number.
+        Workers, through joblib; the model is the same for any number.
 
     Attributes
     ----------
@@ -217,11 +163,9 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
 
     Examples
     --------
-    >>> from bagpack.learn.synthetic import make_counts
-    >>> X, y = make_counts(n_pairs=120, n_words=60, seed=3)
-    >>> classifier = RelationClassifier(condition="v12").fit(X[:100], y[:100])
-    >>> classifier.decision_function(X[100:]).shape
-    (20,)
+    >>> classifier = RelationClassifier(corpus).fit(pairs, labels)  # doctest: +SKIP
+    >>> classifier.predict([("wheel", "car")])  # doctest: +SKIP
+    array(['part-of'], dtype='<U7')
     """
 
     def __init__(
@@ -233,7 +177,6 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         C: float = 1.0,
         class_weight: Mapping[Any, float] | str | None = None,
         precision: float | None = None,
-        transductive: bool = False,
         tol: float = 1e-3,
         solver: str = "auto",
         n_jobs: int | None = None,
@@ -244,19 +187,16 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         self.C = C
         self.class_weight = class_weight
         self.precision = precision
-        self.transductive = transductive
         self.tol = tol
         self.solver = solver
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None
-    ) -> Self:
-        """Train on pairs X with labels y: one each, a collection of labels each, or an indicator matrix."""
+    def fit(self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on pairs X with labels y."""
         svm = SvmSettings(C=self.C, tol=self.tol, solver=self.solver)
         targets = encode_targets(_given(y, self))
         sample_weight = _sample_weight(sample_weight, len(targets))
-        self._fit(X, targets, svm, unlabelled, self._weights(targets, sample_weight), sample_weight)
+        self._fit(X, targets, svm, self._weights(targets, sample_weight), sample_weight)
         self.classes_ = np.array(self.model_.classes)
         return self
 
@@ -274,12 +214,6 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
             if unknown:
                 raise UsageError(f"class_weight has the label {unknown[0]!r}, which is not in y")
             given = {k: float(given.get(label, 1.0)) for k, label in enumerate(targets.classes)}
-        if targets.kind == "multilabel":
-            if not isinstance(given, Mapping):
-                raise UsageError(
-                    "for several labels per pair, class_weight must be a mapping from label to weight"
-                )
-            return np.where(targets.columns, weight * np.array(list(given.values())), weight)
         codes = np.arange(len(targets.classes))
         factors = compute_class_weight(given, classes=codes, y=targets.codes)
         scaled: Floats = weight * factors[targets.codes][:, None]
@@ -291,7 +225,7 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         return decisions[:, 0] if self.model_.kind == "binary" else decisions
 
     def predict(self, X: Pairs) -> Answers:
-        """The label of the highest decision value; for several labels per pair, all above 0, in y's form."""
+        """The label of the highest decision value."""
         decisions = self._decisions(X)
         return self.model_.decode(decisions)
 
@@ -307,21 +241,11 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     def answers(self, X: Pairs) -> list[Any]:
         """Labels, or None for *none of these*: below the threshold, or if the corpus does not have a word."""
         check_is_fitted(self, "model_")
-        return self.model_.answers(self._matrix(X, reset=False))
+        return self.model_.answers(self._counts(X, reset=False))
 
     def score(self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy: the share of pairs whose label, or whose whole set of labels, is right."""
-        predicted = self.predict(X)
-        if self.model_.kind != "multilabel" or not self.model_.as_sets:
-            return float(super().score(X, _given(y, self), sample_weight))
-        right = [set(one) == set(two) for one, two in zip(predicted, y, strict=True)]
-        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return float(np.average(np.asarray(right, np.float64), weights=weights))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
+        """Accuracy: the share of pairs whose label is right."""
+        return float(super().score(X, _given(y, self), sample_weight))
 
 
 class RatingRegressor(RegressorMixin, _PairEstimator):
@@ -338,7 +262,6 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
         preset: str | Preset = "modern",
         C: float = 1.0,
         epsilon: float = 0.2,
-        transductive: bool = False,
         tol: float = 1e-3,
         solver: str = "auto",
         n_jobs: int | None = None,
@@ -348,20 +271,17 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
         self.preset = preset
         self.C = C
         self.epsilon = epsilon
-        self.transductive = transductive
         self.tol = tol
         self.solver = solver
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None, *, unlabelled: Pairs = None
-    ) -> Self:
+    def fit(self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None) -> Self:
         """Train on pairs X with ratings y."""
         svm = SvmSettings(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
         targets = encode_targets(_given(y, self), kind="rating")
         sample_weight = _sample_weight(sample_weight, len(targets))
         weight = None if sample_weight is None else sample_weight[:, None]
-        return self._fit(X, targets, svm, unlabelled, weight, sample_weight)
+        return self._fit(X, targets, svm, weight, sample_weight)
 
     def predict(self, X: Pairs) -> Floats:
         """Predicted ratings."""

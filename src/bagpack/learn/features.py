@@ -1,131 +1,394 @@
-"""The blocks that presets are made of: those of a matrix, and those that are derived from it."""
+"""From counts to features: the functions of preset `paper` and preset `modern`, with their formulas.
+
+Both return `Features`, which hold the numbers as the counts are held: once per word, however many pairs have it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from bagpack.errors import UsageError
-from bagpack.names import BLOCKS, COSINE, DIFFERENCE, JOINED, PRODUCT, STATISTICS
-from bagpack.vectors.blocks import Block
-from bagpack.vectors.matrix import BlockMatrix
+from bagpack.kernels import allocating_kernel, kernel, read_only
+from bagpack.learn.design import Features, row_products, with_values
+from bagpack.names import CONDITIONS, COSINE, PRODUCT, STATISTICS
+from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
     from bagpack.basis import Basis
     from bagpack.contexts.windows import CountSettings
-    from bagpack.learn.types import Csr, Floats, Ints, Matrix
+    from bagpack.learn.types import Csr, Floats, Index, Ints, Matrix
 
-PLAIN = "x"  # all columns of a matrix without named blocks
-WORDS = ("w1", "w2")  # which words are in the pair, for the words-only baseline
-NEEDED = {**dict.fromkeys(JOINED, ("v1", "v2")), STATISTICS: ("v12",)}
+# Gram matrices add up, so a block counts with the square of its factor; docs/accuracy.md has what each contributes.
+STATISTICS_FACTOR = 0.55
+COSINE_FACTOR = 2.0
 # Logarithms of counts reach 8, the other statistics 1 to 4: divided so, each has about the weight of a context or two.
-SCALE = np.array([5.0, 5.0, 5.0, 15.0, 5.0])
+STATISTICS_SCALE = np.array([5.0, 5.0, 5.0, 15.0, 5.0])
+LOOKED_UP = 10_000  # counts whose logarithms come from a table
 
 
-def check_blocks(matrix: Matrix, names: Sequence[str], what: str) -> None:
-    """Raise unless a matrix holds counts in the blocks that ``names`` need."""
-    if not isinstance(matrix, BlockMatrix):
-        return
-    if matrix.is_weighted:
-        raise UsageError(
-            f"X was weighted already, and {what} weights counts; pass the counts of a PairVectorizer"
-        )
-    needed = dict.fromkeys(block for name in names for block in NEEDED.get(name, (name,)) if block in BLOCKS)
-    missing = [block for block in needed if block not in matrix.block_names]
-    if missing:
-        raise UsageError(
-            f"{what} needs the block {missing[0]}, and X has {', '.join(matrix.block_names)}; make X with "
-            f"PairVectorizer(condition='v1v2v12'), or choose a condition that fits"
-        )
+# Preset `modern` ------------------------------------------------------------------------------------------------
 
 
-def blocks_of_matrix(matrix: Matrix, names: Sequence[str]) -> dict[str, Block]:
-    """The blocks called ``names``, over those words alone that the pairs use; v1, v2 and products share their rows."""
-    if not isinstance(matrix, BlockMatrix):
-        return {PLAIN: Block(PLAIN, sparse.csr_array(matrix))}
-    w1, w2 = matrix.w1, matrix.w2
-    words, shared = matrix.word_counts, matrix.basis.frequencies
+@kernel
+def _expected(indptr, indices, data, share, segment, totals, out):  # type: ignore[no-untyped-def]
+    """(All counts of the row in the column's segment) × (the column's share)."""
+    for i in range(len(indptr) - 1):
+        for s in range(len(totals)):
+            totals[s] = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            totals[segment[indices[p]]] += data[p]
+        for p in range(indptr[i], indptr[i + 1]):
+            out[p] = totals[segment[indices[p]]] * share[indices[p]]
+
+
+@kernel
+def _phi(indptr: Ints, data: Matrix, expected: Floats, table: Floats, out: Floats) -> None:
+    """Per row, unit(unit(log counts) + unit(PPMI)).
+
+    ``expected`` has ln(1 + expected count) and is overwritten; ``table`` has ln(1 + n) of small n.
+    """
+    for i in range(len(indptr) - 1):
+        of_logs, of_ppmi, of_both = 0.0, 0.0, 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            whole = np.int64(data[p])
+            log = table[whole] if whole < len(table) and whole == data[p] else np.log1p(data[p])
+            ppmi = max(log - expected[p], 0.0)
+            of_logs += log * log
+            of_ppmi += ppmi * ppmi
+            out[p] = log
+            expected[p] = ppmi
+        of_logs = 1.0 / np.sqrt(of_logs) if of_logs > 0.0 else 1.0
+        of_ppmi = 1.0 / np.sqrt(of_ppmi) if of_ppmi > 0.0 else 1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            out[p] = of_logs * out[p] + of_ppmi * expected[p]
+            of_both += out[p] * out[p]
+        of_both = 1.0 / np.sqrt(of_both) if of_both > 0.0 else 1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            out[p] *= of_both
+
+
+def weigh(counts: Csr, basis: Basis) -> Csr:
+    """φ of each row of counts, of unit length (all-zero rows are unchanged).
+
+        φ(c) = unit(unit(ln(1 + c)) + unit(PPMI(c))),   PPMI(c) = max(0, ln((c + 1) / (e + 1)))
+
+    e is the count that is expected: all counts of the row in the segment, times the term's share of the frequencies of
+    all basis terms in the corpus. Observed and expected counts are both raised by one, so that one observation of a
+    rare term does not count for much. A basis without frequencies has no PPMI.
+    """
+    out = np.empty(len(counts.data))
+    expected = expected_counts(counts, basis)
+    np.log1p(expected, out=expected)  # numpy's is several times faster than a compiled loop's
+    table = np.log1p(np.arange(LOOKED_UP))
+    _phi(read_only(counts.indptr), read_only(counts.data), expected, table, out)
+    return with_values(counts, out)
+
+
+def expected_counts(counts: Csr, basis: Basis) -> Floats:
+    """Expected count at each stored count's place; infinite for a basis without frequencies."""
+    out = np.full(len(counts.data), np.inf)
+    if basis.frequencies is not None:
+        segments = counts.shape[1] // len(basis)
+        share = np.tile(basis.frequencies / basis.frequencies.sum(), segments)
+        _expected(
+            read_only(counts.indptr), read_only(counts.indices), read_only(counts.data), share,
+            np.repeat(np.arange(segments), len(basis)), np.empty(segments), out,
+        )  # fmt: skip
+    return out
+
+
+def used_words(rows: PairCounts) -> tuple[Csr, Index, Index]:
+    """Counts of the words that the pairs use, and each pair's first and second row of them."""
+    w1, w2 = rows.w1, rows.w2
     used = np.unique(np.concatenate([w1, w2]))
-    if len(used) < words.shape[0]:
-        words, w1, w2 = words[used], np.searchsorted(used, w1), np.searchsorted(used, w2)
-    found = {}
-    for name in names:
-        if name in ("v1", "v2"):
-            found[name] = Block(name, words, w1 if name == "v1" else w2, frequencies=shared)
-        elif name in JOINED:
-            found[name] = Block(name, words, w1, w2, frequencies=shared)
-        else:
-            found[name] = block_of(matrix, name)
-    return found
+    if len(used) == rows.words.shape[0]:
+        return rows.words, w1, w2
+    return rows.words[used], np.searchsorted(used, w1), np.searchsorted(used, w2)
 
 
-def block_of(matrix: Matrix, name: str) -> Block:
-    """The block called ``name``, over all words."""
-    if not isinstance(matrix, BlockMatrix):
-        return Block(PLAIN, sparse.csr_array(matrix))
-    if name in BLOCKS:
-        return matrix.blocks[name]
-    if name in JOINED:
-        return Block(name, matrix.word_counts, matrix.w1, matrix.w2, frequencies=matrix.basis.frequencies)
-    if name == STATISTICS:
-        return Block(STATISTICS, sparse.csr_array(pair_statistics(matrix)))
-    if name in WORDS:
-        words = sparse.csr_array(sparse.eye_array(matrix.word_counts.shape[0], format="csr"))
-        return Block(name, words, matrix.w1 if name == "w1" else matrix.w2)
-    raise UsageError(f"there is no block {name!r}")
+def weighted_pairs(rows: PairCounts) -> Csr:
+    """n/(n+1) · φ(v12), n being how often a pair is seen: rarely seen pairs get less weight."""
+    weighted = weigh(rows.tocsr("v12"), rows.basis)
+    seen = rows.seen.astype(np.float64)
+    return with_values(weighted, weighted.data * np.repeat(seen / (seen + 1), np.diff(weighted.indptr)))
 
 
-def pair_statistics(matrix: BlockMatrix) -> Floats:
-    """The statistics of each pair of a matrix; see `statistics_of`."""
-    outside = matrix.tables.outside
-    if outside is None:
-        return statistics_of(matrix.totals, matrix.basis, matrix.settings)
-    totals = np.array([outside.totals[pair] for pair in matrix.pairs]).reshape(-1, 4)
-    return statistics_of(totals, matrix.basis, matrix.settings, outside.tokens)
-
-
-def statistics_of(
-    totals: Ints | Floats, basis: Basis, settings: CountSettings, tokens: float | None = None
-) -> Floats:
+def statistics_of(totals: Ints, basis: Basis, settings: CountSettings) -> Floats:
     """Per pair: ln(1+n+), ln(1+n−), whether it is seen at all, its PMI, and the log odds of the order.
 
-    ``totals`` has n(w1), n(w2), n+ and n− of each pair. All statistics are zero for a pair that is never seen together.
-    The size of the corpus is ``tokens``, or taken from the basis's unigrams (all but the rarest words); PMI is 0 where
-    it is unknown. A word's partner can be in 2 (between + 1) places.
+    ``totals`` has n(w1), n(w2), n+, n− and n (in either order) of each pair. All statistics are zero for a pair that is
+    never seen together.
+
+        PMI = max(0, ln((n + ½) N / (n(w1) n(w2) 2 (between + 1))))
+
+    A word's partner can be in 2 (between + 1) places. N is the number of tokens of the basis's unigrams (all but the
+    rarest words); PMI is 0 where it is unknown.
     """
     # Columns side by side: numpy 2.0's log1p of every fourth number depends, in the last digit, on where they are.
-    n1, n2, plus, minus = np.ascontiguousarray(totals.T, np.float64)
-    tokens = float(basis.tokens) if tokens is None else tokens
+    n1, n2, plus, minus, together = np.ascontiguousarray(totals.T, np.float64)
+    tokens = float(basis.tokens)
     reach = 2 * (settings.windows.between + 1)
-    together = plus + minus
     seen = together > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         pmi = np.log((together + 0.5) * max(tokens, 1.0) / (n1 * n2 * reach))
     pmi = np.where(seen & (tokens > 0) & (n1 > 0) & (n2 > 0), np.maximum(pmi, 0.0), 0.0)
     values = [np.log1p(plus), np.log1p(minus), seen, pmi, np.log((plus + 1) / (minus + 1))]
-    return np.asarray(np.stack(values, axis=1) / SCALE)
+    return np.asarray(np.stack(values, axis=1) / STATISTICS_SCALE)
 
 
-def evidence(one: BlockMatrix, name: str, columns: Ints) -> Ints:
+def modern_features(rows: PairCounts, condition: str = "v1v2v12", v12: float = 1.0) -> Features:
+    """Features of preset `modern`; nothing is learned from the rows.
+
+    Condition v1v2: φ(v1), φ(v2), unit(φ(v1) ∘ φ(v2)) and 2 · φ(v1)·φ(v2). A linear SVM over v1 and v2 adds up what each
+    word contributes by itself; the product shows in which contexts *both* occur, the cosine how similar they are.
+    Condition v12: n/(n+1) · φ(v12), times the factor ``v12``, and 0.55 · statistics of the pair (`statistics_of`).
+    Condition v1v2v12: all of them.
+    """
+    wanted, terms = CONDITIONS[condition], len(rows.basis)
+    blocks: dict[str, int] = {}
+    parts: dict[str, Any] = {}
+    w1, w2 = rows.w1, rows.w2
+    if "v1" in wanted:
+        counts, w1, w2 = used_words(rows)
+        words = weigh(counts, rows.basis)
+        cosines, squares = row_products(words, w1, w2)
+        lengths = np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0.0)
+        blocks |= {"v1": 2 * terms, "v2": 2 * terms, PRODUCT: 2 * terms, COSINE: 1}
+        parts |= {"first": words, "second": words, "product": lengths}
+        parts["of_words"] = sparse.csr_array(COSINE_FACTOR * cosines[:, None])
+    if "v12" in wanted:
+        pairs = weighted_pairs(rows) * v12
+        statistics = STATISTICS_FACTOR * statistics_of(rows.totals, rows.basis, rows.settings)
+        blocks |= {"v12": 6 * terms, STATISTICS: statistics.shape[1]}
+        parts["of_pair"] = sparse.csr_array(
+            sparse.hstack([pairs, sparse.csr_array(statistics)], format="csr")
+        )
+    return Features(blocks, w1, w2, **parts)
+
+
+# Preset `paper` -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What preset `paper` learns about the columns of a block from the training rows; see `paper_scaling`.
+
+    ``low`` is μ − 2σ, ``width`` 4σ, and ``zero`` the scaled value of a count of 0.
+    """
+
+    idf: Floats
+    low: Floats
+    width: Floats
+    zero: Floats
+
+
+@allocating_kernel
+def _scale_entries(indices: Ints, data: Matrix, low: Floats, width: Floats, zero: Floats) -> Floats:
+    """Each stored value's image in [0, 1], less the image of zero."""
+    out = np.empty(len(data))
+    for p in range(len(data)):
+        j = indices[p]
+        if width[j] == 0.0:
+            out[p] = 0.0
+        else:
+            out[p] = min(max((data[p] - low[j]) / width[j], 0.0), 1.0) - zero[j]
+    return out
+
+
+def _filled(rows: Csr, weight: Floats) -> Floats:
+    """Per column, the weight of the rows that are not zero there."""
+    return np.asarray(with_values(rows, (rows.data != 0).astype(np.float64)).T @ weight)
+
+
+def _scaling(rows: Csr, weight: Floats) -> Scaling:
+    """Learn from rows, each of which counts ``weight`` times."""
+    n = weight.sum()
+    df = _filled(rows, weight)
+    idf = np.log(np.where(df > 0, n / np.where(df > 0, df, 1.0), 1.0))
+    rows = with_values(rows, rows.data * idf[rows.indices])
+    mean = np.asarray(rows.T @ weight) / n
+    # Two passes: the squares are summed around the mean, so nothing cancels however large the counts.
+    squares = rows.data - mean[rows.indices]
+    squares *= squares
+    squares[rows.data == 0] = 0.0
+    total = with_values(rows, squares).T @ weight + (n - _filled(rows, weight)) * mean**2
+    sigma = np.sqrt(total / n)
+    # A constant column's mean may miss its value by a rounding error; that is not a spread.
+    sigma[sigma <= 1e-13 * np.abs(mean)] = 0.0
+    low, width = mean - 2.0 * sigma, 4.0 * sigma
+    spread = sigma > 0
+    zero = np.zeros(rows.shape[1])
+    zero[spread] = np.clip(-low[spread] / width[spread], 0.0, 1.0)
+    return Scaling(idf, low, width, zero)
+
+
+def scaled(rows: Csr, scaling: Scaling) -> Csr:
+    """Rows of counts as `paper_features` scales them."""
+    values = rows.data * scaling.idf[rows.indices]
+    return with_values(rows, _scale_entries(rows.indices, values, scaling.low, scaling.width, scaling.zero))
+
+
+def paper_scaling(
+    train: PairCounts, condition: str = "v1v2v12", sample_weight: Floats | None = None
+) -> dict[str, Scaling]:
+    """What `paper_features` needs to know about the training pairs, each of which counts ``sample_weight`` times.
+
+    A word that occurs in 30 pairs counts 30 times in df, μ and σ, as if its row had been written out 30 times.
+    """
+    weight = np.ones(len(train)) if sample_weight is None else sample_weight
+    words, w1, w2 = used_words(train)
+    found = {}
+    for block in CONDITIONS[condition]:
+        if block == "v12":
+            found[block] = _scaling(train.tocsr("v12"), weight)
+        else:
+            times = np.bincount(w1 if block == "v1" else w2, weight, minlength=words.shape[0])
+            found[block] = _scaling(words, times.astype(np.float64))
+    return found
+
+
+def paper_features(train: Mapping[str, Scaling], rows: PairCounts, condition: str = "v1v2v12") -> Features:
+    """Features of preset `paper` (Herdağdelen & Baroni 2009), scaled by what `paper_scaling` learned of training rows.
+
+        tf-idf:   x = c · ln(N / df), N training rows, df of them with a count in this column; 0 if there is none
+        scaling:  [μ − 2σ, μ + 2σ] → [0, 1], clipped; 0 where σ = 0 (σ of the population, zeros included)
+
+    Scaling moves zero and would make the matrix dense, so each column's image of zero is subtracted again: an all-zero
+    row stays zero, and a linear SVM with a free bias has the same solution.
+    """
+    wanted, terms = CONDITIONS[condition], len(rows.basis)
+    parts: dict[str, Any] = {}
+    w1, w2 = rows.w1, rows.w2
+    if "v1" in wanted:
+        words, w1, w2 = used_words(rows)
+        parts = {"first": scaled(words, train["v1"]), "second": scaled(words, train["v2"])}
+    if "v12" in wanted:
+        parts["of_pair"] = scaled(rows.tocsr("v12"), train["v12"])
+    return Features({block: (6 if block == "v12" else 2) * terms for block in wanted}, w1, w2, **parts)
+
+
+def word_features(rows: PairCounts) -> Features:
+    """Which words are in the pair and nothing else: the baseline that never saw a corpus."""
+    n = rows.words.shape[0]
+    words = sparse.csr_array(sparse.eye_array(n, format="csr"))
+    return Features({"w1": n, "w2": n}, rows.w1, rows.w2, first=words, second=words)
+
+
+# Presets --------------------------------------------------------------------------------------------------------
+
+Learned = Mapping[str, Scaling]  # by block; empty for a preset that learns nothing from training rows
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named way from counts to features.
+
+    Attributes
+    ----------
+    learns
+        Whether the features of a row depend on which rows were trained on.
+    analogies_by_cosine
+        Whether analogies are answered by centred cosines and not by two-point SVMs.
+    C
+        Cost of an error where the user gives none.
+    """
+
+    name: ClassVar[str]
+    learns: ClassVar[bool] = False
+    analogies_by_cosine: ClassVar[bool] = False
+    C: float = 1.0
+
+    def learn(self, train: PairCounts, condition: str, sample_weight: Floats | None = None) -> Learned:
+        """What the features of this condition need to know about the training rows."""
+        return {}
+
+    def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
+        """Features of the rows."""
+        raise NotImplementedError
+
+    def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
+        """Features of rows of word counts, as first and as second words."""
+        raise NotImplementedError
+
+    def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
+        """Features v12 of rows of pair counts, each of a pair that was seen often."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Paper(Preset):
+    """Herdağdelen & Baroni 2009, with C = 1; see `paper_features`."""
+
+    name = "paper"
+    learns = True
+
+    def learn(self, train: PairCounts, condition: str, sample_weight: Floats | None = None) -> Learned:
+        """TF-IDF and scaling of each column."""
+        return paper_scaling(train, condition, sample_weight)
+
+    def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
+        """See `paper_features`."""
+        return paper_features(learned, rows, condition)
+
+    def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
+        """Scaled rows."""
+        return scaled(words, learned["v1"]), scaled(words, learned["v2"])
+
+    def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
+        """Scaled rows."""
+        return scaled(pairs, learned["v12"])
+
+
+@dataclass(frozen=True)
+class Modern(Preset):
+    """See `modern_features`; ``v12`` is the factor on v12."""
+
+    name = "modern"
+    analogies_by_cosine = True
+    v12: float = 1.0
+
+    def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
+        """See `modern_features`."""
+        return modern_features(rows, condition, self.v12)
+
+    def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
+        """φ of the rows."""
+        weighted = weigh(words, basis)
+        return weighted, weighted
+
+    def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
+        """φ of the rows."""
+        return self.v12 * weigh(pairs, basis)
+
+
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in (Paper(), Modern())}
+
+
+def get_preset(preset: str | Preset) -> Preset:
+    """The preset of that name."""
+    if isinstance(preset, Preset):
+        return preset
+    if preset not in PRESETS:
+        raise UsageError(f"unknown preset {preset!r}; choose one of {', '.join(PRESETS)}")
+    return PRESETS[preset]
+
+
+# Explanations ---------------------------------------------------------------------------------------------------
+
+
+def evidence(one: PairCounts, block: str, columns: Ints) -> Ints:
     """For a single pair and some columns of a block, the integers behind them, as an explanation shows them."""
-    if name == "v12":
-        return _row(one.pair_counts, 0, columns)
-    if name == STATISTICS:
-        plus, minus = int(one.n_plus[0]), int(one.n_minus[0])
-        return np.array([plus, minus, plus + minus, plus + minus, plus - minus], dtype=np.int64)[columns]
-    if name == COSINE:
-        seen = one.word_counts[[int(one.w1[0]), int(one.w2[0])]].astype(bool)
-        return np.full(len(columns), seen[[0]].multiply(seen[[1]]).nnz, dtype=np.int64)
-    first, second = (_row(one.word_counts, int(rows[0]), columns) for rows in (one.w1, one.w2))
-    if name == PRODUCT:
-        return np.minimum(first, second)
-    if name == DIFFERENCE:
-        return first - second
-    return first if name == "v1" else second
-
-
-def _row(table: Csr, row: int, columns: Ints) -> Ints:
-    return np.asarray(table[[row]].toarray()[0, columns])
+    if block == STATISTICS:
+        plus, minus, seen = (int(values[0]) for values in (one.n_plus, one.n_minus, one.seen))
+        return np.array([plus, minus, seen, seen, plus - minus], dtype=np.int64)[columns]
+    if block == "v12":
+        return np.asarray(one.tocsr("v12").toarray()[0, columns])
+    first, second = (one.words[[int(rows[0])]].toarray()[0] for rows in (one.w1, one.w2))
+    if block == COSINE:
+        return np.full(len(columns), int(((first > 0) & (second > 0)).sum()), dtype=np.int64)
+    return np.asarray({"v1": first, "v2": second, PRODUCT: np.minimum(first, second)}[block][columns])

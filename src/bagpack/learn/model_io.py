@@ -1,65 +1,57 @@
 """Models on disk: arrays and JSON, no pickle. Opening a stranger's model runs none of their code.
 
-model.json          format, version, kind, labels, preset, condition, blocks, settings, manifest, checksums, seal
+manifest.json       what made the model: predicts, labels, preset, condition, blocks, settings, …; names the files
 basis.tsv           the basis terms with their counts; with the blocks they give every feature's name
 intercept.npy       one per output
 BLOCK.weights.npy   columns × outputs
-BLOCK.N.ARRAY.npy   what the block's Nth step learned
+BLOCK.ARRAY.npy     what preset `paper` learned about the block's columns: idf, low, width, zero
 trained.npy         hashes of the training pairs
-README.md           the model card, where one was written
+training.npz        the training pairs with features and dual coefficients, for explanations; read when first needed
+README.md           the model card, where one was written; it may be edited
 """
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bagpack._version import __version__
 from bagpack.artefacts import (
-    check_replaceable,
-    check_writable,
-    damaged_files,
-    member,
-    new_directory,
-    read_sealed,
-    read_unreplaced,
-    write_sealed,
+    MANIFEST,
+    Artefact,
+    Kind,
+    check_place,
+    new_artefact,
+    open_artefact,
 )
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
-from bagpack.files import read_json, save_npy, write_bytes
-from bagpack.learn.association import Joining
-from bagpack.learn.block_weighting import BlockWeighting
+from bagpack.files import save_npy, write_bytes, write_text
 from bagpack.learn.calibration import Calibration, Threshold
+from bagpack.learn.features import PRESETS, Modern, Scaling
 from bagpack.learn.model import LinearModel
-from bagpack.learn.weighting import STEPS, Step
-from bagpack.names import JOINED, SEGMENTS, block_width, counted_width
+from bagpack.learn.training import FILE as TRAINING
+from bagpack.learn.training import TrainingPairs
+from bagpack.names import SEGMENTS, block_width, blocks_of
+from bagpack.numbers import between_of, metric_label, show_interval, show_score, show_value
 
-if TYPE_CHECKING:
-    from bagpack.learn.types import Floats
-
-FORMAT = "bagpack-model"
-VERSION = 2
+MODEL = Kind("bagpack-model", "model", 4, "bagpack train")
 CURE = "the model is damaged: restore it from a copy, or train it again"
-# Newer, or one of the features that were measured and removed again (docs/accuracy.md).
-UNKNOWN = "which this version does not have: train the model again, or use the version that wrote it"
-KINDS = ("binary", "multiclass", "multilabel", "rating")
-
-
-def is_model(path: Path) -> bool:
-    """Whether a model, intact or damaged, is at a path."""
-    return (path / "model.json").is_file()
+SCALING = tuple(field.name for field in fields(Scaling))
+STRONGEST = 8  # contexts of each label on a card
+KINDS = ("binary", "multiclass", "rating")
 
 
 def check_model_place(path: Path, overwrite: bool) -> None:
     """Whether a model can be written here: asked before the training, not after it."""
-    check_replaceable(path, is_ours=is_model, what="model", overwrite=overwrite)
-    check_writable(path)
+    check_place(path, MODEL, overwrite=overwrite)
 
 
 def save_model(
@@ -73,31 +65,21 @@ def save_model(
     """Write ``model``, with its probabilities, as the directory ``path``, which gets its name when it is complete.
 
     ``manifest`` says what made the model (data, parameters, scores); it comes back as ``LinearModel.manifest``.
-    ``card`` is Markdown, see `bagpack.learn.card.model_card`.
+    ``card`` is Markdown, see `model_card`.
     """
     path, model = Path(path), model.calibrated
-    if model.basis is None or model.counting is None or not set(model.block_names) <= SEGMENTS.keys():
-        raise UsageError(
-            "the model was trained without the counts of a corpus, so it could not answer for new pairs; "
-            "it is not saved"
-        )
     for label in model.classes:
         if not isinstance(label, (str, int, float, bool)):
             raise UsageError(f"the label {label!r} cannot be stored: labels must be text or numbers")
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
+    description = {
         "bagpack": __version__,
-        "kind": model.kind,
+        "predicts": model.kind,
         "labels": list(model.classes),
-        "label_sets": model.as_sets,
-        "preset": model.preset,
+        "preset": model.preset.name,
+        "v12_factor": getattr(model.preset, "v12", 1.0),
         "condition": model.condition,
-        "blocks": [
-            {"name": w.name, "factor": w.factor, "steps": [_step_entry(step) for step in w.steps]}
-            for w in model.weightings
-        ],
-        "features": sum(len(weights) for weights in model.weights),
+        "blocks": list(model.weights),
+        "features": sum(len(weights) for weights in model.weights.values()),
         "outputs": len(model.intercept),
         "counting": model.counting.to_dict(),
         "source": {"path": model.source_path, "content_hash": model.source_hash},
@@ -106,19 +88,22 @@ def save_model(
         "settings": dict(model.settings),
         "manifest": dict(manifest if manifest is not None else model.manifest),
     }
-    with new_directory(path, is_ours=is_model, what="model", overwrite=overwrite) as work:
+    with new_artefact(path, MODEL, overwrite=overwrite) as draft:
+        work = draft.directory
         write_bytes(work / "basis.tsv", model.basis.to_tsv().encode())
         _save(work / "intercept.npy", model.intercept)
         trained = np.empty(0, np.uint64) if model.trained is None else model.trained
         _save(work / "trained.npy", trained)
-        for weighting, weights in zip(model.weightings, model.weights, strict=True):
-            _save(work / f"{weighting.name}.weights.npy", weights)
-            for n, step in enumerate(weighting.steps):
-                for name in step.learned:
-                    _save(work / _step_file(weighting.name, n, name), getattr(step, name))
-        if card is not None:
-            (work / "README.md").write_text(card, encoding="utf-8")
-        write_sealed(work / "model.json", document)
+        if model.training is not None:
+            model.training.save(work / TRAINING)
+        for block, weights in model.weights.items():
+            _save(work / f"{block}.weights.npy", weights)
+        for block, scaling in model.learned.items():
+            for name in SCALING:
+                _save(work / f"{block}.{name}.npy", getattr(scaling, name))
+        draft.manifest = description
+    if card is not None:
+        write_text(path / "README.md", card)
     return path
 
 
@@ -127,53 +112,77 @@ def _save(path: Path, array: np.ndarray) -> None:
         save_npy(out, array)
 
 
+def _read_training(stored: Artefact, widths: Mapping[str, int], outputs: int) -> TrainingPairs:
+    for problem in stored.damages([TRAINING]):
+        raise StoreError(f"{problem}; {CURE}")
+    try:
+        return TrainingPairs.open(stored.file(TRAINING), widths, outputs)
+    except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+        if isinstance(error, BagpackError):
+            raise
+        raise StoreError(f"{stored.file(TRAINING)} has wrong entries ({error!r}); {CURE}") from None
+
+
 def load_model(path: str | Path) -> LinearModel:
     """Read a model that `save_model` wrote, checking version, seal, shapes and checksums."""
-    place = Path(path)
-    return read_unreplaced(place / "model.json", lambda: _read_model(place))
-
-
-def _read_model(path: Path) -> LinearModel:
-    document = read_model_document(path)
+    stored = open_artefact(Path(path), MODEL)
+    document, described = stored.manifest, stored.path / MANIFEST
     try:
-        basis = Basis.open(member(path, "basis.tsv"))
+        basis = Basis.open(stored.file("basis.tsv"))
         outputs = int(document["outputs"])
-        kind, labels = document["kind"], tuple(document["labels"])
+        kind, labels = document["predicts"], tuple(document["labels"])
         if kind not in KINDS:
             raise StoreError(
-                f"{path}/model.json has the kind {kind!r}: this version knows {', '.join(KINDS)}"
+                f"{described} says that it predicts {kind!r}: this version knows {', '.join(KINDS)}"
             )
         expected = 1 if kind in ("binary", "rating") else len(labels)
         if outputs != expected or (kind == "binary" and len(labels) != 2):
-            raise StoreError(f"{path}/model.json has {len(labels)} labels and {outputs} outputs; {CURE}")
-        blocks = [_read_block(path, entry, len(basis), outputs) for entry in document["blocks"]]
+            raise StoreError(f"{described} has {len(labels)} labels and {outputs} outputs; {CURE}")
+        if document["preset"] not in PRESETS or not set(document["blocks"]) <= SEGMENTS.keys():
+            raise StoreError(
+                f"{path} has the preset {document['preset']!r} over {', '.join(document['blocks'])}, which this "
+                f"version does not have: train the model again, or use the version that wrote it"
+            )
+        preset = PRESETS[document["preset"]]
+        if isinstance(preset, Modern):
+            preset = Modern(v12=float(document["v12_factor"]))
+        widths = {block: block_width(block, len(basis)) for block in document["blocks"]}
+        scaled = blocks_of(document["condition"]) if preset.learns else ()
         model = LinearModel(
             kind=kind,
             classes=labels,
             condition=str(document["condition"]),
-            preset=str(document["preset"]),
-            weightings=tuple(weighting for weighting, _ in blocks),
-            weights=tuple(weights for _, weights in blocks),
-            intercept=_read_array(path, "intercept.npy", (outputs,)),
+            preset=preset,
+            weights={
+                block: _read_array(stored, f"{block}.weights.npy", (width, outputs))
+                for block, width in widths.items()
+            },
+            learned={
+                block: Scaling(
+                    *(_read_array(stored, f"{block}.{name}.npy", (widths[block],)) for name in SCALING)
+                )
+                for block in scaled
+            },
+            intercept=_read_array(stored, "intercept.npy", (outputs,)),
             basis=basis,
             counting=CountSettings.from_dict(document["counting"]),
             source_path=str(document["source"]["path"]),
             source_hash=str(document["source"]["content_hash"]),
             settings=dict(document["settings"]),
             manifest=dict(document["manifest"]),
-            as_sets=bool(document["label_sets"]),
             calibration=_read_calibration(document["calibration"], kind, outputs),
             threshold=None if document["threshold"] is None else Threshold(**document["threshold"]),
-            trained=_read_array(path, "trained.npy", None, np.uint64),
-            place=path,
+            trained=_read_array(stored, "trained.npy", None, np.uint64),
+            kept=partial(_read_training, stored, widths, outputs)
+            if TRAINING in document["checksums"]
+            else None,
+            place=stored.path,
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, BagpackError):
             raise
-        raise StoreError(f"{path}/model.json has wrong entries ({error!r}); {CURE}") from None
-    # All that is computed with; the card may be edited.
-    used = {name: own for name, own in document["checksums"].items() if name.endswith((".npy", ".tsv"))}
-    for problem in damaged_files(path, used):
+        raise StoreError(f"{described} has wrong entries ({error!r}); {CURE}") from None
+    for problem in stored.damages(name for name in document["checksums"] if name != TRAINING):
         raise StoreError(f"{problem}; {CURE}")
     return model
 
@@ -190,95 +199,120 @@ def _read_calibration(stored: Any, kind: str, outputs: int) -> Calibration | Non
     return found
 
 
-def read_model_document(path: Path) -> dict[str, Any]:
-    """`model.json`, checked for format, version and seal."""
-    if not path.is_dir() or not is_model(path):
-        raise StoreError(
-            f"{path} is not a model (a directory with a model.json); check the path, or train one with bagpack train"
-        )
-    document = read_json(member(path, "model.json"))
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise StoreError(f"{path}/model.json does not describe a BagPack model")
-    if document.get("version") != VERSION:
-        raise StoreError(
-            f"{path} has model format {document.get('version')!r} (written by BagPack "
-            f"{document.get('bagpack', 'unknown')}) and this BagPack, {__version__}, reads format {VERSION}: "
-            "train the model again or use the version that wrote it"
-        )
-    document = read_sealed(path / "model.json")
-    if "seal" not in document or not isinstance(document.get("checksums"), dict):
-        raise StoreError(f"{path}/model.json has no checksums; {CURE}")
-    return document
-
-
 def verify_model(path: Path) -> Sequence[str]:
     """One message per damaged file; right checksums with wrong content are found by opening the model."""
-    return read_unreplaced(path / "model.json", lambda: _model_problems(path))
-
-
-def _model_problems(path: Path) -> Sequence[str]:
-    document = read_model_document(path)
-    found = damaged_files(path, document["checksums"])
+    found = open_artefact(path, MODEL).damages()
     if not found:
-        unlisted = [
-            file.name for file in path.iterdir() if file.name not in (*document["checksums"], "model.json")
-        ]
-        found = [
-            f"{path / name} has no checksum" for name in sorted(unlisted) if name.endswith((".npy", ".tsv"))
-        ]
-    if not found:
-        load_model(path)
+        _ = load_model(path).training
     return found
 
 
-def _read_block(
-    path: Path, entry: Mapping[str, Any], terms: int, outputs: int
-) -> tuple[BlockWeighting, Floats]:
-    name = entry["name"]
-    if name not in SEGMENTS:
-        raise StoreError(f"{path} uses the block {name!r}, {UNKNOWN}")
-    width, before = block_width(name, terms), counted_width(name, terms)
-    steps: list[Step] = []
-    for n, step_entry in enumerate(entry["steps"]):
-        settings = dict(step_entry) if isinstance(step_entry, Mapping) else {"name": step_entry}
-        step_name = settings.pop("name")
-        if step_name not in STEPS:
-            raise StoreError(f"{path} uses the step {step_name!r}, {UNKNOWN}")
-        step = STEPS[step_name](**{key: float(value) for key, value in settings.items()})
-        for array in step.learned:
-            setattr(step, array, _read_array(path, _step_file(name, n, array), (before,)))
-        step.n_features_in_ = before
-        steps.append(step)
-    if (name in JOINED) != any(isinstance(step, Joining) for step in steps):
-        raise StoreError(f"{path} weighs the block {name} by steps that do not fit it; {CURE}")
-    weights = _read_array(path, f"{name}.weights.npy", (width, outputs))
-    return BlockWeighting(name, tuple(steps), float(entry["factor"])), weights
-
-
-def _step_entry(step: Step) -> str | dict[str, Any]:
-    settings = step.settings
-    return {"name": step.step_name, **settings} if settings else step.step_name
-
-
-def _step_file(block: str, n: int, array: str) -> str:
-    return f"{block}.{n}.{array.rstrip('_')}.npy"
-
-
-def _read_array(path: Path, name: str, shape: tuple[int, ...] | None, dtype: Any = np.float64) -> np.ndarray:
+def _read_array(
+    stored: Artefact, name: str, shape: tuple[int, ...] | None, dtype: Any = np.float64
+) -> np.ndarray:
+    path = stored.file(name)
+    if name not in stored.manifest["checksums"]:
+        raise StoreError(f"{stored.path / MANIFEST} has no checksum of {name}; {CURE}")
     try:
-        array = np.load(member(path, name), allow_pickle=False)
+        array = np.load(path, allow_pickle=False)
     except FileNotFoundError:
-        raise StoreError(f"{path} lacks {name}; {CURE}") from None
+        raise StoreError(f"{stored.path} lacks {name}; {CURE}") from None
     except Exception as error:  # numpy evaluates the header, so a damaged one may be a SyntaxError too
         if isinstance(error, BagpackError):
             raise
-        raise StoreError(f"{path / name} cannot be read ({error}); {CURE}") from None
-    fits = array.ndim == 1 if shape is None else array.shape == shape
+        raise StoreError(f"{path} cannot be read ({error}); {CURE}") from None
+    wanted = (-1,) if shape is None else shape
+    fits = array.ndim == len(wanted) and all(
+        n in (-1, own) for n, own in zip(wanted, array.shape, strict=True)
+    )
     if not fits or array.dtype != dtype:
         raise StoreError(
-            f"{path / name} holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)}"
+            f"{path} holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)}"
             f"{f' of shape {shape}' if shape else ''}: the files of this model do not belong together"
         )
     if dtype == np.float64 and not np.isfinite(array).all():
-        raise StoreError(f"{path / name} holds values that are not finite numbers; {CURE}")
+        raise StoreError(f"{path} holds values that are not finite numbers; {CURE}")
     return np.asarray(array)
+
+
+# The model card: what a model was made from and how well it did, in Markdown ------------------------------------
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _card_section(title: str, values: Mapping[str, Any] | None) -> list[str]:
+    if not values:
+        return []
+    lines = [f"## {title}", "", "| | |", "|---|---|"]
+    lines += [f"| {_escape(str(key))} | {_escape(show_value(value))} |" for key, value in values.items()]
+    return [*lines, ""]
+
+
+def _card_score(value: Any, metric: str) -> str:
+    """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number has the same form."""
+    if not isinstance(value, Mapping):
+        return show_score(value, metric)
+    interval = show_interval(value.get("low"), value.get("high"), metric, between_of(metric))
+    return show_score(value.get("mean"), metric) + (f" ({interval})" if interval else "")
+
+
+def _card_scores(scores: Mapping[str, Mapping[str, Any]] | None) -> list[str]:
+    if not scores:
+        return ["## Scores", "", "Not evaluated.", ""]
+    metrics = list(dict.fromkeys(metric for row in scores.values() for metric in row))
+    about = "Mean over folds of the labelled pairs, 95 % interval in brackets. A search through a corpus "
+    about += "(`bagpack find`) ranks many pairs that are in no relation, so its precision is lower."
+    lines = ["## Scores", "", about, ""]
+    lines += ["| | " + " | ".join(map(metric_label, metrics)) + " |", "|---" * (len(metrics) + 1) + "|"]
+    for name, row in scores.items():
+        cells = [_card_score(row.get(metric), metric) for metric in metrics]
+        lines.append(f"| {_escape(name)} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _strongest(model: LinearModel) -> list[str]:
+    lines = ["## Strongest contexts", ""]
+    for label in model.classes or (None,):
+        names = ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, STRONGEST))
+        lines.append(f"- **{'rating' if label is None else label}**: {names}")
+    return [*lines, ""]
+
+
+def model_card(
+    model: LinearModel,
+    *,
+    title: str = "A BagPack model",
+    corpus: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    scores: Mapping[str, Mapping[str, Any]] | None = None,
+    coverage: Mapping[str, Any] | None = None,
+    caps: Mapping[str, Any] | None = None,
+    versions: Mapping[str, Any] | None = None,
+) -> str:
+    """A Markdown card; the mappings become tables as they come.
+
+    ``scores`` has, per row (a condition, a baseline) and metric, a number or a mapping with ``mean``, ``low``
+    and ``high``.
+    """
+    kind = {
+        "binary": "one of two labels",
+        "multiclass": "one of several labels, one SVM each against the rest",
+        "rating": "a rating",
+    }[model.kind]
+    about = {
+        "predicts": kind,
+        "labels": list(model.classes) or None,
+        "condition": model.condition,
+        "preset": model.preset.name,
+        "features": sum(len(weights) for weights in model.weights.values()),
+        **model.settings,
+    }
+    lines = [f"# {title}", "", "A linear model over named contexts of two words.", ""]
+    lines += _card_section("Model", {key: value for key, value in about.items() if value is not None})
+    lines += _card_section("Corpus", corpus) + _card_section("Data", data) + _card_scores(scores)
+    lines += _card_section("Coverage", coverage) + _card_section("Caps that applied", caps)
+    lines += _strongest(model)
+    lines += _card_section("Versions", {"bagpack": __version__, **(versions or {})})
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Linear C-SVM and ε-SVR with a free bias, by dual coordinate descent over blocks.
+"""Linear C-SVM and ε-SVR with a free bias, by dual coordinate descent over word rows, pair rows and products.
 
 Both are one problem in one variable per pair (classification: β_i = y_i α_i):
 
@@ -13,7 +13,7 @@ changes nothing but the bias, so the steps are those of centred rows, which conv
 numbers.
 
 An optimum is certified: β is made feasible, the bias is the exact minimiser for w, and the duality gap between the
-two objectives bounds the distance from the optimum. A gap above ``tol`` after ``max_epochs`` is reported.
+two objectives bounds the distance from the optimum. A gap above ``tol`` after ``MAX_EPOCHS`` is reported.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from bagpack.errors import UsageError
-from bagpack.learn.design import Design
-from bagpack.learn.gram import block_gram
-from bagpack.learn.solver_kernels import descend, optimise_exactly
+from bagpack.kernels import allocating_kernel, kernel
+from bagpack.learn.design import Features, row_arrays, spread_row
+from bagpack.learn.svm import Dual, row_gram
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
     from bagpack.learn.types import Bools, Floats, Index
 
-TOLERANCE = 1e-3
 MAX_EPOCHS = 1000
 # Weight of the multipliers, as a share of the mean squared length of a row: less enforces Σ β = 0 more slowly, more
 # slows every step down (epochs on two sets of 12,000 and 26,000 pairs: 60 and 66 with 0.1, 110 and 117 with 1).
@@ -51,32 +50,190 @@ EXACT_EVERY = 100
 EXACT_STEPS = 100
 
 
-@dataclass(frozen=True)
-class Solution:
-    """Weights (columns × outputs), bias and dual coefficients (pairs × outputs): f(x) = intercept + x · weights.
+# Kernels --------------------------------------------------------------------------------------------------------
 
-    ``gap`` is (primal − dual) / primal objective: no solution is better than ``objective`` by a larger share.
+
+@kernel
+def _dot(indptr, indices, data, row, weights):  # type: ignore[no-untyped-def]
+    """Product of a row with the weights of its block."""
+    total = 0.0
+    for q in range(indptr[row], indptr[row + 1]):
+        total += data[q] * weights[indices[q]]
+    return total
+
+
+@kernel
+def _add(indptr, indices, data, row, step, weights):  # type: ignore[no-untyped-def]
+    """Add step · row to the weights."""
+    for q in range(indptr[row], indptr[row + 1]):
+        weights[indices[q]] += step * data[q]
+
+
+@allocating_kernel
+def _descend(  # type: ignore[no-untyped-def]
+    first, second, own, w1, w2, product, order, squares, means, mean, target, low, high, epsilon, gain, limit, offset,
+    of_first, of_second, of_product, of_own, beta, active,
+):  # fmt: skip
+    """One step for each pair in ``order``, in which pairs of a first word follow each other; the largest violation.
+
+    ``first``, ``second`` and ``own`` are the arrays of rows; ``of_…`` the weights of their blocks, and of the products,
+    which ``product`` scales (empty: no products). ``squares`` are the rows' squared lengths, ``means`` their products
+    with the mean row, ``mean`` its squared length. A variable at a bound (or at 0 inside the ε band) whose gradient
+    points beyond it by more than ``limit`` becomes inactive. The product of the weights with the first word's row is
+    kept while the word stays the same, and its weights are written when the word changes.
     """
+    f_ptr, f_col, f_data = first
+    s_ptr, s_col, s_data = second
+    o_ptr, o_col, o_data = own
+    has_product = product.size > 0
+    dense = np.zeros(of_product.size)
+    word, word_dot, word_square, pending = np.int64(-1), 0.0, 0.0, 0.0
+    worst = 0.0
+    total = beta.sum()
+    along = beta @ means
+    for i in order:
+        if w1[i] != word:
+            if pending != 0.0:
+                _add(f_ptr, f_col, f_data, word, pending, of_first)
+                pending = 0.0
+            if has_product:
+                spread_row(f_ptr, f_col, f_data, word, w1[i], dense)
+            word = w1[i]
+            word_dot = _dot(f_ptr, f_col, f_data, word, of_first)
+            word_square = 0.0
+            for q in range(f_ptr[word], f_ptr[word + 1]):
+                word_square += f_data[q] * f_data[q]
+        value = offset + (gain + mean - means[i]) * total - along - target[i] + word_dot
+        value += _dot(o_ptr, o_col, o_data, i, of_own)
+        if has_product:
+            joint = 0.0
+            for q in range(s_ptr[w2[i]], s_ptr[w2[i] + 1]):
+                c = s_col[q]
+                value += s_data[q] * of_second[c]
+                joint += s_data[q] * dense[c] * of_product[c]
+            value += product[i] * joint
+        else:
+            value += _dot(s_ptr, s_col, s_data, w2[i], of_second)
+        before = beta[i]
+        rising = value + epsilon if before >= 0.0 else value - epsilon
+        falling = value - epsilon if before <= 0.0 else value + epsilon
+        if before < high[i] and rising < 0.0:
+            worst = max(worst, -rising)
+        elif before > low[i] and falling > 0.0:
+            worst = max(worst, falling)
+        else:
+            if (before >= high[i] or rising > limit) and (before <= low[i] or falling < -limit):
+                active[i] = False
+            continue
+        curve = max(squares[i] - 2.0 * means[i] + mean, 0.0) + gain
+        after = before - value / curve
+        if epsilon > 0.0:
+            after = max(after - epsilon / curve, 0.0) if after > 0.0 else min(after + epsilon / curve, 0.0)
+        after = min(max(after, low[i]), high[i])
+        step = after - before
+        if step == 0.0:
+            continue
+        beta[i] = after
+        total += step
+        along += means[i] * step
+        pending += step
+        word_dot += step * word_square
+        _add(o_ptr, o_col, o_data, i, step, of_own)
+        if has_product:
+            scaled = step * product[i]
+            for q in range(s_ptr[w2[i]], s_ptr[w2[i] + 1]):
+                c = s_col[q]
+                of_second[c] += step * s_data[q]
+                of_product[c] += scaled * s_data[q] * dense[c]
+        else:
+            _add(s_ptr, s_col, s_data, w2[i], step, of_second)
+    if pending != 0.0:
+        _add(f_ptr, f_col, f_data, word, pending, of_first)
+    return worst
 
-    weights: Floats
-    intercept: Floats
-    coef: Floats
-    objective: Floats
-    gap: Floats
-    epochs: Index
-    tol: float
 
-    @property
-    def converged(self) -> bool:
-        """Whether every output's gap is within the tolerance."""
-        return bool((self.gap <= self.tol).all())
+@kernel
+def _optimise_exactly(  # type: ignore[no-untyped-def]
+    gram, target, low, high, epsilon, tol, max_steps, values, beta
+):
+    """Sequential minimal optimisation (Fan, Chen and Lin 2005) of a few variables whose Gram matrix is at hand.
+
+    Moves the steepest variable that can grow against the partner that promises most, which leaves Σ β as it is, until
+    no two slopes differ by more than ``tol``. ``values`` are the decision values without a bias.
+    """
+    n = len(beta)
+    for _ in range(max_steps):
+        best, worst, up = -np.inf, np.inf, -1
+        for k in range(n):
+            slope = target[k] - values[k]
+            if beta[k] < high[k]:
+                rise = slope - epsilon if beta[k] >= 0.0 else slope + epsilon
+                if rise > best:
+                    best, up = rise, k
+            if beta[k] > low[k]:
+                worst = min(worst, slope - epsilon if beta[k] > 0.0 else slope + epsilon)
+        if best - worst < tol:
+            break
+        row = gram[up]
+        gain, down, move = -1.0, -1, 0.0
+        for k in range(n):
+            if beta[k] > low[k]:
+                slope = target[k] - values[k]
+                fall = best - (slope - epsilon if beta[k] > 0.0 else slope + epsilon)
+                if fall > 0.0:
+                    curve = max(row[up] + gram[k, k] - 2.0 * row[k], 1e-12)
+                    if fall * fall > gain * curve:
+                        gain, down, move = fall * fall / curve, k, fall / curve
+        # A step ends where a variable reaches a bound, or 0, where the slope changes if there is an ε.
+        top = 0.0 if epsilon > 0.0 and beta[up] < 0.0 else high[up]
+        bottom = 0.0 if epsilon > 0.0 and beta[down] > 0.0 else low[down]
+        move = min(move, top - beta[up], beta[down] - bottom)
+        beta[up] = top if move == top - beta[up] else beta[up] + move
+        beta[down] = bottom if move == beta[down] - bottom else beta[down] - move
+        other = gram[down]
+        for k in range(n):
+            values[k] += move * (row[k] - other[k])
 
 
-@dataclass
+# One output -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Features as the kernel takes them, and what all outputs share; a part that they lack has rows of zeros."""
+
+    features: Features
+    arrays: tuple[Any, ...]  # of first, second and own rows, w1, w2 and product
+    bounds: Index  # where the weights of each of the four blocks begin
+    squares: Floats
+    means: Floats  # each pair's product with the mean of all pairs
+    mean: float  # the squared length of that mean
+
+    @classmethod
+    def of(cls, features: Features) -> _Rows:
+        n = len(features)
+        zeros = sparse.csr_array((n, 0))
+        first, second, own = features.first, features.second, features.own
+        parts = [part if part is not None else zeros for part in (first, second, own)]
+        if first is None:  # every pair is a word of its own, so that the order is random
+            w1 = w2 = np.arange(n)
+        else:
+            w1, w2 = features.w1, features.w2
+        product = np.zeros(0) if features.product is None else features.product
+        products = parts[0].shape[1] if product.size else 0
+        widths = (parts[0].shape[1], parts[1].shape[1], products, parts[2].shape[1])
+        mean = features.combine(np.full((n, 1), 1 / n))
+        return cls(
+            features, (*map(row_arrays, parts), w1.astype(np.int64), w2.astype(np.int64), product),
+            np.cumsum([0, *widths]), features.squares(), features.decisions(mean)[:, 0], float((mean * mean).sum()),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
 class _Problem:
     """One output."""
 
-    design: Design
+    rows: _Rows
     target: Floats
     low: Floats
     high: Floats
@@ -102,79 +259,70 @@ class _Problem:
         order = order[jumps[order] > 0]
         slopes = np.cumsum(jumps[order]) - self.high.sum()
         flat = 1e-9 * self.high.sum()
-        first = int(np.searchsorted(slopes, -flat))
-        first = min(first, len(order) - 1)
+        first = min(int(np.searchsorted(slopes, -flat)), len(order) - 1)
         last = first + 1 if slopes[first] <= flat and first + 1 < len(order) else first
         return float(points[order[first]] + points[order[last]]) / 2
 
     def certify(self, beta: Floats) -> tuple[Floats, float, float, float]:
         """Make β feasible in place; weights, bias, and the primal and dual objective."""
         _balance(beta, self.low, self.high)
-        weights = self.design.combine(beta)
-        values = self.design.decisions(weights[:, None])[:, 0]
+        weights = self.rows.features.combine(beta[:, None])
+        values = self.rows.features.decisions(weights)[:, 0]
         bias = self.best_bias(values)
-        half = 0.5 * float(weights @ weights)
+        half = 0.5 * float((weights * weights).sum())
         primal = half + float(self.losses(values + bias).sum())
         dual = float(self.target @ beta) - self.epsilon * float(np.abs(beta).sum()) - half
-        return weights, bias, primal, dual
+        return weights[:, 0], bias, primal, dual
 
     def refine(self, beta: Floats, pairs: Index, tol: float) -> None:
         """Optimise β of some pairs exactly, in place; the others stay."""
         _balance(beta, self.low, self.high)
-        few = self.design.take(pairs)
-        values = few.decisions(self.design.combine(beta)[:, None])[:, 0]
+        few = self.rows.features.take(pairs)
+        values = few.decisions(self.rows.features.combine(beta[:, None]))[:, 0]
         own = beta[pairs]
-        optimise_exactly(
-            block_gram(few.matrix()), self.target[pairs], self.low[pairs], self.high[pairs], self.epsilon, tol,
+        _optimise_exactly(
+            row_gram(few.matrix()), self.target[pairs], self.low[pairs], self.high[pairs], self.epsilon, tol,
             EXACT_STEPS * len(pairs), values, own,
         )  # fmt: skip
         beta[pairs] = own
 
-    def solve(
-        self, tol: float, max_epochs: int, seed: int
-    ) -> tuple[Floats, float, Floats, float, float, int]:
-        """Weights, bias, β, primal objective, gap and number of epochs."""
-        n = len(self.target)
-        if not self.high.any() or not self.low.any():  # only one side has examples that count
-            side = float(self.high.any()) - float(self.low.any())
-            return np.zeros(self.design.n_columns), side, np.zeros(n), 0.0, 0.0, 0
-        arrays = self.design.arrays
-        squares = self.design.squares
-        means, mean = self.design.means
-        gain = GAIN * float((squares - 2 * means + mean).mean()) or 1.0
-        rng = np.random.default_rng(seed)
-        lead = arrays.row[0].astype(np.int64)
+    def solve(self, tol: float) -> tuple[Floats, float, float]:
+        """β, bias and relative duality gap: no solution's objective is better by a larger share."""
+        n, rows = len(self.target), self.rows
+        gain = GAIN * float((rows.squares - 2 * rows.means + rows.mean).mean()) or 1.0
+        rng = np.random.default_rng(0)
+        w1 = rows.arrays[3]
         beta, active = np.zeros(n), np.ones(n, dtype=np.bool_)
-        dense = np.zeros(int(np.diff(arrays.first).max()))
-        weights, dual = np.zeros(self.design.n_columns), 0.0
+        weights, dual = np.zeros(int(rows.bounds[-1])), 0.0
         bias = offset = self.best_bias(np.zeros(n))
         primal = float(self.losses(np.full(n, bias)).sum())
         check = FIRST_CHECK * (float(self.target.std()) if self.epsilon else 1.0)
         limit = math.inf
         epochs = 0
-        while primal - dual > tol * primal and epochs < max_epochs:
+        while primal - dual > tol * primal and epochs < MAX_EPOCHS:
             pairs = rng.permutation(np.flatnonzero(active))
-            turn = rng.permutation(len(arrays.indptr) - 1)
-            order = pairs[np.argsort(turn[lead[pairs]], kind="stable")]
-            worst = descend(
-                arrays, order, squares, means, mean, self.target, self.low, self.high, self.epsilon, gain,
-                limit, offset, weights, beta, active, dense,
+            turn = rng.permutation(int(w1.max()) + 1)
+            order = pairs[np.argsort(turn[w1[pairs]], kind="stable")]
+            blocks = (weights[a:b] for a, b in zip(rows.bounds, rows.bounds[1:], strict=False))
+            worst = _descend(
+                *rows.arrays, order, rows.squares, rows.means, rows.mean, self.target, self.low, self.high,
+                self.epsilon, gain, limit, offset, *blocks, beta, active,
             )  # fmt: skip
             epochs += 1
             offset += gain * float(beta.sum())
             limit = worst or math.inf
             slow = epochs % EXACT_EVERY == 0 and active.sum() <= EXACT_ROWS
-            if slow or worst <= check or epochs == max_epochs:
+            if slow or worst <= check or epochs == MAX_EPOCHS:
                 if slow:
                     self.refine(beta, np.flatnonzero(active), 0.1 * check)
                 weights, bias, primal, dual = self.certify(beta)
-                offset = bias + float(beta @ means)
+                offset = bias + float(beta @ rows.means)
                 # The gap shrinks about as fast as the violation does.
                 wanted = tol * primal / max(primal - dual, 1e-300)
                 check = min(check, worst) * min(max(wanted, 0.1), 0.7)
                 active[:] = True
                 limit = math.inf
-        return weights, bias, beta, primal, (primal - dual) / primal if primal > 0 else 0.0, epochs
+        return beta, bias, (primal - dual) / primal if primal > 0 else 0.0
 
 
 def _balance(beta: Floats, low: Floats, high: Floats) -> None:
@@ -190,120 +338,43 @@ def _balance(beta: Floats, low: Floats, high: Floats) -> None:
     np.clip(beta, low, high, out=beta)
 
 
-def fit_classes(
-    design: Design,
-    columns: Bools,
-    C: float = 1.0,
-    cost: Floats | None = None,
-    tol: float = TOLERANCE,
-    max_epochs: int = MAX_EPOCHS,
-    seed: int = 0,
-    n_jobs: int | None = 1,
-) -> Solution:
-    """One C-SVM per column of ``columns`` (pairs × outputs), each against the rest.
+# All outputs ----------------------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    C
-        Cost of an error.
-    cost
-        Factor on C per pair, or per pair and output (sample and class weights).
-    tol
-        Largest relative duality gap.
-    max_epochs
-        Steps per pair, at most; a gap above ``tol`` is then reported as a `ConvergenceWarning`.
-    seed
-        Of the order in which the pairs are visited.
-    n_jobs
-        Outputs solved at once, in threads. The solution is the same for any number.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from bagpack.learn.design import RowBlock, make_design
-    >>> design = make_design([RowBlock(csr_array(np.array([[0.0], [1.0], [2.0], [3.0]])))])
-    >>> found = fit_classes(design, np.array([[False], [False], [True], [True]]), C=10, tol=1e-6)
-    >>> found.weights.round(2).tolist(), found.intercept.round(2).tolist()
-    ([[2.0]], [-3.0])
+def descend_classes(features: Features, columns: Bools, cost: Floats, tol: float) -> Dual:
+    """One C-SVM per column of ``columns`` (pairs × outputs), each against the rest; ``cost`` is C of each.
+
+    Outputs are solved at once, in threads; the solution is the same for any number.
     """
-    columns = np.asarray(columns, dtype=bool)
-    bounds = C * _costs(cost, columns.shape)
     target = np.where(columns, 1.0, -1.0)
-    low, high = np.where(columns, 0.0, -bounds), np.where(columns, bounds, 0.0)
-    return _fit(design, target, low, high, 0.0, tol, max_epochs, seed, n_jobs)
+    return _descend_all(
+        features, target, np.where(columns, 0.0, -cost), np.where(columns, cost, 0.0), 0.0, tol
+    )
 
 
-def fit_ratings(
-    design: Design,
-    ratings: Floats,
-    C: float = 1.0,
-    epsilon: float = 0.2,
-    cost: Floats | None = None,
-    tol: float = TOLERANCE,
-    max_epochs: int = MAX_EPOCHS,
-) -> Solution:
-    """ε-SVR on the raw scale of ``ratings``; errors up to ``epsilon`` cost nothing. See `fit_classes`."""
-    target = np.asarray(ratings, dtype=np.float64)[:, None]
-    bounds = C * _costs(cost, target.shape)
-    return _fit(design, target, -bounds, bounds, epsilon, tol, max_epochs, 0, 1)
+def descend_ratings(features: Features, ratings: Floats, cost: Floats, epsilon: float, tol: float) -> Dual:
+    """ε-SVR on the raw scale of ``ratings``; errors up to ``epsilon`` cost nothing."""
+    return _descend_all(features, ratings[:, None], -cost, cost, epsilon, tol)
 
 
-def _costs(cost: Floats | None, shape: tuple[int, int]) -> Floats:
-    """Pairs × outputs."""
-    if cost is None:
-        return np.ones(shape)
-    cost = np.asarray(cost, dtype=np.float64)
-    if cost.ndim == 1:
-        cost = cost[:, None]
-    if cost.shape[0] != shape[0] or cost.shape[1] not in (1, shape[1]):
-        raise UsageError(f"the costs have the shape {cost.shape}; one per pair is needed, {shape[0]} in all")
-    if not (np.isfinite(cost).all() and (cost >= 0).all()):
-        raise UsageError("every cost must be a finite number, 0 or above")
-    return np.broadcast_to(cost, shape)
-
-
-def _fit(
-    design: Design,
-    target: Floats,
-    low: Floats,
-    high: Floats,
-    epsilon: float,
-    tol: float,
-    max_epochs: int,
-    seed: int,
-    n_jobs: int | None,
-) -> Solution:
-    n, outputs = target.shape
-    if n != len(design):
-        raise UsageError(
-            f"the design matrix has {len(design)} pairs and there are {n} targets: they must agree"
-        )
-    if not n:
-        raise UsageError("there is no pair to learn from")
-    design.squares, design.means  # noqa: B018 computed once for all outputs
+def _descend_all(
+    features: Features, target: Floats, low: Floats, high: Floats, epsilon: float, tol: float
+) -> Dual:
+    rows = _Rows.of(features)
     problems = (
-        _Problem(design, target[:, k].copy(), low[:, k].copy(), high[:, k].copy(), epsilon)
-        for k in range(outputs)
+        _Problem(rows, target[:, k].copy(), low[:, k].copy(), high[:, k].copy(), epsilon)
+        for k in range(target.shape[1])
     )
-    found = run_threads((delayed(_Problem.solve)(one, tol, max_epochs, seed) for one in problems), n_jobs)
-    weights, intercept, coef, objective, gap, epochs = zip(*found, strict=True)
-    out = Solution(
-        np.stack(weights, axis=1),
-        np.array(intercept),
-        np.stack(coef, axis=1),
-        np.array(objective),
-        np.array(gap),
-        np.array(epochs),
-        tol,
+    coef, intercept, gaps = zip(
+        *run_threads(delayed(_Problem.solve)(one, tol) for one in problems), strict=True
     )
-    if not out.converged:
-        late = int((out.gap > tol).sum())
+    late = [gap for gap in gaps if gap > tol]
+    if late:
         warnings.warn(
-            f"the solver stopped after {max_epochs} epochs before it reached the optimum for {late} of {outputs} "
-            f"outputs: the objective may be up to {100 * out.gap.max():.2f} % too high ({100 * tol:.2f} % was asked); "
-            "a smaller C or more epochs help",
+            f"the solver stopped after {MAX_EPOCHS} epochs before it reached the optimum for {len(late)} of "
+            f"{len(gaps)} outputs: the objective may be up to {100 * max(late):.2f} % too high ({100 * tol:.2f} % was "
+            "asked); a smaller C helps",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return out
+    return Dual(np.stack(coef, axis=1), np.array(intercept), not late)

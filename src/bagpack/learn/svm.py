@@ -1,4 +1,4 @@
-"""Linear C-SVM and ε-SVR from a Gram matrix, through scikit-learn's libsvm.
+"""Linear C-SVM and ε-SVR: libsvm on the Gram matrix up to 4,000 pairs, dual coordinate descent (`solver`) beyond.
 
 libsvm keeps its kernel rows in single precision. The Gram matrix of the plain scaled features of preset `paper` has a
 part that all rows share, which dominates the rest: on thousands of rows the rounding errors exceed ``tol``, and libsvm
@@ -8,22 +8,69 @@ and the same solution, because the bias is free.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, SVR
+from scipy import sparse
+from scipy.linalg.blas import dsyrk
 
+from bagpack.errors import UsageError
+from bagpack.kernels import kernel
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Bools, Floats
+    from bagpack.learn.design import Features
+    from bagpack.learn.targets import Targets
+    from bagpack.learn.types import Bools, Csr, Floats, Index
 
-
+GRAM_ROWS = 4_000  # whose Gram matrix takes 128 MB, and one more is held with it
+SOLVERS = ("auto", "gram", "blocks")
+LARGEST_COST = 1e9
 MAX_STEPS = 20_000_000  # some minutes; an SVM of unit-length rows needs thousands
+
+# Above this density BLAS (some 20 multiplications per ns and core) beats the entry lists (about 1).
+DENSE_ABOVE = 0.2
+ROWS_AT_ONCE = 256
+CHUNK_ENTRIES = 4_000_000  # 32 MB of densified columns at a time
+
+
+@dataclass(frozen=True)
+class SvmSettings:
+    """Settings of the SVM.
+
+    Parameters
+    ----------
+    C, epsilon
+        Cost of an error, and half the width of the band without cost (ratings only).
+    tol
+        When the solver stops: the largest violation (``gram``), or the share by which a better solution could exist
+        (``blocks``); 1e-3 as in scikit-learn.
+    solver
+        ``gram``: libsvm on the Gram matrix; ``blocks``: dual coordinate descent over the features, linear in the number
+        of pairs. ``auto`` is gram up to 4,000 rows.
+    """
+
+    C: float = 1.0
+    epsilon: float = 0.2
+    tol: float = 1e-3
+    solver: str = "auto"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.C <= LARGEST_COST:
+            raise UsageError(f"C must be above 0 and at most {LARGEST_COST:g}, not {self.C}")
+        if not (0 <= self.epsilon < math.inf):
+            raise UsageError(f"epsilon must be a number from 0 on, not {self.epsilon}")
+        if not 0 < self.tol < 1:
+            raise UsageError(f"tol must be between 0 and 1, not {self.tol}")
+        if self.solver not in SOLVERS:
+            raise UsageError(f"unknown solver {self.solver!r}; choose one of {', '.join(SOLVERS)}")
+
+    def by_gram(self, n: int) -> bool:
+        """Whether n rows are solved on their Gram matrix."""
+        return self.solver == "gram" or (self.solver == "auto" and n <= GRAM_ROWS)
 
 
 @dataclass(frozen=True)
@@ -35,11 +82,80 @@ class Dual:
     converged: bool = True
 
 
-def constant_output(column: Bools) -> float | None:
-    """The decision value where every training row says the same (no SVM can be trained), else None."""
-    if column.all():
-        return 1.0
-    return None if column.any() else -1.0
+# Gram matrices --------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _add_entry_products(  # type: ignore[no-untyped-def]
+    indptr, indices, data, column_ptr, column_rows, column_data, out
+):
+    """out[i, k] += Σ_j a_ij·a_kj for k ≤ i; rows of a column come in ascending order."""
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            value = data[p]
+            for q in range(column_ptr[j], column_ptr[j + 1]):
+                k = column_rows[q]
+                if k > i:
+                    break
+                out[i, k] += value * column_data[q]
+
+
+def _mirror(out: Floats) -> None:
+    """Fill the upper triangle from the lower one."""
+    for start in range(0, len(out), ROWS_AT_ONCE):
+        stop = min(start + ROWS_AT_ONCE, len(out))
+        out[start:stop, stop:] = out[stop:, start:stop].T
+        corner = out[start:stop, start:stop]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
+
+
+def row_gram(rows: Csr) -> Floats:
+    """R Rᵀ for sparse rows R, never densifying more than a few hundred columns at a time.
+
+    A column that holds few rows costs least through its list of entries, one that holds many through BLAS.
+    """
+    n = rows.shape[0]
+    out = np.zeros((n, n))
+    columns = sparse.csc_array(rows)
+    columns.sort_indices()
+    per_column = np.diff(columns.indptr)
+    dense = np.flatnonzero(per_column > DENSE_ABOVE * n)
+    thin = np.flatnonzero((per_column > 0) & (per_column <= DENSE_ABOVE * n))
+    step = max(1, CHUNK_ENTRIES // max(n, 1))
+    for start in range(0, len(dense), step):
+        chunk = columns[:, dense[start : start + step]].toarray(order="F")
+        # Fortran's upper triangle of the transpose is C's lower triangle of the matrix, updated in place.
+        dsyrk(1.0, chunk, beta=1.0, c=out.T, lower=0, overwrite_c=1)
+    if len(thin):
+        by_column = columns[:, thin] if len(dense) else columns
+        by_row = by_column.tocsr()
+        arrays = (by_row.indptr, by_row.indices, by_row.data)
+        _add_entry_products(*arrays, by_column.indptr, by_column.indices, by_column.data, out)
+    _mirror(out)
+    return out
+
+
+def pair_gram(features: Features) -> Floats:
+    """Gram matrix of the pairs: ``G1[w1, w1] + G2[w2, w2]`` of the words' rows, and those of products and own columns.
+
+    G1 and G2 have only as many rows as there are distinct words.
+    """
+    out = np.zeros((len(features), len(features)))
+    for table, rows in ((features.first, features.w1), (features.second, features.w2)):
+        if table is None:
+            continue
+        words = row_gram(table)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            own = slice(start, start + ROWS_AT_ONCE)
+            out[own] += words[rows[own]][:, rows]
+    for part in (features.products(), features.of_words, features.of_pair):
+        if part is not None:
+            out += row_gram(part)
+    return out
+
+
+# libsvm ---------------------------------------------------------------------------------------------------------
 
 
 def _cache_mb(n: int) -> float:
@@ -47,9 +163,7 @@ def _cache_mb(n: int) -> float:
     return float(min(max(50.0, 4.4e-6 * n * n), 500.0))
 
 
-def _fit(
-    svm: SVC | SVR, gram: Floats, y: Bools | Floats, weight: Floats | None
-) -> tuple[Floats, float, bool]:
+def _libsvm(svm: Any, gram: Floats, y: Bools | Floats, weight: Floats | None) -> tuple[Floats, float, bool]:
     """Coefficients, intercept, and whether libsvm converged."""
     coef = np.zeros(len(gram))
     rows = np.arange(len(gram))
@@ -62,58 +176,74 @@ def _fit(
     return coef, float(svm.intercept_[0]), not svm.fit_status_
 
 
-def _solve(tasks: Iterable[Any], n_jobs: int | None) -> list[tuple[Floats, float, bool]]:
-    """Results of `_fit`, in threads; one warning if any did not converge, instead of scikit-learn's."""
+def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings, weight: Floats | None) -> Dual:
+    """An SVM per column of ``y``, classes or ratings, all on one Gram matrix; in threads."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import SVC, SVR
+
+    settings: dict[str, Any] = {
+        "kernel": "precomputed", "C": svm.C, "tol": svm.tol, "cache_size": _cache_mb(len(gram)), "max_iter": MAX_STEPS
+    }  # fmt: skip
+    own = [None if weight is None else np.ascontiguousarray(weight[:, k]) for k in range(y.shape[1])]
+    if y.dtype == bool:
+        estimators: list[Any] = [SVC(**settings) for _ in own]
+    else:
+        estimators = [SVR(epsilon=svm.epsilon, **settings) for _ in own]
+    tasks = (delayed(_libsvm)(one, gram, y[:, k], own[k]) for k, one in enumerate(estimators))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = run_threads(tasks, n_jobs)
-    if not all(converged for *_, converged in found):
+        coef, intercept, converged = zip(*run_threads(tasks), strict=True)
+    if not all(converged):
         warnings.warn(
             f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. A smaller C, or "
             f"a larger tol, converges sooner",
             ConvergenceWarning,
             stacklevel=4,
         )
-    return found
+    return Dual(np.stack(coef, axis=1), np.array(intercept), all(converged))
 
 
-def solve_classes(
-    gram: Floats, targets: Bools, C: float = 1.0, tol: float = 1e-3, weight: Floats | None = None,
-    n_jobs: int | None = 1,
-) -> Dual:  # fmt: skip
-    """One C-SVM per column of ``targets`` (rows × outputs), all on the one Gram matrix; ``n_jobs`` of them at once."""
-    n, outputs = targets.shape
-    own = [None if weight is None else np.ascontiguousarray(weight[:, k]) for k in range(outputs)]
-    constant = [
-        constant_output(targets[:, k] if cost is None else targets[cost > 0, k]) for k, cost in enumerate(own)
-    ]
+# Either solver --------------------------------------------------------------------------------------------------
+
+
+def constant_output(column: Bools) -> float | None:
+    """The decision value where every training row says the same (no SVM can be trained), else None."""
+    if column.all():
+        return 1.0
+    return None if column.any() else -1.0
+
+
+def solve(rows: Features | Floats, targets: Targets, svm: SvmSettings, weight: Floats | None = None) -> Dual:
+    """The SVMs of all outputs, from features or from a Gram matrix; ``weight`` multiplies C, rows × outputs."""
+    from bagpack.learn.solver import descend_classes, descend_ratings
+
+    n = len(targets)
+    cost = svm.C * (np.ones((n, max(1, targets.columns.shape[1]))) if weight is None else weight)
+    if targets.kind == "rating":
+        if isinstance(rows, np.ndarray):
+            return _solve_gram(rows, targets.ratings[:, None], svm, weight)
+        return descend_ratings(rows, targets.ratings, cost, svm.epsilon, svm.tol)
+    columns = targets.columns
+    constant = [constant_output(columns[cost[:, k] > 0, k]) for k in range(columns.shape[1])]
     learned = [k for k, value in enumerate(constant) if value is None]
-    coef = np.zeros((n, outputs))
+    coef = np.zeros(columns.shape)
     intercept = np.array([0.0 if value is None else value for value in constant])
-    converged = True
-    settings = {"C": C, "tol": tol, "cache_size": _cache_mb(n), "max_iter": MAX_STEPS}
-    tasks = (
-        delayed(_fit)(SVC(kernel="precomputed", **settings), gram, targets[:, k], own[k]) for k in learned
-    )
-    for k, found in zip(learned, _solve(tasks, n_jobs), strict=True):
-        coef[:, k], intercept[k], well = found
-        converged &= well
-    return Dual(coef, intercept, converged)
+    if not learned:
+        return Dual(coef, intercept)
+    if isinstance(rows, np.ndarray):
+        found = _solve_gram(rows, columns[:, learned], svm, None if weight is None else weight[:, learned])
+    else:
+        found = descend_classes(rows, columns[:, learned], cost[:, learned], svm.tol)
+    coef[:, learned], intercept[learned] = found.coef, found.intercept
+    return Dual(coef, intercept, found.converged)
 
 
-def solve_ratings(
-    gram: Floats, ratings: Floats, C: float = 1.0, epsilon: float = 0.2, tol: float = 1e-3,
-    weight: Floats | None = None,
-) -> Dual:  # fmt: skip
-    """ε-SVR on the raw scale of ``ratings``."""
-    svm = SVR(
-        kernel="precomputed",
-        C=C,
-        epsilon=epsilon,
-        tol=tol,
-        cache_size=_cache_mb(len(ratings)),
-        max_iter=MAX_STEPS,
-    )
-    own = None if weight is None else np.ascontiguousarray(weight[:, 0])
-    ((coef, intercept, converged),) = _solve([delayed(_fit)(svm, gram, ratings, own)], 1)
-    return Dual(coef[:, None], np.array([intercept]), converged)
+def held_out_by_gram(
+    gram: Floats, train: Index, test: Index, targets: Targets, svm: SvmSettings, weight: Floats | None = None
+) -> Floats:
+    """Decision values of the test rows by an SVM of the training rows, from the Gram matrix of all rows.
+
+    ``targets`` and ``weight`` are those of the training rows.
+    """
+    dual = solve(gram[np.ix_(train, train)], targets, svm, weight)
+    return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)

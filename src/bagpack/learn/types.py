@@ -17,11 +17,11 @@ Csr: TypeAlias = "sparse.csr_array[Any] | sparse.csr_matrix[Any]"
 Matrix: TypeAlias = Any
 """Dense or sparse rows × columns, as scikit-learn takes them."""
 Pairs: TypeAlias = Any
-"""Pairs of words (a sequence, an n × 2 array or frame), or a matrix of counts."""
+"""Pairs of words (a sequence, an n × 2 array or frame), or `PairCounts`."""
 Label: TypeAlias = Any
 """Text or a number."""
 Answers: TypeAlias = Any
-"""One label, label set or rating per pair."""
+"""One label or rating per pair."""
 Json: TypeAlias = Any
 """What JSON can hold."""
 Tags: TypeAlias = Any

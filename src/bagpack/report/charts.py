@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bagpack.evaluate.schema import Score
+from bagpack.evaluate.result import Score
 from bagpack.numbers import inside, is_number, metric_info
 
 
@@ -74,7 +74,7 @@ def make_axis(values: Iterable[float | None], metric: str) -> Axis:
 
 def make_whisker(axis: Axis, score: Score, metric: str) -> Whisker | None:
     """The place of a score's interval, or None where there is none."""
-    ends = inside(score.get("low"), score.get("high"), metric)
+    ends = inside(score.low, score.high, metric)
     return None if ends is None else Whisker(axis.at(ends[0]), axis.at(ends[1]))
 
 

@@ -1,19 +1,66 @@
-"""Word pairs from a table: which columns hold the two words, and in which order they make a pair."""
+"""Word pairs from a table, bare, labelled or rated: which columns hold what, and in which order words make a pair."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bagpack.corpus.text.tagsets import universal_tag, with_tag
-from bagpack.errors import InputError
-from bagpack.tasks.columns import ROLES, WORDS, plain
-from bagpack.tasks.table import Table, mapped_columns, read_header, read_table
-from bagpack.tasks.textfile import TextFile, read_text_file
-from bagpack.tasks.words import Pair, distinct_words
+from bagpack.errors import InputError, UsageError, did_you_mean
+from bagpack.tasks.files import (
+    Table,
+    TextFile,
+    find_column,
+    listed,
+    mapped_columns,
+    plain,
+    read_header,
+    read_table,
+    read_text_file,
+)
 from bagpack.tasks.workbook import DateCell
 
+Pair = tuple[str, str]
+# In the order of preference; compared as `plain` writes them.
+WORDS = (
+    ("w1", "w2"),
+    ("word1", "word2"),
+    ("source", "target"),
+    ("sourceword", "targetword"),
+    ("first", "second"),
+    ("firstword", "secondword"),
+    ("term1", "term2"),
+    ("noun1", "noun2"),
+    ("lemma1", "lemma2"),
+    ("worda", "wordb"),
+    ("wort1", "wort2"),
+    ("mot1", "mot2"),
+)
+# (head, dependent, the column with the role of the dependent)
+ROLES = (("verb", "noun", "role"), ("predicate", "argument", "relation"))
+LABELS = ("label", "labels")
+# A label only where nothing else could be meant.
+RELATIONS = ("relation", "relations", "relationtype", "class", "category")
+# Labels of pairs that are in no relation, or not in the one that is meant.
+NO_LABELS = frozenset({"no", "none", "other", "random", "negative", "false", "0", "not", "neither", "-"})
+# Labels of relations that hold in both directions, as `plain` writes them.
+SYMMETRIC = frozenset({
+    "antonym", "antonyms", "opposite", "opposites", "synonym", "synonyms", "similar", "coordinate", "coordinates",
+    "coord", "cohyponym", "cohyponyms", "sibling", "siblings",
+})  # fmt: skip
+BACKGROUND = "background"  # entry of a model's manifest: how many pairs were drawn from the corpus as `none`
+SCORES = ("score", "rating", "scores", "ratings", "meanrating", "meanscore")
+Kind = Literal["pairs", "relations", "ratings"]
+LARGEST_RATING = 1e12  # squares and sums of larger ones would overflow, or fill a screen
+_DECIMAL_COMMA = re.compile(r"(-?\d+),(\d+)")
 _HEADER_WITHIN = 20  # lines that are searched for a header, for a message
 _FORMULA_ERRORS = frozenset({"#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#null!", "#num!"})
 # Other names that data sets have for parts of speech.
@@ -36,13 +83,31 @@ class PairColumns:
 
 
 @dataclass(frozen=True)
-class PairList:
-    """The pairs of a file, row by row, as written; repeated pairs are kept."""
+class Dataset:
+    """The pairs of a file, row by row, as written; repeated pairs are kept.
+
+    Attributes
+    ----------
+    kind
+        ``pairs``, ``relations`` (``labels`` is filled) or ``ratings`` (``scores`` is filled).
+    columns
+        Every column of the file by its lower-cased name: words, labels, groups, roles, sentences.
+    target_column
+        The name of the column that has the labels or scores; empty if there is none.
+    group_column
+        The column by which the data set itself is divided, or None: the verb in plausibility ratings, the relation
+        where rows are labelled or rated *within* a relation.
+    """
 
     path: str
+    kind: Kind
     pairs: list[Pair]
     lines: list[int]
-    extra: dict[str, list[str]] = field(default_factory=dict)
+    columns: dict[str, list[str]]
+    labels: list[str] = field(default_factory=list)
+    scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    target_column: str = ""
+    group_column: str | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -57,9 +122,58 @@ class PairList:
         """Each word once, in the order of first appearance."""
         return distinct_words(self.pairs)
 
+    @property
+    def label_counts(self) -> dict[str, int]:
+        """Rows per label, the most frequent first, ties in code-point order."""
+        return dict(sorted(Counter(self.labels).items(), key=lambda item: (-item[1], item[0])))
 
-def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = None) -> PairList:
-    """Read the pairs of a table with a header; ``-`` is standard input.
+    @property
+    def is_multilabel(self) -> bool:
+        """Whether some pair has two different labels."""
+        labelled = set(zip(self.pairs, self.labels, strict=True)) if self.labels else set()
+        return len(labelled) > len(set(self.pairs))
+
+    def column(self, name: str) -> list[str]:
+        """A column's values, to serve as groups: any of the file's columns, ``w1`` or ``w2``."""
+        wanted = name.strip().lower()
+        if wanted in ("w1", "w2"):
+            return [pair[wanted == "w2"] for pair in self.pairs]
+        found = find_column(list(self.columns), wanted)
+        if found is None:
+            raise UsageError(
+                f"{self.path} has no column {name!r} to group by; {did_you_mean(name, self.columns)}it has "
+                f"{listed(self.columns)}"
+            )
+        return self.columns[found]
+
+    def joined(self, other: Dataset) -> Dataset:
+        """The rows of both data sets, one after the other; only columns that both have are kept."""
+        shared = [name for name in self.columns if name in other.columns]
+        return replace(
+            self,
+            pairs=[*self.pairs, *other.pairs],
+            lines=[*self.lines, *other.lines],
+            columns={name: [*self.columns[name], *other.columns[name]] for name in shared},
+            labels=[*self.labels, *other.labels],
+            scores=np.concatenate([self.scores, other.scores]),
+            group_column=self.group_column if self.group_column == other.group_column else None,
+        )
+
+    def select(self, rows: Sequence[int] | NDArray[np.integer]) -> Dataset:
+        """The data set of some rows, in the order given."""
+        at = [int(row) for row in rows]
+        return replace(
+            self,
+            pairs=[self.pairs[row] for row in at],
+            lines=[self.lines[row] for row in at],
+            columns={name: [values[row] for row in at] for name, values in self.columns.items()},
+            labels=[self.labels[row] for row in at] if self.labels else [],
+            scores=self.scores[at] if self.kind == "ratings" else self.scores,
+        )
+
+
+def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = None) -> Dataset:
+    """Read the pairs of a table with a header, whatever else it has; ``-`` is standard input.
 
     Parameters
     ----------
@@ -68,7 +182,7 @@ def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = 
         .ods, .xls).
     columns
         The file's own names for ``w1`` and ``w2``, where they are not among the recognised ones
-        (:mod:`bagpack.tasks.columns`); for ``pos1`` and ``pos2``, the columns with their parts of speech, or a tag.
+        (`WORDS`); for ``pos1`` and ``pos2``, the columns with their parts of speech, or a tag.
 
     Raises
     ------
@@ -76,15 +190,62 @@ def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = 
         With the file, the line and the fix: missing columns, an empty word, a row of another width, no rows,
         not UTF-8.
     """
-    file = read_text_file(path)
-    header = read_header(file)
-    where = find_pair_columns(header, mapped_columns(header, columns))
+    return _read(read_text_file(path), columns, "pairs")
+
+
+def read_dataset(
+    path: str | Path | TextFile, task: Kind | None = None, columns: Mapping[str, str] | None = None
+) -> Dataset:
+    """Read labelled or rated pairs, as `read_pairs` reads pairs.
+
+    Parameters
+    ----------
+    task
+        ``relations`` or ``ratings``, where the columns leave it open.
+    columns
+        The file's own names for ``w1``, ``w2``, ``label`` and ``score``. Naming a label or a score also says
+        which task is meant.
+
+    Notes
+    -----
+    Labels are in ``label``, or in ``relation``, ``class`` or ``category`` where there is neither a label nor a score;
+    scores are in ``score`` or ``rating``. A label *and* a score, or neither, is an error unless ``task`` decides.
+    """
+    if task not in (None, "relations", "ratings"):
+        raise UsageError(f"task {task!r} is unknown; choose relations or ratings")
+    return _read(read_text_file(path), columns, task)
+
+
+def read_labelled_or_bare(file: TextFile, columns: Mapping[str, str] | None = None) -> Dataset:
+    """Labelled or rated pairs; bare pairs where there is neither a label nor a score, or both and none is named."""
+    try:
+        return _read(file, columns, None)
+    except UndecidedError:
+        words = {name: given for name, given in (columns or {}).items() if name not in ("label", "score")}
+        return read_pairs(file, words)
+
+
+class UndecidedError(InputError):
+    """A table has neither labels nor ratings, or both."""
+
+
+def _read(file: TextFile, columns: Mapping[str, str] | None, kind: Kind | None) -> Dataset:
+    """Read pairs with what belongs to the kind; None: labels or ratings, as the columns say."""
+    header = read_header(file)  # what is wrong with it is reported before what is wrong with a row
+    mapped = mapped_columns(header, columns)
+    where = find_pair_columns(header, mapped)
+    target = ""
+    if kind != "pairs":
+        kind, target = _find_target(header, mapped, kind, taken={where.first, where.second})
     table = read_table(file)
     pairs = take_pairs(table, where)
-    extra = {
-        name: table.column(name) for name in table.header if name and name not in (where.first, where.second)
-    }
-    return PairList(table.name, pairs, table.lines, extra)
+    held = {name: table.column(name) for name in table.header if name}
+    if kind == "pairs":
+        return Dataset(table.name, kind, pairs, table.lines, held)
+    labels = _labels(table, target) if kind == "relations" else []
+    scores = _scores(table, target) if kind == "ratings" else np.empty(0)
+    group = _group_column(table, target, where.first)
+    return Dataset(table.name, kind, pairs, table.lines, held, labels, scores, target, group)
 
 
 def find_pair_columns(table: Table, mapped: Mapping[str, str]) -> PairColumns:
@@ -109,8 +270,6 @@ def _cure(table: Table) -> str:
         cells = {plain(cell.strip('"')) for cell in line.split(table.separator)}
         if number > 1 and any(one in cells and two in cells for one, two in WORDS):
             return f"the header seems to be in line {number}: remove the lines above it"
-    if table.file.uploaded:
-        return "call those with the words w1 and w2 in the first line, or add a header if the first line is a pair"
     a, b = table.header if len(table.header) == 2 else ("NAME", "NAME")
     return f"name them with --columns w1={a},w2={b}, or add a header line if the first line is a pair"
 
@@ -167,3 +326,145 @@ def is_subject(role: str) -> bool:
     """
     role = role.strip().lower()
     return role in _SUBJECT_ROLES or role.startswith("nsubj_")
+
+
+# Labels and ratings -------------------------------------------------------------------------------------------------
+
+
+def _find_target(
+    table: Table, mapped: Mapping[str, str], task: Kind | None, taken: set[str]
+) -> tuple[Kind, str]:
+    names = {plain(name): name for name in reversed(table.header) if name and name not in taken}
+    scores = [mapped["score"]] if "score" in mapped else [names[one] for one in SCORES if one in names]
+    label = mapped.get("label") or next((names[one] for one in LABELS if one in names), None)
+    if label is None and (task == "relations" or not scores):
+        label = next((names[one] for one in RELATIONS if one in names), None)
+    if task is None:
+        if ("label" in mapped) != ("score" in mapped):
+            task = "relations" if "label" in mapped else "ratings"
+        elif label and scores:
+            raise UndecidedError(
+                f"{table.name} has both a label ({label}) and a score ({scores[0]}); "
+                f"say which is meant with --columns label={label} or --columns score={scores[0]}"
+            )
+        else:
+            task = "relations" if label else "ratings"
+            if not label and not scores:
+                raise UndecidedError(
+                    f"{table.name} has neither a label nor a score column ({table.found}); "
+                    f"name one with --columns label=NAME (relations) or --columns score=NAME (ratings)"
+                )
+    if task == "relations":
+        if label is None:
+            raise InputError(
+                f"{table.name} has no label column ({table.found}); name it with --columns label=NAME"
+            )
+        return task, label
+    if not scores:
+        raise InputError(
+            f"{table.name} has no score or rating column ({table.found}); "
+            f"name it with --columns score=NAME, or --columns label=NAME for labels"
+        )
+    if len(scores) > 1:
+        one, two = scores[:2]
+        raise InputError(
+            f"{table.name} has both a {one} and a {two} column; say which with --columns score={one} or --columns "
+            f"score={two}"
+        )
+    return task, scores[0]
+
+
+def _group_column(table: Table, target: str, head: str) -> str | None:
+    relation = find_column(table.header, "relation")
+    if relation is not None and target != relation:
+        return relation
+    return head if plain(head) == "verb" else None
+
+
+def _labels(table: Table, target: str) -> list[str]:
+    labels = table.column(target)
+    for number, label in zip(table.lines, labels, strict=True):
+        if problem := cell_problem(label, "label", target):
+            table.file.refuse(table.file.error(number, problem), number)
+    return labels
+
+
+def _scores(table: Table, target: str) -> NDArray[np.float64]:
+    cells = zip(table.lines, table.column(target), strict=True)
+    return np.array([_number(table, line, cell, target) for line, cell in cells], np.float64)
+
+
+def _number(table: Table, line: int, cell: str, target: str) -> float:
+    cure = "write a number such as 3.5 or remove the row"
+    try:
+        if table.separator == ";":  # written where the decimal sign is a comma
+            cell = _DECIMAL_COMMA.sub(r"\1.\2", cell)
+        value = float(cell) if "_" not in cell else math.nan
+    except ValueError:
+        value = math.nan
+        if cell.count(",") == 1 and "." not in cell:
+            cure = "write the decimal point as a point, as in 3.5"
+    if not math.isfinite(value):
+        shown = (
+            f"{cell!r} in column {target!r} is not a finite number" if cell else f"column {target!r} is empty"
+        )
+        table.file.refuse(table.file.error(line, f"{shown}; {cure}"), line)
+    elif abs(value) > LARGEST_RATING:
+        problem = (
+            f"{cell!r} in column {target!r} is beyond ±{LARGEST_RATING:,.0f}; divide all ratings by a number"
+        )
+        table.file.refuse(table.file.error(line, problem), line)
+    return value
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+def normalise_target(word: str) -> str:
+    """The target with underscores as blanks and blanks single, as runs of tokens are looked up.
+
+    Sets made from WordNet write *radiation_therapy*. The readers keep words as written, because a corpus may
+    hold *radiation_therapy* as one token: look a word up as written first and in this form second.
+
+    >>> normalise_target("radiation_therapy")
+    'radiation therapy'
+    """
+    return " ".join(word.replace("_", " ").split()) or word
+
+
+def distinct_words(pairs: Iterable[Pair]) -> list[str]:
+    """Every word of the pairs once, in the order of first appearance.
+
+    >>> distinct_words([("cat", "lion"), ("lion", "animal")])
+    ['cat', 'lion', 'animal']
+    """
+    return list(dict.fromkeys(word for pair in pairs for word in pair))
+
+
+def reversed_pairs(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:
+    """The pairs of asymmetric labels in reverse, each once, without those that are given in that order too.
+
+    A label is symmetric if one of its pairs is given in both orders, or by its name (*antonym*); one for unrelated
+    pairs (*random*) says nothing about direction.
+
+    >>> reversed_pairs([("leaf", "tree"), ("hot", "cold"), ("cup", "war")], ["part of", "antonym", "random"])
+    [('tree', 'leaf')]
+    """
+    given = set(zip(pairs, labels, strict=True))
+    both_ways = {label for (w1, w2), label in given if w1 != w2 and ((w2, w1), label) in given}
+    both_ways |= {label for label in labels if plain(label) in SYMMETRIC or label.lower() in NO_LABELS}
+    turned = [pair[::-1] for pair, label in zip(pairs, labels, strict=True) if label not in both_ways]
+    listed = set(pairs)
+    return [pair for pair in dict.fromkeys(turned) if pair not in listed]
+
+
+def unordered_pairs(pairs: Iterable[Pair]) -> list[Pair]:
+    """Every pair once whatever its order, as it first appears.
+
+    >>> unordered_pairs([("cat", "lion"), ("lion", "cat")])
+    [('cat', 'lion')]
+    """
+    first: dict[Pair, Pair] = {}
+    for w1, w2 in pairs:
+        first.setdefault((w1, w2) if w1 <= w2 else (w2, w1), (w1, w2))
+    return list(first.values())

@@ -1,14 +1,16 @@
-"""Spreadsheets (.xlsx, .ods, .xls) as rows of text, with python-calamine.
+"""Spreadsheets (.xlsx, .ods, .xls) as rows of text, read by python-calamine in a process of its own.
 
-Calamine holds a sheet as a full rectangle, so two cells in opposite corners would take terabytes and end the process.
-Sizes are therefore checked in the file's own XML before calamine sees it.
+Calamine holds a sheet as a full rectangle, so two cells in opposite corners would take terabytes, and a failed
+allocation ends the process. So the reader has limits on memory and time, and whatever happens to it is one error.
 """
 
 from __future__ import annotations
 
 import datetime
 import io
-import re
+import json
+import subprocess
+import sys
 import zipfile
 from dataclasses import dataclass
 from typing import Any
@@ -17,16 +19,10 @@ from bagpack.errors import InputError, import_extra
 
 MAX_BYTES = 256 << 20  # of a data set, decompressed: some ten million pairs
 MAX_CELLS = 20_000_000  # of one sheet, the empty ones between others included
+MAX_MEMORY = 4 << 30  # of the reader; a sheet of MAX_CELLS takes less than 3 GiB
+MAX_SECONDS = 120
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_PLACE = re.compile(rb'\br="([A-Z]{0,3})(\d{1,7})"')
-_ODS_ROW = re.compile(
-    rb"<table:table-row\b([^>]*)>(.*?)(?:</table:table-row>|(?=<table:table-row\b)|\Z)", re.DOTALL
-)
-_ODS_CELL = re.compile(rb"<table:(?:covered-)?table-cell\b([^>]*)>")
-_REPEATED = {
-    "rows": re.compile(rb'table:number-rows-repeated="(\d{1,9})"'),
-    "columns": re.compile(rb'table:number-columns-repeated="(\d{1,9})"'),
-}
+_TOO_LARGE = "too large for a data set; delete what is far from the table, or save it as TSV"
 
 
 class DateCell(str):
@@ -59,70 +55,38 @@ def read_workbook(name: str, data: bytes) -> Sheet:
     """The first sheet that has rows."""
     if data.startswith(b"PK"):
         _check_archive(name, data)
-    python_calamine = import_extra(
-        "python_calamine", "python-calamine", "spreadsheet", f"{name} is a spreadsheet; reading it"
-    )
+    import_extra("python_calamine", "python-calamine", "spreadsheet", f"{name} is a spreadsheet; reading it")
+    command = [sys.executable, "-c", "from bagpack.tasks.workbook import main; main()"]
     try:
-        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        names = list(book.sheet_names)
-        sheets = {each: _cells(book.get_sheet_by_name(each)) for each in names}
-    except Exception as error:  # calamine has a class of its own for every format
-        raise InputError(
-            f"{name} cannot be read as a spreadsheet ({error}); it may be damaged or have a password: "
-            f"open it and save it again as .xlsx without one"
-        ) from None
-    filled = [each for each in names if any(cell not in ("", None) for row in sheets[each] for cell in row)]
-    if not filled:
-        raise InputError(f"{name} is empty; its first row must name the columns, such as w1 and w2")
-    rows = [[cell_text(cell) for cell in row] for row in sheets[filled[0]]]
-    return Sheet(filled[0], rows, tuple(filled[1:]))
-
-
-def _cells(sheet: Any) -> list[list[Any]]:
-    """The rows of a sheet. Cells that are merged from top to bottom all get their value, as they appear to have it."""
-    rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
-    merged = getattr(sheet, "merged_cell_ranges", None) or ()  # not in calamine's first versions, nor in .ods
-    for (top, left), (bottom, right) in merged:
-        if left == right and rows and left < len(rows[0]):  # empty cells next to the table may be merged too
-            for row in rows[top + 1 : bottom + 1]:
-                row[left] = rows[top][left]
-    return rows
-
-
-def cell_text(cell: Any) -> str:
-    """A cell as one would type it: 3 for 3.0, true for TRUE, 2026-03-01 for a date."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() else repr(cell)
-    if isinstance(cell, datetime.date | datetime.time | datetime.timedelta):
-        return DateCell(str(cell))
-    return str(cell).strip()
+        done = subprocess.run(command, input=data, capture_output=True, timeout=MAX_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{name} takes more than {MAX_SECONDS} seconds to read, {_TOO_LARGE}") from None
+    if done.returncode:  # no memory, or killed
+        raise InputError(f"{name} needs more memory than a data set may take; it is {_TOO_LARGE}")
+    found = json.loads(done.stdout)
+    if problem := found.get("problem"):
+        raise InputError(f"{name} {problem}")
+    rows = [[DateCell(cell[0]) if isinstance(cell, list) else cell for cell in row] for row in found["rows"]]
+    return Sheet(found["name"], rows, tuple(found["others"]))
 
 
 def _check_archive(name: str, data: bytes) -> None:
-    """Refuse what is no spreadsheet, and what would decompress to more than a data set may take."""
+    """Refuse what is no spreadsheet, what is damaged, and what would unpack to more than a data set may take."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            names = {member.filename for member in members}
-            if what := _other_document(names):
+            if what := _other_document({member.filename for member in members}):
                 raise InputError(f"{name} is {what}, not a spreadsheet; save its table as .xlsx, CSV or TSV")
             if sum(member.file_size for member in members) > MAX_BYTES:
                 raise InputError(
                     f"{name} unpacks to more than {MAX_BYTES >> 20} MB, too large for a data set; split it, or save it "
                     f"as TSV"
                 )
-            for member in members:
-                with archive.open(member) as file:  # checks the length and the CRC that the archive states
-                    content = file.read(MAX_BYTES + 1)
-                if re.fullmatch(r"xl/worksheets/[^/]+\.xml", member.filename):
-                    _check_cells(name, *_extent(content))
-                elif member.filename == "content.xml":
-                    _check_cells(name, *_ods_extent(content))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError):
+            if archive.testzip() is not None:  # a length or a CRC is not what the archive states
+                raise zipfile.BadZipFile
+    except InputError:
+        raise
+    except Exception:  # zlib's errors, a negative seek, …: anything may be wrong inside an archive
         raise InputError(
             f"{name} is a damaged spreadsheet or has a password; open it and save it again without one"
         ) from None
@@ -140,48 +104,71 @@ def _other_document(names: set[str]) -> str:
     return "a zip archive"
 
 
-def _extent(xml: bytes) -> tuple[int, int]:
-    """Rows and columns of a sheet of .xlsx, from the places that its cells name."""
-    rows, columns = xml.count(b"<row"), 0
-    for letters, number in _PLACE.findall(xml):
-        rows = max(rows, int(number))
-        columns = max(columns, _column(letters))
-    in_a_row = max((row.count(b"<c ") + row.count(b"<c>") for row in xml.split(b"<row")), default=0)
-    return rows, max(columns, in_a_row)
+# In the reading process --------------------------------------------------------------------------------------------
 
 
-def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
+def main() -> None:
+    """Read a workbook from standard input, and write its first sheet that has rows as JSON to standard output."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except ImportError:  # Windows
+        pass
+    json.dump(_first_sheet(sys.stdin.buffer.read()), sys.stdout)
 
 
-def _ods_extent(xml: bytes) -> tuple[int, int]:
-    """Rows and columns of the largest sheet of .ods; empty cells at the ends do not count."""
-    rows = columns = pending = 0
-    for attributes, content in _ODS_ROW.findall(xml):
-        repeated = _times("rows", attributes)
-        width = at = 0
-        for cell in _ODS_CELL.findall(content):
-            at += _times("columns", cell)
-            if b"office:value" in cell or not cell.endswith(b"/"):
-                width = at
-        columns = max(columns, width)
-        pending += repeated
-        if width:
-            rows, pending = rows + pending, 0
-    return rows, columns
+def _first_sheet(data: bytes) -> dict[str, Any]:
+    import python_calamine
 
-
-def _times(kind: str, attributes: bytes) -> int:
-    found = _REPEATED[kind].search(attributes)
-    return int(found[1]) if found else 1
-
-
-def _check_cells(name: str, rows: int, columns: int) -> None:
-    if rows * columns > MAX_CELLS:
-        raise InputError(
-            f"{name} has a sheet of {rows:,} rows and {columns:,} columns, too large for a data set; delete what is "
-            f"far from the table, or save it as TSV"
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+        first: dict[str, Any] = {}
+        others = []
+        for name in book.sheet_names:
+            sheet = book.get_sheet_by_name(name)
+            height, width = sheet.total_height, sheet.total_width
+            if height * width > MAX_CELLS:
+                return {"problem": f"has a sheet of {height:,} rows and {width:,} columns, {_TOO_LARGE}"}
+            rows = _cells(sheet)
+            if not any(cell not in ("", None) for row in rows for cell in row):
+                continue
+            if first:
+                others.append(name)
+            else:
+                first = {"name": name, "rows": [[_encoded(cell) for cell in row] for row in rows]}
+    except MemoryError:
+        raise
+    except Exception as error:  # calamine has a class of its own for every format
+        problem = (
+            f"cannot be read as a spreadsheet ({error}); it may be damaged, have a password or be too large: "
         )
+        return {"problem": problem + "open it and save it again as .xlsx without one"}
+    if not first:
+        return {"problem": "is empty; its first row must name the columns, such as w1 and w2"}
+    return {**first, "others": others}
+
+
+def _cells(sheet: Any) -> list[list[Any]]:
+    """The rows of a sheet. Cells that are merged from top to bottom all get their value, as they appear to have it."""
+    rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
+    merged = getattr(sheet, "merged_cell_ranges", None) or ()  # not in calamine's first versions, nor in .ods
+    for (top, left), (bottom, right) in merged:
+        if left == right and rows and left < len(rows[0]):  # empty cells next to the table may be merged too
+            for row in rows[top + 1 : bottom + 1]:
+                row[left] = rows[top][left]
+    return rows
+
+
+def _encoded(cell: Any) -> str | list[str]:
+    """A cell as one would type it: 3 for 3.0, true for TRUE; a date, 2026-03-01, in a list of its own."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() else repr(cell)
+    if isinstance(cell, datetime.date | datetime.time | datetime.timedelta):
+        return [str(cell)]
+    return str(cell).strip()

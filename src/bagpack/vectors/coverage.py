@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
-from bagpack.tasks.words import distinct_words
-from bagpack.vectors.matrix import BlockMatrix, Pair
+from bagpack.tasks.pairs import distinct_words
+from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import Pair, PairCounts
 
 BANDS = {"0": (0, 0), "1–9": (1, 9), "10–99": (10, 99), "100+": (100, np.inf)}
 
@@ -24,12 +25,10 @@ def frequency_bands(seen: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
     return {name: (seen >= low) & (seen <= high) for name, (low, high) in BANDS.items()}
 
 
-def count_totals(
-    source: ContextSource, pairs: Sequence[Pair], windows: Windows | None = None, n_jobs: int | None = None
-) -> BlockMatrix:
+def count_totals(source: ContextSource, pairs: Sequence[Pair], windows: Windows | None = None) -> PairCounts:
     """How often words and pairs occur. That does not depend on the cap, so one observation each is enough work."""
     settings = CountSettings(windows or Windows(), limit=1)
-    return BlockMatrix.count(source, pairs, Basis((".",), ()), settings, n_jobs)
+    return count_pairs(source, pairs, Basis((".",), ()), settings)
 
 
 def coverage(
@@ -38,19 +37,18 @@ def coverage(
     labels: Sequence[str] | None = None,
     limit: int | None = DEFAULT_LIMIT,
     windows: Windows | None = None,
-    n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """Facts about pairs in a source; with labels, also per label."""
-    matrix = count_totals(source, pairs, windows, n_jobs)
-    seen = matrix.seen
-    known = ~matrix.unknown
+    counts = count_totals(source, pairs, windows)
+    seen = counts.seen
+    known = ~counts.unknown
     words = distinct_words(pairs)
     facts: dict[str, Any] = {
         "rows": len(pairs),
         "distinct_pairs": len(set(pairs)),
         "duplicate_rows": len(pairs) - len(set(pairs)),
         "words": len(words),
-        "unknown_words": matrix.unknown_words,
+        "unknown_words": counts.unknown_words,
         "elsewhere": [asdict(item) for item in elsewhere(source, words)],
         "rows_with_unknown_words": int((~known).sum()),
         "rows_never_together": int((seen == 0).sum()),
@@ -61,8 +59,8 @@ def coverage(
         "capped_pairs": {},
     }
     if limit is not None:
-        facts["capped_words"] = {name: n for name, n in matrix.capped_words.items() if n > limit}
-        facts["capped_pairs"] = {name: n for name, n in matrix.capped_pairs.items() if n > limit}
+        facts["capped_words"] = {name: n for name, n in counts.capped_words.items() if n > limit}
+        facts["capped_pairs"] = {name: n for name, n in counts.capped_pairs.items() if n > limit}
     if labels is not None:
         totals, together = Counter(labels), Counter(np.array(labels, dtype=object)[seen > 0].tolist())
         facts["labels"] = {

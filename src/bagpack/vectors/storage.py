@@ -1,44 +1,40 @@
-"""A matrix on disk: arrays, a basis, and a manifest. docs/matrix.md has the bytes."""
+"""Pair counts on disk: arrays, a basis, and a manifest. docs/formats.md has the bytes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from io import TextIOWrapper
+from mimetypes import guess_type
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack._version import __version__
-from bagpack.artefacts import (
-    check_replaceable,
-    check_writable,
-    damaged_files,
-    member,
-    new_directory,
-    read_document,
-    read_sealed,
-    read_unreplaced,
-    write_sealed,
-)
+from bagpack.artefacts import MANIFEST, Artefact, Kind, is_kind, new_artefact, open_artefact
+from bagpack.artefacts import check_place as check_any_place
 from bagpack.basis import Basis
 from bagpack.contexts.distribute import Csr, make_rows
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.store.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.store.strings import Strings
-from bagpack.errors import StoreError, UsageError
-from bagpack.files import digest, map_array, read_json, write_array, write_bytes
-from bagpack.vectors.tables import CountTables, PairTable, WordTable
+from bagpack.errors import StoreError, UsageError, import_extra
+from bagpack.files import digest, disk_errors, is_stream, map_array, replacing, write_array, write_bytes
+from bagpack.vectors.counts import PairCounts
 
-if TYPE_CHECKING:
-    from bagpack.contexts.source import ContextSource
-    from bagpack.parallel import Progress
-    from bagpack.vectors.matrix import BlockMatrix, Pair
-
-FORMAT_VERSION = 1
-KIND = "pair-matrix"
+MATRIX = Kind("pair-matrix", "matrix", 3, "bagpack vectors")
 CURE = "the matrix is damaged: restore the file, or count the pairs again with bagpack vectors"
+
+_parquet = partial(import_extra, "pyarrow.parquet", "pyarrow", "parquet", "writing Parquet")
+
+ROWS_AT_ONCE = 1000
+COLUMNS = ("w1", "w2", "feature", "count")
+SUFFIXES = (".tsv", ".parquet")
 
 
 def at_least(least: int, bound: str = "") -> Any:
@@ -65,86 +61,70 @@ def _csr_files(name: str, rows: str, entries: str, columns: str) -> dict[str, Ar
 ARRAYS = {
     **_csr_files("words", "words", "word entries", "word columns"),
     "words.found": Array("<i8", "words", at_least(0), "occurrences of each word"),
-    **_csr_files("pairs", "pairs", "pair entries", "pair columns"),
-    "pairs.found": Array("<i8", "pairs × 2", at_least(0), "observations in the corpus"),
-    "pairs.taken": Array("<i8", "pairs × 2", at_least(0), "observations that were counted"),
-    "pairs.targets": Array("<i8", "pairs × 2", below("words"), "two words each"),
-    "names.target": Array("<i8", "names", at_least(-1, "words"), "each name's word; -1 if it is unknown"),
-    "rows": Array("<i8", "rows × 2", below("names"), "two names each"),
+    **_csr_files("pairs", "unordered pairs", "pair entries", "pair columns"),
+    "pairs.found": Array("<i8", "unordered pairs × 2", at_least(0), "co-occurrences in the corpus"),
+    "pairs.taken": Array("<i8", "unordered pairs × 2", at_least(0), "co-occurrences that were counted"),
     "names.blob": Array("|u1", "name bytes", utf8, "words as they were given"),
     "names.offsets": Array("<i8", "names+1", ascending("name bytes", exact=True), "where each starts"),
-    "targets.blob": Array("|u1", "word bytes", utf8, "keys of the words"),
-    "targets.offsets": Array("<i8", "words+1", ascending("word bytes", exact=True), "where each starts"),
+    "keys.blob": Array("|u1", "key bytes", utf8, "key of each name in the corpus; empty if it is unknown"),
+    "keys.offsets": Array("<i8", "names+1", ascending("key bytes", exact=True), "where each starts"),
+    "names.word": Array("<i8", "names", below("words"), "each name's word"),
+    "rows.names": Array("<i8", "rows × 2", below("names"), "two names each"),
+    "rows.pair": Array(
+        "<i8", "rows", at_least(-1, "unordered pairs"), "the unordered pair; -1: a word is unknown"
+    ),
+    "rows.swapped": Array("|u1", "rows", below("two"), "1 if it is the other way round"),
 }
 
 
-def save_matrix(matrix: BlockMatrix, path: Path, overwrite: bool = False) -> None:
-    """Write a matrix as a directory; it gets its name when it is complete."""
-    if matrix.is_weighted:
-        raise UsageError("a weighted matrix cannot be saved; save the counts that it was made of")
-    with new_directory(path, is_ours=is_matrix, what="matrix", overwrite=overwrite) as work:
-        _write(matrix, work)
-
-
-def append_to_matrix(
-    path: str | Path, source: ContextSource, pairs: Iterable[Pair], n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> BlockMatrix:  # fmt: skip
-    """Add rows to the matrix at a path, which is locked meanwhile; returns the whole matrix."""
-    path = Path(path)
-    with new_directory(path, is_ours=is_matrix, what="matrix", overwrite=True) as work:
-        matrix = open_matrix(path).grow(source, pairs, n_jobs, progress)
-        _write(matrix, work)
-    return matrix
+def save_counts(counts: PairCounts, path: Path, overwrite: bool = False) -> None:
+    """Write counts as a directory; it gets its name when it is complete."""
+    with new_artefact(path, MATRIX, overwrite=overwrite) as draft:
+        draft.manifest = _write(counts.compact(), draft.directory)
 
 
 def check_place(path: Path) -> None:
     """Whether a matrix can be put here: asked before the counting, not after it."""
-    check_writable(path)
-    check_replaceable(path, is_ours=is_matrix, what="matrix", overwrite=True)
+    check_any_place(path, MATRIX, overwrite=True)
 
 
 def is_matrix(path: Path) -> bool:
     """Whether a matrix, intact or damaged, is at a path."""
-    return read_document(path / "manifest.json").get("kind") == KIND
+    return is_kind(path, MATRIX)
 
 
-def _write(matrix: BlockMatrix, directory: Path) -> None:
-    tables = matrix.tables
+def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
+    """Write the arrays and the basis; returns what the manifest says about them."""
     arrays: dict[str, NDArray[Any]] = {
-        **_csr_arrays("words", tables.words.rows),
-        "words.found": tables.words.found,
-        **_csr_arrays("pairs", tables.distinct_pairs.rows),
-        "pairs.found": tables.distinct_pairs.found,
-        "pairs.taken": tables.distinct_pairs.taken,
-        "pairs.targets": tables.distinct_pairs.members,
-        "names.target": tables.name_targets,
-        "rows": matrix.rows,
+        **_csr_arrays("words", counts.words),
+        "words.found": counts.occurrences,
+        **_csr_arrays("pairs", counts.together),
+        "pairs.found": counts.found,
+        "pairs.taken": counts.taken,
+        "names.word": counts.word_of,
+        "rows.names": counts.rows,
+        "rows.pair": counts.pair_of,
+        "rows.swapped": counts.swapped,
     }
-    for name, strings in (("names", tables.names), ("targets", tables.words.keys)):
+    for name, strings in (("names", counts.names), ("keys", counts.keys)):
         arrays |= {f"{name}.blob": strings.blob, f"{name}.offsets": strings.offsets}
     for name, declared in ARRAYS.items():
         write_array(directory / name, arrays[name], declared.dtype)
-    write_bytes(directory / "basis.tsv", tables.basis.to_tsv().encode())
-    write_sealed(
-        directory / "manifest.json",
-        {
-            "kind": KIND,
-            "format_version": FORMAT_VERSION,
-            "pairs": len(matrix),
-            "words": len(tables.words.keys),
-            "distinct_pairs": len(tables.distinct_pairs.members),
-            "terms": len(tables.basis),
-            "unigrams": len(tables.basis.unigrams),
-            "basis_hash": tables.basis.hash,
-            "settings": tables.settings.to_dict(),
-            "source": {"path": tables.source_path, "content_hash": tables.source_hash},
-            "unknown_words": matrix.unknown_words,
-            "capped_words": matrix.capped_words,
-            "capped_pairs": matrix.capped_pairs,
-            "bagpack": __version__,
-        },
-    )
+    write_bytes(directory / "basis.tsv", counts.basis.to_tsv().encode())
+    return {
+        "pairs": len(counts),
+        "words": counts.words.shape[0],
+        "distinct_pairs": counts.together.shape[0],
+        "terms": len(counts.basis),
+        "unigrams": len(counts.basis.unigrams),
+        "basis_hash": counts.basis.hash,
+        "settings": counts.settings.to_dict(),
+        "source": {"path": counts.source_path, "content_hash": counts.source_hash},
+        "unknown_words": counts.unknown_words,
+        "capped_words": counts.capped_words,
+        "capped_pairs": counts.capped_pairs,
+        "bagpack": __version__,
+    }
 
 
 def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
@@ -153,34 +133,19 @@ def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
     return {f"{name}.indptr": rows.indptr, f"{name}.indices": rows.indices, f"{name}.data": rows.data}
 
 
-def read_matrix_manifest(path: Path) -> dict[str, Any]:
-    """The manifest, checked for kind, version, seal and types."""
-    if not (path / "manifest.json").exists():
-        state = "is not a BagPack artefact" if path.exists() else "does not exist"
-        raise StoreError(f"{path} {state}; make a matrix with bagpack vectors STORE PAIRS.tsv --out {path}")
-    manifest = read_json(member(path, "manifest.json"))
-    kind = manifest.get("kind") if isinstance(manifest, dict) else None
-    if kind != KIND:
-        raise StoreError(f"{path} is a BagPack {kind}, not a {KIND}; name a matrix that bagpack vectors made")
-    if manifest.get("format_version") != FORMAT_VERSION:
-        raise StoreError(
-            f"{path} has format version {manifest.get('format_version')}, this BagPack reads {FORMAT_VERSION}; update "
-            f"BagPack, or count the pairs again"
-        )
-    manifest = read_sealed(path / "manifest.json")
-    numbers = all(_is_count(manifest.get(name)) for name in ("pairs", "words", "distinct_pairs", "terms"))
-    source = manifest.get("source")
-    if (
-        "seal" not in manifest
-        or not numbers
-        or not isinstance(manifest.get("checksums"), dict)
-        or not (
-            isinstance(source, dict)
-            and all(isinstance(source.get(name), str) for name in ("path", "content_hash"))
-        )
-    ):
-        raise StoreError(f"{path / 'manifest.json'} lacks entries, or they have other types; {CURE}")
-    return manifest
+def _open(path: Path) -> Artefact:
+    """The matrix at a path, with a manifest that has the entries it should have."""
+    matrix = open_artefact(path, MATRIX)
+    numbers = all(
+        _is_count(matrix.manifest.get(name)) for name in ("pairs", "words", "distinct_pairs", "terms")
+    )
+    source = matrix.manifest.get("source")
+    named = isinstance(source, dict) and all(
+        isinstance(source.get(name), str) for name in ("path", "content_hash")
+    )
+    if not (numbers and named):
+        raise StoreError(f"{path / MANIFEST} lacks entries, or they have other types; {CURE}")
+    return matrix
 
 
 def _is_count(value: object) -> bool:
@@ -188,44 +153,39 @@ def _is_count(value: object) -> bool:
 
 
 def _numbers(manifest: Mapping[str, Any]) -> dict[str, int]:
-    words, pairs, terms = manifest["words"], manifest["distinct_pairs"], manifest["terms"]
+    pairs, rows, terms = manifest["distinct_pairs"], manifest["pairs"], manifest["terms"]
     return {
-        "words": words, "pairs": pairs, "pairs × 2": 2 * pairs, "rows × 2": 2 * manifest["pairs"],
-        "word columns": 2 * terms, "pair columns": 6 * terms,
+        "words": manifest["words"], "unordered pairs": pairs, "unordered pairs × 2": 2 * pairs, "rows": rows,
+        "rows × 2": 2 * rows, "word columns": 2 * terms, "pair columns": 6 * terms, "two": 2,
     }  # fmt: skip
 
 
-def open_matrix(path: Path) -> BlockMatrix:
-    """Open a matrix that `save_matrix` wrote. Lengths and values of its arrays are checked: kernels do not."""
-    return read_unreplaced(path / "manifest.json", lambda: _read(path))
-
-
-def _read(path: Path) -> BlockMatrix:
-    from bagpack.vectors.matrix import BlockMatrix
-
-    manifest = read_matrix_manifest(path)
-    basis = Basis.open(member(path, "basis.tsv"))
+def open_counts(path: Path) -> PairCounts:
+    """Open what `save_counts` wrote. Lengths and values of the arrays are checked: kernels do not."""
+    matrix = _open(path)
+    manifest = matrix.manifest
+    basis = Basis.open(matrix.file("basis.tsv"))
     if basis.hash != manifest.get("basis_hash") or len(basis) != manifest["terms"]:
         raise StoreError(
-            f"{path / 'basis.tsv'} was changed after the matrix was counted; count the pairs again, with --basis"
+            f"{matrix.data / 'basis.tsv'} was changed after the matrix was counted; count the pairs again, with --basis"
         )
-    for name in ARRAYS:
-        member(path, name)
-    check(path, ARRAYS, _numbers(manifest), CURE)
-    arrays = {name: map_array(path / name, declared.dtype) for name, declared in ARRAYS.items()}
+    files = {name: matrix.file(name) for name in ARRAYS}
+    check(matrix.data, ARRAYS, _numbers(manifest), CURE)
+    arrays = {name: map_array(files[name], declared.dtype) for name, declared in ARRAYS.items()}
     try:
         settings = CountSettings.from_dict(manifest["settings"])
     except (KeyError, TypeError, UsageError) as error:
-        raise StoreError(f"{path / 'manifest.json'} has wrong counting settings ({error}); {CURE}") from error
-    names, targets = (
-        Strings(arrays[f"{part}.blob"], arrays[f"{part}.offsets"]) for part in ("names", "targets")
+        raise StoreError(f"{path / MANIFEST} has wrong counting settings ({error}); {CURE}") from error
+    names, keys = (Strings(arrays[f"{part}.blob"], arrays[f"{part}.offsets"]) for part in ("names", "keys"))
+    found, taken, rows = (
+        arrays[name].reshape(-1, 2) for name in ("pairs.found", "pairs.taken", "rows.names")
     )
-    words = WordTable(targets, _csr(arrays, "words", 2 * len(basis)), arrays["words.found"])
-    members, found, taken = (arrays[f"pairs.{part}"].reshape(-1, 2) for part in ("targets", "found", "taken"))
-    pairs = PairTable(members, _csr(arrays, "pairs", 6 * len(basis)), found, taken)
-    source = manifest["source"]["path"], manifest["source"]["content_hash"]
-    tables = CountTables(names, arrays["names.target"], words, pairs, basis, settings, *source, path)
-    return BlockMatrix.make(tables, arrays["rows"].reshape(-1, 2))
+    return PairCounts(
+        names, keys, arrays["names.word"], _csr(arrays, "words", 2 * len(basis)), arrays["words.found"],
+        _csr(arrays, "pairs", 6 * len(basis)), found, taken, rows, arrays["rows.pair"],
+        arrays["rows.swapped"].astype(np.bool_), basis, settings, manifest["source"]["path"],
+        manifest["source"]["content_hash"], path,
+    )  # fmt: skip
 
 
 def _csr(arrays: dict[str, NDArray[Any]], name: str, width: int) -> Csr:
@@ -235,23 +195,95 @@ def _csr(arrays: dict[str, NDArray[Any]], name: str, width: int) -> Csr:
 
 def describe_matrix(path: Path) -> dict[str, Any]:
     """What `bagpack info` shows."""
-    manifest = read_matrix_manifest(path)
-    on_disk = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    matrix = _open(path)
     return {
-        **{name: value for name, value in manifest.items() if name != "checksums"},
+        **{name: value for name, value in matrix.manifest.items() if name not in ("checksums", "data")},
         "path": str(path),
-        "bytes": on_disk,
-        "content_hash": digest(json.dumps(manifest["checksums"], sort_keys=True).encode()),
+        "bytes": matrix.size,
+        "content_hash": digest(json.dumps(matrix.manifest["checksums"], sort_keys=True).encode()),
     }
 
 
 def verify_matrix(path: Path) -> Sequence[str]:
     """One message per damaged file."""
-    return read_unreplaced(path / "manifest.json", lambda: _problems(path))
+    matrix = _open(path)
+    missing = [
+        f"{matrix.data / name} has no checksum" for name in ARRAYS if name not in matrix.manifest["checksums"]
+    ]
+    found = [*missing, *matrix.damages()]
+    return found or list(damages(matrix.data, ARRAYS, _numbers(matrix.manifest)))
 
 
-def _problems(path: Path) -> Sequence[str]:
-    manifest = read_matrix_manifest(path)
-    missing = [f"{path / name} has no checksum" for name in ARRAYS if name not in manifest["checksums"]]
-    found = [*missing, *damaged_files(path, manifest["checksums"])]
-    return found or list(damages(path, ARRAYS, _numbers(manifest)))
+# Exports: a long table `w1 w2 feature count` of the counts that are not zero, for other tools --------------------
+
+
+def long_rows(counts: PairCounts) -> Iterator[dict[str, list[Any]]]:
+    """Non-zero counts as columns w1, w2, feature, count, a batch of pairs at a time."""
+    names = np.array(counts.feature_names(), dtype=object)
+    for start in range(0, len(counts), ROWS_AT_ONCE):
+        some = counts[start : start + ROWS_AT_ONCE]
+        part = some.tocsr()
+        repeats = np.diff(part.indptr)
+        yield {
+            "w1": np.repeat(np.array([w1 for w1, _ in some.pairs], dtype=object), repeats).tolist(),
+            "w2": np.repeat(np.array([w2 for _, w2 in some.pairs], dtype=object), repeats).tolist(),
+            "feature": names[part.indices].tolist(),
+            "count": part.data.tolist(),
+        }
+
+
+def write_tsv(counts: PairCounts, out: IO[str]) -> None:
+    """`w1 w2 feature count` with a header, non-zero counts only."""
+    out.write("\t".join(COLUMNS) + "\n")
+    for batch in long_rows(counts):
+        out.writelines(
+            f"{w1}\t{w2}\t{feature}\t{count}\n"
+            for w1, w2, feature, count in zip(*batch.values(), strict=True)
+        )
+
+
+def write_parquet(counts: PairCounts, out: Path | BinaryIO) -> None:
+    """The long table as Parquet."""
+    parquet = _parquet()
+    import pyarrow as pa
+
+    kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    with parquet.ParquetWriter(out, schema) as writer:
+        for batch in long_rows(counts):
+            writer.write_table(pa.table(batch, schema=schema))
+
+
+def is_export(path: Path) -> bool:
+    """Whether a name asks for an export, by its ending; otherwise it is a matrix's."""
+    is_known = path.suffix.lower() in SUFFIXES
+    if not is_known and guess_type(path.name)[0] and not path.is_dir():
+        raise UsageError(
+            f"{path} cannot be made: exports end in {' or '.join(SUFFIXES)}; choose one of them, or a name without "
+            f"the ending of a file for a matrix, which is a directory"
+        )
+    return is_known
+
+
+def check_export(path: Path) -> None:
+    """Whether the file can be written here; checked before the counting."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory; name a file to export to")
+    if not is_stream(path):
+        target = Path(os.path.realpath(path))
+        with disk_errors(path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=target.parent).close()
+    if path.suffix.lower() == ".parquet":
+        _parquet()
+
+
+def export(counts: PairCounts, path: Path) -> None:
+    """Write by the suffix of `path`; a file of that name is replaced when the new one is whole."""
+    with replacing(path) as out:
+        if path.suffix.lower() == ".parquet":
+            write_parquet(counts, out)
+        else:
+            text = TextIOWrapper(out, encoding="utf-8")
+            write_tsv(counts, text)
+            text.detach()

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bagpack.basis import Basis, BasisSize
+from bagpack import parallel
+from bagpack.basis import Basis
+from bagpack.contexts.distribute import Csr
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.names import blocks_of, feature_names
 from bagpack.sources import as_source
-from bagpack.vectors.counted import count_remembered
-from bagpack.vectors.matrix import BlockMatrix, Pair
-from bagpack.vectors.pairs import PairInputError, as_pairs
+from bagpack.vectors.counting import PairInputError, as_pairs, count_cached
+from bagpack.vectors.counts import Pair, PairCounts
 
 if TYPE_CHECKING:
     from bagpack.corpus.store.corpus import Corpus
@@ -32,17 +33,13 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
     corpus
         A `Corpus` (or another source of contexts).
     b
-        Number of unigrams and of bigrams in the basis; a `BasisChoice` also says which, by part of speech.
+        Number of unigrams and of bigrams in the basis.
     basis
         A `Basis` to use instead of picking one from the corpus.
     windows
         `Windows`, or text such as ``"4/2-5-2"``.
     limit
         Maximum observations of each word and of each unordered pair, in corpus order; None takes all.
-    sample
-        A seed: draw `limit` observations uniformly instead of taking the first.
-    count
-        ``"context"``: a term counts once per context; ``"token"``: as often as it occurs there.
     condition
         The blocks that `transform` returns: ``v1v2``, ``v12`` or ``v1v2v12``.
     n_jobs
@@ -58,13 +55,11 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         corpus: Corpus | ContextSource | str | Path,
-        b: BasisSize = 1500,
+        b: int = 1500,
         *,
         basis: Basis | None = None,
         windows: Windows | str = "4/2-5-2",
         limit: int | None = 5000,
-        sample: int | None = None,
-        count: str = "context",
         condition: str = "v1v2v12",
         n_jobs: int | None = None,
     ) -> None:
@@ -73,8 +68,6 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         self.basis = basis
         self.windows = windows
         self.limit = limit
-        self.sample = sample
-        self.count = count
         self.condition = condition
         self.n_jobs = n_jobs
 
@@ -84,18 +77,21 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
             raise PairInputError("there are no pairs to fit on (0 samples); a minimum of 1 is required")
         blocks_of(self.condition)
         windows = self.windows if isinstance(self.windows, Windows) else Windows.parse(self.windows)
-        self.settings_ = CountSettings(windows, self.limit, self.sample, self.count)
-        source = as_source(self.corpus)
-        self.basis_ = self.basis if self.basis is not None else source.pick_basis(self.b, self.n_jobs)
+        self.settings_ = CountSettings(windows, self.limit)
+        with parallel.settings(n_jobs=self.n_jobs):
+            self.basis_ = self.basis if self.basis is not None else as_source(self.corpus).pick_basis(self.b)
         self.n_features_in_ = 2
         return self
 
-    def transform(self, X: Iterable[Pair]) -> BlockMatrix:
-        """Counts, pairs × features. Pairs that were counted recently are not counted again."""
+    def transform(self, X: Iterable[Pair]) -> Csr:
+        """Counts, pairs × features, as a sparse array. Pairs that were counted recently are not counted again."""
+        return self.count(X).tocsr(self.condition)
+
+    def count(self, X: Iterable[Pair]) -> PairCounts:
+        """Counts as the estimators of `bagpack.learn` take them: each word and each pair is stored once."""
         check_is_fitted(self, "basis_")
-        source = as_source(self.corpus)
-        matrix = count_remembered(source, as_pairs(X), self.basis_, self.settings_, self.n_jobs)
-        return matrix.block(self.condition)
+        with parallel.settings(n_jobs=self.n_jobs):
+            return count_cached(as_source(self.corpus), as_pairs(X), self.basis_, self.settings_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
@@ -107,8 +103,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         if transform not in (None, "default"):
             raise PairInputError(
                 f"set_output(transform={transform!r}) is not possible: pair vectors are sparse, with tens of "
-                f"thousands of columns; bagpack.vectors.export.to_frame(X, {transform!r}) gives the non-zero counts "
-                f"as a long table"
+                f"thousands of columns; pandas.DataFrame.sparse.from_spmatrix makes a data frame of them"
             )
         return self
 

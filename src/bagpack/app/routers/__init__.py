@@ -3,6 +3,6 @@
 from importlib import import_module
 
 SUBJECTS = (
-    "home", "words", "pairs", "concordance", "distribution", "compare", "model", "datasets", "teach", "assets",
+    "home", "words", "pairs", "concordance", "distribution", "model", "teach", "assets",
 )  # fmt: skip
 ROUTERS = [import_module(f"{__name__}.{subject}").router for subject in SUBJECTS]

@@ -22,7 +22,7 @@ from bagpack.app.dependencies import (
     unknown_word,
 )
 from bagpack.app.rendering import pair_url, word_url
-from bagpack.report.explanation import largest_share
+from bagpack.report.html import largest_share
 
 router = APIRouter()
 RESPONSES = unknown_word(schemas.PairPage)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -11,17 +11,13 @@ from bagpack.app import schemas
 from bagpack.app.dependencies import PROBLEMS, Json, html
 from bagpack.app.rendering import with_query
 from bagpack.app.teaching import LISTED, TeachSession
-from bagpack.errors import StoreError, UsageError
+from bagpack.errors import StoreError
 from bagpack.find.examples import UNNAMED
-from bagpack.find.questions import STRATEGIES, Strategy
 
 router = APIRouter()
 
 View = Literal["one", "list"]
 ViewQuery = Annotated[View, Query(description="One question with its sentences, or a list.")]
-StrategyQuery = Annotated[
-    str, Query(description=f"How questions are chosen: {', '.join(STRATEGIES)}.", max_length=20)
-]
 WIDTH, HEIGHT = 600, 120  # of the curve
 
 
@@ -37,19 +33,10 @@ async def get_session(request: Request) -> TeachSession:
 SessionDep = Annotated[TeachSession, Depends(get_session)]
 
 
-def strategy_of(session: TeachSession, name: str) -> Strategy:
-    """The strategy that was asked for, or the one that the command chose."""
-    if not name:
-        return session.strategy
-    if name in STRATEGIES:
-        return cast(Strategy, name)
-    raise UsageError(f"strategy {name} is unknown; choose {', '.join(STRATEGIES)}")
-
-
 @router.get("/teach.json", summary="Teaching", response_model=schemas.TeachPage, responses=PROBLEMS)
-async def teach_json(session: SessionDep, strategy: StrategyQuery = "", view: ViewQuery = "one") -> Json:
+async def teach_json(session: SessionDep, view: ViewQuery = "one") -> Json:
     """The next questions, how many answers there are, and how good the model is."""
-    data = session.to_dict(strategy_of(session, strategy), LISTED)
+    data = session.to_dict(LISTED)
     if view == "one" and data["questions"]:
         data["questions"][0]["lines"] = await session.lines(data["questions"][0])
     return data
@@ -58,13 +45,12 @@ async def teach_json(session: SessionDep, strategy: StrategyQuery = "", view: Vi
 @router.get("/teach", include_in_schema=False)
 async def teach_page(
     session: SessionDep,
-    strategy: StrategyQuery = "",
     view: ViewQuery = "one",
     known: str = "",
     undone: str = "",
 ) -> HTMLResponse:
     """The page."""
-    data = await teach_json(session, strategy, view)
+    data = await teach_json(session, view)
     chart = curve(data["curve"])
     return html(
         "teach.html.j2",
@@ -87,17 +73,15 @@ async def teach_answer(
     w1: Annotated[str, Form(max_length=200)] = "",
     w2: Annotated[str, Form(max_length=200)] = "",
     label: Annotated[str, Form(max_length=100, description="With `label`: another label.")] = "",
-    strategy: Annotated[str, Form(max_length=20)] = "",
     view: Annotated[View, Form()] = "one",
 ) -> RedirectResponse:
     """Write an answer to the file of examples; leads to the next question."""
-    chosen = strategy_of(session, strategy)
     notice: dict[str, str | None] = {}
     if answer == "undo":
         notice["undone"] = " – ".join(session.undo())
     elif known := session.answer((w1, w2), answer, label):
         notice["known"] = f"{w1} – {w2} is labelled {known} already"
-    path = with_query("/teach", strategy=chosen, view=view if view != "one" else None, **notice)
+    path = with_query("/teach", view=view if view != "one" else None, **notice)
     return RedirectResponse(path, 303)
 
 
@@ -120,5 +104,4 @@ def curve(points: list[Json]) -> Json | None:
         "first": first,
         "last": last,
         "precision": line("precision"),
-        "f1": line("f1"),
     }

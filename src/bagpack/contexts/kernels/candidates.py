@@ -11,13 +11,13 @@ import numpy as np
 
 from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.jit import allocating_kernel, kernel, lower_bound, subroutine
+from bagpack.kernels import allocating_kernel, kernel, lower_bound
 
 AHEAD = 8  # occurrences whose tokens are prefetched
 SOON = 3  # occurrences the vocabulary numbers of whose tokens are prefetched
 
 
-@subroutine
+@kernel
 def add_partner(sums, other, b, touched, count):  # type: ignore[no-untyped-def]
     """Count one more; returns how many partners there are."""
     if sums[b] == 0 and other[b] == 0:

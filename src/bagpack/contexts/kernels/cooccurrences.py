@@ -7,7 +7,7 @@ import numpy as np
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.intrinsics import prefetch
 from bagpack.contexts.kernels.windows import same_sentence
-from bagpack.jit import kernel, lower_bound, subroutine, typed_kernel
+from bagpack.kernels import kernel
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
 PENDING = 1024  # co-occurrences that wait for their tokens to come into the cache
@@ -28,7 +28,7 @@ def block_bits(tokens, marks, reach):  # type: ignore[no-untyped-def]
     return bits
 
 
-@subroutine
+@kernel
 def mark_reach(positions, low, high, reach, bits, blocks, base):  # type: ignore[no-untyped-def]
     """Mark every block that holds a token within `reach` of an occurrence by base + its number, the last one's."""
     shift = np.uint64(bits)
@@ -40,7 +40,7 @@ def mark_reach(positions, low, high, reach, bits, blocks, base):  # type: ignore
         mark = np.uint32(mark + ONE)
 
 
-@subroutine
+@kernel
 def near_marks(few, start, stop, many, low, marks, reach, bits, blocks, base, near):  # type: ignore[no-untyped-def]
     """List which of few[start:stop] may be within `reach` of one of `many`, which were marked; returns how many.
 
@@ -73,7 +73,7 @@ def near_marks(few, start, stop, many, low, marks, reach, bits, blocks, base, ne
     return np.int64(count)
 
 
-@subroutine
+@kernel
 def search_all(few, start, stop, many, low, high, near):  # type: ignore[no-untyped-def]
     """List few[start:stop] with the first of `many` that is not before each; returns how many.
 
@@ -93,14 +93,14 @@ def search_all(few, start, stop, many, low, high, near):  # type: ignore[no-unty
     return count
 
 
-@subroutine
+@kernel
 def fetch(positions, low, high):  # type: ignore[no-untyped-def]
     """Prefetch the first positions; the processor's own prefetcher continues."""
     for i in range(low, min(high, low + FETCHED), POSITIONS_PER_LINE):
         prefetch(positions, i)
 
 
-@subroutine
+@kernel
 def settle(  # type: ignore[no-untyped-def]
     tokens, waiting, count, caps, starts, seconds, orders, at, counts, found
 ):
@@ -118,7 +118,7 @@ def settle(  # type: ignore[no-untyped-def]
     return at
 
 
-@subroutine
+@kernel
 def neighbours(  # type: ignore[no-untyped-def]
     few, i, few_low, few_high, few_length, many, at, many_low, many_high, many_length, between
 ):
@@ -147,16 +147,16 @@ def neighbours(  # type: ignore[no-untyped-def]
     return before, after
 
 
-@subroutine
+@kernel
 def find_repetitions(  # type: ignore[no-untyped-def]
-    tokens, positions, low, begin, end, length, between, most, starts, seconds, orders, at, found, k
+    tokens, positions, low, high, length, between, most, starts, seconds, orders, at, found, k
 ):
-    """Co-occurrences of a word with itself, whose second occurrence is begin..end-1; returns the end of the output.
+    """Co-occurrences of a word with itself: consecutive occurrences, each counted in both orders in found[k].
 
-    Consecutive occurrences, each counted in both orders in found[k]; at most `most` are written.
+    At most `most` are written; returns the end of the output.
     """
     first = at
-    for i in range(max(begin, low + 1), end):
+    for i in range(low + 1, high):
         q = np.int64(positions[i - 1])
         p = np.int64(positions[i])
         if 0 <= p - q - length <= between and same_sentence(tokens, q, p):
@@ -168,14 +168,12 @@ def find_repetitions(  # type: ignore[no-untyped-def]
     return at
 
 
-@typed_kernel(
-    "=u4: =u4: =u4: b1: i8: i8: i8: i8 i8: i8: b1: i8: i8 i8 i8 i8 u4: i8 i8:: i8:: u4: u4: u1: i8: i8::"
-)
+@kernel
 def find_cooccurrences(  # type: ignore[no-untyped-def]
-    tokens, postings, extra, is_extra, lows, highs, lengths, longest, ones, twos, swapped, caps, between, first, done,
+    tokens, postings, extra, is_extra, lows, highs, lengths, longest, ones, twos, swapped, caps, between,
     marks_per_search, blocks, base, waiting, near, starts, seconds, orders, counts, found,
 ):  # fmt: skip
-    """Co-occurrences of the pairs (ones[k], twos[k]), k = first.., one pair after the other, counts[k] of pair k.
+    """Co-occurrences of the pairs (ones[k], twos[k]), one pair after the other, counts[k] of pair k.
 
     The walk goes over the occurrences of ones[k], the rarer word. Those of twos[k] nearby are found by searching; or,
     where a search for each step of the consecutive pairs with the same twos[k] costs more (at marks_per_search marks
@@ -183,18 +181,15 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
     Marks are numbers from `base` on that were never used before, so nothing has to be cleared. PLUS means that ones[k]
     comes first, or twos[k] if swapped[k].
 
-    At most caps[k] co-occurrences of a pair are written, but all are counted in found[k]. Stops before a pair whose
-    co-occurrences may not fit into the output; a pair that does not fit into all of it is walked in parts. Returns the
-    first pair that is not finished and how many occurrences of its rarer word are (pass them as `first` and `done`),
-    the number of co-occurrences written, and the next base. `waiting` and `near` are work space.
+    At most caps[k] co-occurrences of a pair are written, but all are counted in found[k]; the output has space for all
+    that are written. Returns their number and the next base. `waiting` and `near` are work space.
     """
     written = pending = np.int64(0)
     reach = between + longest
     looked = -1
     marks = np.int64(0)  # of the word `looked`; 0 if it is searched
     bits = 0
-    stop, stop_done = ones.size, np.int64(0)
-    for k in range(first, ones.size):
+    for k in range(ones.size):
         if k + AHEAD < ones.size:
             a, b = ones[k + AHEAD], twos[k + AHEAD]
             fetch(extra if is_extra[a] else postings, lows[a], highs[a])
@@ -204,81 +199,77 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         few = extra if is_extra[a] else postings
         many = extra if is_extra[b] else postings
         low, high = lows[a], highs[a]
-        begin, end = low + (done if k == first else 0), high
         many_low, many_high = lows[b], highs[b]
-        if begin == end or many_low == many_high:
+        if low == high or many_low == many_high:
             continue
-        if a == b or starts.size - written - pending < min(2 * (end - begin), caps[k] - counts[k]):
+        if a == b:
             written = settle(tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found)
             pending = np.int64(0)
-            if starts.size - written < min(2 * (end - begin), caps[k] - counts[k]):
-                if written > 0:
-                    stop, stop_done = k, begin - low
-                    break
-                end = begin + starts.size // 2
-        if a == b:
             own = find_repetitions(
-                tokens, few, low, begin, end, lengths[a], between, caps[k] - counts[k],
-                starts, seconds, orders, written, found, k,
-            )  # fmt: skip
+                tokens,
+                few,
+                low,
+                high,
+                lengths[a],
+                between,
+                caps[k],
+                starts,
+                seconds,
+                orders,
+                written,
+                found,
+                k,
+            )
             counts[k] += own - written
             written = own
-        else:
-            if end < high:  # of the other word only what is near this part
-                many_low = lower_bound(many, many_low, many_high, np.int64(few[begin]) - reach)
-                many_high = lower_bound(many, many_low, many_high, np.int64(few[end - 1]) + reach + 1)
-            if b != looked or end < high:
-                looked = b
-                steps = 0
-                n = k
-                while n < ones.size and twos[n] == b:
-                    steps += highs[ones[n]] - lows[ones[n]]
-                    n += 1
-                if end < high:
-                    steps = end - begin
-                base += marks
-                marks = many_high - many_low
-                if marks_per_search * steps > marks:
-                    if base + marks >= LARGEST_MARK:
-                        for block in range(blocks.size):
-                            blocks[block] = 0
-                        base = 1
-                    bits = block_bits(tokens.size, max(marks, 1), reach)
-                    mark_reach(many, many_low, many_high, reach, bits, blocks, base)
-                else:
-                    marks = np.int64(0)
-            before, after = (PLUS, MINUS) if swapped[k] else (MINUS, PLUS)
-            for from_i in range(begin, end, SLICE):
-                to_i = min(from_i + SLICE, end)
-                if marks > 0:
-                    count = near_marks(
-                        few, from_i, to_i, many, many_low, marks, reach, bits, blocks, np.uint32(base), near
-                    )
-                else:
-                    count = search_all(few, from_i, to_i, many, many_low, many_high, near)
-                if pending + 2 * count > PENDING:
-                    written = settle(
-                        tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
-                    )
-                    pending = np.int64(0)
-                for n in range(count):
-                    i, at = near[0, n], near[1, n]
-                    p = np.int64(few[i])
-                    left, right = neighbours(
-                        few, i, low, high, lengths[a], many, at, lows[b], highs[b], lengths[b], between
-                    )
-                    if left >= 0:
-                        prefetch(tokens, left)
-                        waiting[pending, 0], waiting[pending, 1] = left, p
-                        waiting[pending, 2], waiting[pending, 3] = before, k
-                        pending += 1
-                    if right >= 0:
-                        prefetch(tokens, p)
-                        waiting[pending, 0], waiting[pending, 1] = p, right
-                        waiting[pending, 2], waiting[pending, 3] = after, k
-                        pending += 1
-        if end < high:
-            stop, stop_done = k, end - low
-            break
+            continue
+        if b != looked:
+            looked = b
+            steps = 0
+            n = k
+            while n < ones.size and twos[n] == b:
+                steps += highs[ones[n]] - lows[ones[n]]
+                n += 1
+            base += marks
+            marks = many_high - many_low
+            if marks_per_search * steps > marks:
+                if base + marks >= LARGEST_MARK:
+                    for block in range(blocks.size):
+                        blocks[block] = 0
+                    base = 1
+                bits = block_bits(tokens.size, max(marks, 1), reach)
+                mark_reach(many, many_low, many_high, reach, bits, blocks, base)
+            else:
+                marks = np.int64(0)
+        before, after = (PLUS, MINUS) if swapped[k] else (MINUS, PLUS)
+        for from_i in range(low, high, SLICE):
+            to_i = min(from_i + SLICE, high)
+            if marks > 0:
+                count = near_marks(
+                    few, from_i, to_i, many, many_low, marks, reach, bits, blocks, np.uint32(base), near
+                )
+            else:
+                count = search_all(few, from_i, to_i, many, many_low, many_high, near)
+            if pending + 2 * count > PENDING:
+                written = settle(
+                    tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
+                )
+                pending = np.int64(0)
+            for n in range(count):
+                i, at = near[0, n], near[1, n]
+                p = np.int64(few[i])
+                left, right = neighbours(
+                    few, i, low, high, lengths[a], many, at, many_low, many_high, lengths[b], between
+                )
+                if left >= 0:
+                    prefetch(tokens, left)
+                    waiting[pending, 0], waiting[pending, 1] = left, p
+                    waiting[pending, 2], waiting[pending, 3] = before, k
+                    pending += 1
+                if right >= 0:
+                    prefetch(tokens, p)
+                    waiting[pending, 0], waiting[pending, 1] = p, right
+                    waiting[pending, 2], waiting[pending, 3] = after, k
+                    pending += 1
     written = settle(tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found)
-    return stop, stop_done, written, base + marks
+    return written, base + marks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bagpack.jit import intrinsic
+from bagpack.kernels import intrinsic
 
 
 @intrinsic

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bagpack.corpus.store.format import SENTENCE_START
-from bagpack.jit import subroutine
+from bagpack.kernels import kernel
 
 
-@subroutine
+@kernel
 def same_sentence(tokens, first, second):  # type: ignore[no-untyped-def]
     """Whether no sentence starts in first+1..second."""
     for position in range(first + 1, second + 1):  # noqa: SIM110 (numba has no generators here)
@@ -15,7 +15,7 @@ def same_sentence(tokens, first, second):  # type: ignore[no-untyped-def]
     return True
 
 
-@subroutine
+@kernel
 def window_start(tokens, position, reach):  # type: ignore[no-untyped-def]
     """First token of the up to `reach` tokens before `position` in its sentence."""
     start = position
@@ -24,7 +24,7 @@ def window_start(tokens, position, reach):  # type: ignore[no-untyped-def]
     return start
 
 
-@subroutine
+@kernel
 def window_end(tokens, position, reach):  # type: ignore[no-untyped-def]
     """One past the last of the up to `reach` tokens from `position` on, before the next sentence starts."""
     end = position

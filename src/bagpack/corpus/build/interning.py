@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.readers.base import NONE, TokenBatch
 from bagpack.corpus.store.strings import Strings
-from bagpack.jit import inlined, intrinsic, kernel, read_only, typed_kernel
+from bagpack.kernels import inlined, intrinsic, kernel, read_only
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
@@ -146,7 +146,7 @@ def intern_hashed(  # type: ignore[no-untyped-def]
     return new
 
 
-@typed_kernel("=u1: =i4: =i4: =i4: =i4: u8:")
+@kernel
 def hash_tokens(buffer, starts, stops, lemma_starts, lemma_stops, out):  # type: ignore[no-untyped-def]
     """Hashes of FORM TAB LEMMA, or of FORM alone where there are no lemmas."""
     for i in range(starts.size):
@@ -156,7 +156,7 @@ def hash_tokens(buffer, starts, stops, lemma_starts, lemma_stops, out):  # type:
         out[i] = hashed
 
 
-@typed_kernel("=u1: =i4: =i4: =i4: =i4: =u4: u8: i8 i4: u8: i8: u1: i8: u4:")
+@kernel
 def intern_tokens(  # type: ignore[no-untyped-def]
     buffer, starts, stops, lemma_starts, lemma_stops, flags, hashed, first,
     slots, hashes, offsets, blob, used, tokens,

@@ -18,7 +18,7 @@ from bagpack.corpus.store import format
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.store.strings import Strings, compare, merge_sorted
 from bagpack.files import disk_errors, reserve
-from bagpack.jit import read_only, typed_kernel
+from bagpack.kernels import kernel, read_only
 
 Counted = tuple[Strings, NDArray[np.int64]]
 
@@ -70,7 +70,7 @@ def merge_all(lists: Iterable[Counted], place: Path) -> Counted:
     return result
 
 
-@typed_kernel("=u1: =i8: =i8: u1: i8: u1: i8:")
+@kernel
 def pick_keys(blob, offsets, counts, forms, form_offsets, keys, key_offsets):  # type: ignore[no-untyped-def]
     """Split sorted FORM TAB KEY; of each form, keep the key with the highest count. Returns the number of forms."""
     n = 0

@@ -7,6 +7,7 @@ Python.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -14,23 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store.shard import bytes_of_keys
 from bagpack.corpus.store.strings import Strings
-from bagpack.corpus.text.casefold import fold_case, folding, has_dotted_i
-from bagpack.corpus.text.decoding import decode, unescape
-from bagpack.jit import kernel
+from bagpack.corpus.text.casefold import fold_case, folding
+from bagpack.corpus.text.decoding import unescape
+from bagpack.kernels import kernel
 
 UNKNOWN_LEMMAS = frozenset({"<unknown>"})
-BLANKS = str.maketrans("\t\n\r", "   ")  # entities may be one of these, which divide lines and columns
+CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 
 @dataclass
 class NormalisedTypes:
-    """Form and key per raw string; `dropped` marks raw strings that are no tokens, `undecodable` bad bytes."""
+    """Form and key per raw string; `dropped` marks raw strings that are no tokens."""
 
     forms: Strings
     keys: Strings
     dropped: NDArray[np.bool_]
-    undecodable: NDArray[np.bool_]
 
 
 @kernel
@@ -50,57 +51,46 @@ def _scan(blob, offsets, slow, plain, divider, letters):  # type: ignore[no-unty
                 letters[i] = True
 
 
+def clean_word(word: str) -> str:
+    """A word whose white space is plain and single, without control characters; of nothing else, a replacement.
+
+    >>> clean_word("New\\N{NO-BREAK SPACE}York\\0"), clean_word("\\0")
+    ('New York', '\N{REPLACEMENT CHARACTER}')
+    """
+    if word.isascii() and word.isprintable():
+        return word
+    return CONTROLS.sub(" ", word).strip() or "\N{REPLACEMENT CHARACTER}"
+
+
 def is_punctuation(form: str) -> bool:
     """No letter, digit or mark in it."""
     return not any(unicodedata.category(c)[0] in "LNM" for c in form)
 
 
-def _bytes_of_keys(options: TextOptions) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """What each byte becomes in a key, and which bytes are left to `folding`."""
-    small = np.arange(256, dtype=np.uint8)
-    slow = small >= 128
-    if options.case == "fold":
-        small[65:91] += 32
-        slow[ord("I")] = has_dotted_i(options.lang)
-    return small, slow
-
-
-def fold_all(strings: Strings, options: TextOptions) -> Strings:
-    """The key of each string."""
-    return strings.mapped(*_bytes_of_keys(options), folding(options))
-
-
-def normalise_columns(raw: Strings, options: TextOptions, encoding: str, entities: bool) -> NormalisedTypes:
-    """Raw strings FORM TAB LEMMA in this encoding."""
+def normalise_columns(raw: Strings, options: TextOptions, entities: bool) -> NormalisedTypes:
+    """Raw strings FORM TAB LEMMA."""
     count = len(raw)
     plain = np.empty(count, np.bool_)
     letters = np.empty(count, np.bool_)
     divider = np.empty(count, np.int64)
-    small, slow = _bytes_of_keys(options)
-    slow[ord("&")] = True
+    small, slow = bytes_of_keys(options)
+    slow[[*range(9), *range(10, 32), 127, ord("&")]] = True
     _scan(raw.blob, raw.offsets, slow, plain, divider, letters)
-    undecodable = np.zeros(count, np.bool_)
     dropped = ~letters if options.punctuation == "drop" else np.zeros(count, np.bool_)
     forms: list[str] = []
     keys: list[str] = []
     folded = folding(options)
     for index in np.flatnonzero(~plain).tolist():
-        entry = raw.bytes_at(index)
-        try:
-            text = decode(entry, encoding)
-        except UnicodeDecodeError:
-            undecodable[index] = True
-            text = decode(entry, encoding, "replace")
+        text = raw.bytes_at(index).decode()
         form, _, lemma = text.partition("\t")
         if entities and "&" in text:
-            form, lemma = unescape(form).translate(BLANKS), unescape(lemma).translate(BLANKS)
+            form, lemma = unescape(form), unescape(lemma)
+        form, lemma = clean_word(form), clean_word(lemma) if lemma else ""
         lemma = form if lemma in UNKNOWN_LEMMAS else lemma
         forms.append(form)
         keys.append(folded(form if options.level == "form" else lemma or form))
         if options.punctuation == "drop":
             dropped[index] = is_punctuation(form)
-    if options.encoding_errors == "skip":
-        dropped |= undecodable
     starts, ends = raw.offsets[:-1], raw.offsets[1:]
     by_lemma = (divider < ends) & (options.level == "lemma")
     key_starts, key_ends = np.where(by_lemma, divider + 1, starts), np.where(by_lemma, ends, divider)
@@ -108,7 +98,6 @@ def normalise_columns(raw: Strings, options: TextOptions, encoding: str, entitie
         Strings.of_spans(raw.blob, starts, divider).replaced(~plain, Strings.of(forms)),
         Strings.of_spans(small[raw.blob], key_starts, key_ends).replaced(~plain, Strings.of(keys)),
         dropped,
-        undecodable,
     )
 
 
@@ -124,4 +113,4 @@ def normalise_forms(
     dropped = np.zeros(len(forms), np.bool_)
     if options.punctuation == "drop":
         dropped = np.fromiter((is_punctuation(form) for form in forms), np.bool_, len(forms))
-    return NormalisedTypes(raw, Strings.of(keys), dropped, np.zeros(len(forms), np.bool_))
+    return NormalisedTypes(raw, Strings.of(keys), dropped)

@@ -1,27 +1,28 @@
-"""Building the parts of a plan in parallel, with progress; finished parts of an interrupted run are kept."""
+"""Building the parts of a plan in parallel, with progress; the parts that an interrupted run finished are kept."""
 
 from __future__ import annotations
 
-import itertools
+import json
 import os
+import shutil
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import discard
-from bagpack.corpus.build.plan import Part, Plan, make_plan
-from bagpack.corpus.build.workdir import SPOOLED, FinishedParts, begun_otherwise, spool
-from bagpack.corpus.build.worker import COMPILES, PROGRESS, SHARD_TOKENS, build_part
-from bagpack.corpus.options import TextOptions
+from bagpack._version import __version__
+from bagpack.corpus.build.plan import Part, Plan
+from bagpack.corpus.build.worker import COMPILES, PROGRESS, SHARD_TOKENS, TOLERANT, build_part
 from bagpack.corpus.readers.base import Source
-from bagpack.corpus.readers.registry import reader_for
-from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.files import DiskError, disk_errors, read_json
-from bagpack.jit import COMPILING
+from bagpack.corpus.readers.look import reader_for
+from bagpack.corpus.store.manifest import FACTS, SEGMENTS, WORK
+from bagpack.errors import InputError
+from bagpack.files import digest, disk_errors, read_json
+from bagpack.kernels import COMPILING
 from bagpack.parallel import core_count, delayed, on_one_machine, run, run_until
 
 WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
@@ -29,6 +30,7 @@ WORKER_TOKEN = 12  # bytes a token of the shard in the making: raw ids while the
 WORKER = WORKER_BASE + WORKER_TOKEN * SHARD_TOKENS  # bytes, at most
 MOST_THREADS = 4  # more of them would often wait for the interpreter's lock
 POLL = 0.2  # seconds between two looks at the progress of the workers
+SPOOLED = "stdin"
 
 Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
 
@@ -47,7 +49,7 @@ class FinishedPlan:
     """A plan whose parts are all built."""
 
     plan: Plan
-    shards: list[str]  # in the order of the corpus
+    segments: list[str]  # in the order of the corpus
     problems: dict[str, int]  # what was skipped or repaired, reported in the summary
     repaired: Mapping[str, int]  # places with bytes that are not the encoding, by file
     read_tokens: int  # of the parts that this run built
@@ -58,7 +60,6 @@ class FinishedPlan:
         return [
             {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
             | ({"encoding": source.encoding} if source.encoding != "utf-8" else {})
-            | ({"lang": source.lang} if source.lang else {})
             | ({"tagset": source.tagset} if source.tagset else {})
             | ({"looks_like": source.looks_like} if source.looks_like else {})
             | ({"repaired": self.repaired[source.name]} if self.repaired.get(source.name) else {})
@@ -92,87 +93,118 @@ def limited_by_memory(memory: int, jobs: int, parts: int) -> str:
     return f"--memory allows {allowed} of {wanted} workers; --memory {needed}G allows all of them"
 
 
+def spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
+    """Keep standard input in a file first: it can then be sliced, and read again after an interruption."""
+    if "-" not in names:
+        return names, {}
+    kept = work / SPOOLED
+    if not kept.exists():
+        partial = work / f"{SPOOLED}.new"
+        try:
+            with disk_errors(partial):
+                work.mkdir(exist_ok=True)
+                with open(partial, "wb") as handle:
+                    shutil.copyfileobj(sys.stdin.buffer, handle, 1 << 20)
+        except BaseException:
+            partial.unlink(missing_ok=True)  # half of it is of no use
+            raise
+        if partial.stat().st_size == 0:
+            raise InputError("standard input is empty; pipe some text into the command")
+        os.replace(partial, kept)
+    return [str(kept) if name == "-" else name for name in names], {str(kept): SPOOLED}
+
+
+def key_of(part: Part, plan: Plan, salt: str = "") -> str:
+    """What the segments of a part are named by: everything that their content depends on."""
+    shaping = {name: value for name, value in plan.options.to_dict().items() if name not in TOLERANT}
+    slices = [
+        asdict(replace(piece, source=replace(piece.source, path=piece.source.name))) for piece in part.slices
+    ]
+    return digest(json.dumps([__version__, salt, slices, shaping], sort_keys=True).encode())
+
+
+def find_reports(store: Path, plan: Plan, salt: str) -> tuple[dict[int, dict[str, Any]], bool]:
+    """Reports of the parts, by number, that are finished and would not differ under the options of today.
+
+    Also whether any part of this plan was finished, under whatever options.
+    """
+    found, begun = {}, False
+    for part in plan.parts:
+        path = store / SEGMENTS / f"{key_of(part, plan, salt)}.json"
+        if path.exists():
+            begun = True
+            report = read_json(path)
+            if _holds(report, store, plan):
+                found[part.number] = {**report, "file": path.name}
+    return found, begun
+
+
+def _holds(report: dict[str, Any], store: Path, plan: Plan) -> bool:
+    """Whether the segments of a report are there, and the same under options that differ from those of its run."""
+    now, before = plan.options, report["options"]
+    return (
+        all((store / SEGMENTS / name / FACTS).exists() for name in report["segments"])
+        and (now.bad_lines == before["bad_lines"] or not report["problems"]["skipped_lines"])
+        and (now.encoding_errors == before["encoding_errors"] or not report["problems"]["undecodable"])
+        and now.max_sentence >= before["max_sentence"]
+    )
+
+
 def build_parts(
-    work: Path, names: list[str], options: TextOptions, jobs: int | None, part_bytes: int | None,
-    report: Reporting, fresh: bool,
-) -> FinishedPlan:  # fmt: skip
-    """Plan, and build the parts that are not finished yet."""
-    planned = False
-    try:
-        files, labels = spool(names, work)
-        plan = make_plan(files, options, part_bytes, labels)
-        finished = FinishedParts(work, options)
-        kept = {part.number: finished.find(part) for part in plan.parts}
-        if any(finished.directory.glob("*.json")) and not any(kept.values()):
-            raise begun_otherwise(work, ["sources"])
-        planned = True
-        report.planned(plan)
-        left = [part for part in plan.parts if not kept[part.number]]
-        workers = max(1, min(jobs, len(left))) if jobs is not None and jobs > 0 else jobs
-        threads = _in_threads(left, workers)
-        done, read = _run(work, plan, finished, kept, workers, report, threads)
-    except BaseException as error:
-        reports = len(list((work / "shards" / "parts").glob("*.json")))
-        wrong = isinstance(error, InputError | UsageError)
-        if (planned or fresh) and not reports and (wrong or not (work / SPOOLED).exists()):
-            discard(work)  # nothing is finished, so nothing is left behind
-        if wrong and planned and reports:
-            there = "1 finished part is" if reports == 1 else f"{reports:,} finished parts are"
-            raise type(error)(
-                f"{error} ({there} kept: correct it, or choose to skip it, and add --resume)"
-            ) from error
-        if isinstance(error, DiskError) and work.exists():
-            raise StoreError(f"{error}, adding --resume") from error
-        raise
+    store: Path,
+    plan: Plan,
+    kept: Mapping[int, dict[str, Any]],
+    jobs: int | None,
+    report: Reporting,
+    salt: str,
+) -> FinishedPlan:
+    """Build the parts that are not kept, and add up the reports of all."""
+    report.planned(plan)
+    left = [part for part in plan.parts if part.number not in kept]
+    workers = max(1, min(jobs, len(left))) if jobs is not None and jobs > 0 else jobs
+    threads = _in_threads(left, workers)
+    keys = {part.number: key_of(part, plan, salt) for part in plan.parts}
+    with disk_errors(store):
+        (store / SEGMENTS).mkdir(exist_ok=True)
+        (store / WORK / PROGRESS).mkdir(parents=True, exist_ok=True)
+        (store / WORK / PROGRESS / COMPILES).unlink(missing_ok=True)
+    parent = os.getpid() if on_one_machine() else 0
+    stop = threading.Event() if threads else None
+    tasks = (
+        delayed(build_part)(
+            _for_workers(part),
+            keys[part.number],
+            str(store.absolute()),
+            plan.options,
+            plan.part_bytes,
+            parent,
+            stop,
+        )
+        for part in left
+    )
+    weight = {part.number: part.weight for part in left}
+    with _watched(store / WORK / PROGRESS, weight, plan.weight - sum(weight.values()), report):
+        if stop is not None and workers is not None:
+            run_until(stop, tasks, workers)
+        else:
+            for _ in run(tasks, workers):
+                pass
+    made = {part.number: read_json(store / SEGMENTS / f"{keys[part.number]}.json") for part in left}
+    done = [kept.get(part.number) or made[part.number] for part in plan.parts]
+    segments = [name for entry in done for name in entry["segments"]]
+    if not segments:
+        listed = ", ".join(source.name for source in plan.sources[:3])
+        for key in keys.values():
+            (store / SEGMENTS / f"{key}.json").unlink(missing_ok=True)
+        raise InputError(f"no sentence was found in {listed}; check the --format and the files")
     problems: Counter[str] = Counter()
     repaired: Counter[str] = Counter()
     for entry in done:
         problems.update(entry["problems"])
         repaired.update(entry["repaired"])
-    shards = [name for entry in done for name in entry["shards"]]
-    if not shards:
-        discard(work)
-        listed = ", ".join(source.name for source in plan.sources[:3])
-        raise InputError(f"no sentence was found in {listed}; check the --format and the files")
     running = workers if workers is not None and on_one_machine() and not threads else 1
-    return FinishedPlan(plan, shards, dict(problems), repaired, read, running)
-
-
-def _run(
-    work: Path, plan: Plan, finished: FinishedParts, kept: dict[int, dict[str, Any] | None], jobs: int | None,
-    report: Reporting, threads: bool,
-) -> tuple[list[dict[str, Any]], int]:  # fmt: skip
-    """Build the parts that were not kept; returns the reports of all parts in order, and the tokens read now."""
-    shards = work / "shards"
-    # A part of an earlier run keeps the number of its shards; the manifest, not the number, gives the order.
-    taken = {int(name.partition("-")[0]) for report in kept.values() if report for name in report["shards"]}
-    free = itertools.count(max([*taken, len(plan.parts) - 1]) + 1)
-    waiting = {
-        part.number: replace(part, number=part.number if part.number not in taken else next(free))
-        for part in plan.parts
-        if not kept[part.number]
-    }
-    parent = os.getpid() if on_one_machine() else 0
-    settings = str(shards.absolute()), plan.options, plan.part_bytes, parent
-    with disk_errors(work):
-        (shards / PROGRESS).mkdir(parents=True, exist_ok=True)
-        (shards / PROGRESS / COMPILES).unlink(missing_ok=True)
-    stop = threading.Event() if threads else None
-    tasks = (
-        delayed(build_part)(_for_workers(part), *settings, finished.path(plan.parts[number]).name, stop)
-        for number, part in waiting.items()
-    )
-    weight = {part.number: part.weight for part in waiting.values()}
-    before = plan.weight - sum(weight.values())
-    with _watched(shards / PROGRESS, weight, before, report):
-        if stop is not None and jobs is not None:
-            run_until(stop, tasks, jobs)
-        else:
-            for _ in run(tasks, jobs):
-                pass
-    made = {number: read_json(finished.path(plan.parts[number])) for number in waiting}
-    reports = [kept[part.number] or made[part.number] for part in plan.parts]
-    return reports, sum(entry["tokens"] for entry in made.values())
+    read = sum(entry["tokens"] for entry in made.values())
+    return FinishedPlan(plan, segments, dict(problems), repaired, read, running)
 
 
 def _in_threads(parts: Iterable[Part], jobs: int | None) -> bool:
@@ -181,7 +213,7 @@ def _in_threads(parts: Iterable[Part], jobs: int | None) -> bool:
         jobs is not None
         and 1 < jobs <= MOST_THREADS
         and on_one_machine()
-        and all(getattr(reader_for(part.format), "in_kernels", False) for part in parts)
+        and all(reader_for(part.format).in_kernels for part in parts)
     )
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import add_metadata
 from bagpack.corpus.readers.base import EXPANSION, Slice, Source
-from bagpack.corpus.readers.registry import reader_for, recognise
-from bagpack.corpus.readers.sniff import UnsuitableError, say_left_out
-from bagpack.corpus.readers.sources import Named, expand, inspect, printable
+from bagpack.corpus.readers.files import Named, expand, printable
+from bagpack.corpus.readers.look import UnsuitableError, look, reader_for, say_left_out
 from bagpack.corpus.store.manifest import LeftOut
 from bagpack.errors import InputError
+from bagpack.parallel import delayed, on_one_machine, run
 
 MIN_PART = 16 << 20
 MAX_PART = 64 << 20
@@ -25,6 +25,7 @@ PARTS_WANTED = 8
 # Every counting task opens all parts, so rather than to more of them, parts grow, up to LARGE_PART.
 MANY_PARTS, LARGE_PART = 1024, 192 << 20
 PARQUET_EXPANSION = 2
+MANY_FILES, LOOKS = 2000, 500  # more files are looked at in workers, in chunks
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,13 @@ def slice_weight(part: Slice, shared_by: int = 1) -> int:
     return (part.end if part.end >= 0 else source.size) - part.start
 
 
-def _kind(source: Source) -> tuple[str, str, str]:
-    """What all sources of one part share."""
-    return source.format, source.encoding, source.lang
-
-
 def part_size(total: int) -> int:
     """Bytes per part, for a total number of bytes."""
     return max(min(max(total // PARTS_WANTED, MIN_PART), MAX_PART), min(total // MANY_PARTS, LARGE_PART))
 
 
 def find_sources(
-    names: Iterable[str], options: TextOptions, labels: dict[str, str] | None = None
+    names: Iterable[str], options: TextOptions, labels: dict[str, str] | None = None, jobs: int | None = 1
 ) -> tuple[list[Source], list[LeftOut]]:
     """The files behind the names with their formats, and those that hold no text.
 
@@ -90,7 +86,12 @@ def find_sources(
     files.
     """
     labels = labels or {}
-    found = [_look_at(file, options, labels.get(file.path, "")) for file in expand(names)]
+    wanted = [(file, labels.get(file.path, "")) for file in expand(names)]
+    if on_one_machine() and len(wanted) > MANY_FILES:  # looking at them takes seconds
+        chunks = [wanted[at : at + LOOKS] for at in range(0, len(wanted), LOOKS)]
+        found = [one for some in run((delayed(_look_at)(c, options) for c in chunks), jobs) for one in some]
+    else:
+        found = _look_at(wanted, options)
     sources = [file for file in found if isinstance(file, Source)]
     left_out = [file for file in found if isinstance(file, LeftOut)]
     if not sources:
@@ -102,14 +103,18 @@ def find_sources(
 
 def is_left_out(file: Named, options: TextOptions) -> bool:
     """Whether a file is one of a directory's that hold no text."""
-    return not file.named and isinstance(_look_at(file, options), LeftOut)
+    return not file.named and isinstance(_look(file, options), LeftOut)
 
 
-def _look_at(file: Named, options: TextOptions, label: str = "") -> Source | LeftOut:
+def _look_at(files: list[tuple[Named, str]], options: TextOptions) -> list[Source | LeftOut]:
+    return [_look(file, options, label) for file, label in files]
+
+
+def _look(file: Named, options: TextOptions, label: str = "") -> Source | LeftOut:
     if file.ignored:
         return LeftOut(printable(file.path), file.ignored)
     try:
-        return recognise(inspect(file.path, label), options)
+        return look(file.path, options, label)
     except UnsuitableError as error:
         if file.named:
             raise
@@ -121,9 +126,10 @@ def make_plan(
     options: TextOptions,
     part_bytes: int | None = None,
     labels: dict[str, str] | None = None,
+    jobs: int | None = 1,
 ) -> Plan:
     """Look at every source, settle its format, and cut it into parts; `labels` rename sources for the user."""
-    sources, left_out = find_sources(names, options, labels)
+    sources, left_out = find_sources(names, options, labels, jobs)
     total = sum(source.size * (EXPANSION if source.compression else 1) for source in sources)
     target = part_bytes or part_size(total)
     groups: list[list[Slice]] = []
@@ -131,7 +137,7 @@ def make_plan(
     for source in sources:
         for part in reader_for(source.format).slices(source, target, options):
             weight = slice_weight(part)
-            alike = bool(groups) and _kind(groups[-1][-1].source) == _kind(source)
+            alike = bool(groups) and groups[-1][-1].source.format == source.format
             if not alike or size + weight > target:
                 groups.append([])
                 size = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import cast
 
 import numpy as np
@@ -13,15 +12,13 @@ from bagpack.corpus.build.normalise import NormalisedTypes, normalise_columns, n
 from bagpack.corpus.build.shard_writer import ShardDraft
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import NONE, DocumentStart, Source, TokenBatch
-from bagpack.corpus.readers.io import place_at
-from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import compose
-from bagpack.corpus.text.decoding import decode, encoding_error
 from bagpack.corpus.text.lemmas import FormAnnotator, get_annotator
 from bagpack.corpus.text.tagsets import tagset
+from bagpack.errors import InputError
 
 FIRST_TOKENS = 1 << 18
+MOST_NAMES = 1000  # of attributes in a segment
 
 
 class TagTable:
@@ -47,25 +44,25 @@ class ShardBuilder:
 
     def __init__(self, options: TextOptions) -> None:
         self.options = options
-        self.lang = options.lang
         self.documents: list[DocumentStart] = []
         self._tagsets: dict[str, TagTable] = {}
         self._clear()
 
     def _clear(self) -> None:
         self.table = InternTable()
+        self.names: set[str] = set()  # of attributes
         self.tokens = np.empty(FIRST_TOKENS, np.uint32)
         self.tags: NDArray[np.uint8] | None = None
         self.count = 0
         self.closed = True  # whether the last sentence is over
-        self.origins: list[tuple[int, Source]] = []  # the first token of each source
-        self._encoding = "utf-8"
+        self.source = ""  # the last
         self._entities = False
-        self._has_forms = self._has_lemmas = False
+        self._has_lemmas = False
 
     def add(self, batch: TokenBatch) -> None:
         """Append the tokens of a batch, and open its documents."""
         for document in batch.documents:
+            self._check_names(document, batch.source)
             self._open(document._replace(position=self.count + document.position))
         if not batch.starts.size:
             return
@@ -75,19 +72,22 @@ class ShardBuilder:
             larger[: self.count] = self.tokens[: self.count]
             self.tokens = larger
         ids = self.tokens[self.count : self.count + batch.starts.size]
-        known = len(self.table)
         self.table.add_tokens(batch, ids)
-        if self.options.encoding_errors == "strict":
-            self._check_encoding(batch, ids, known)
         self._add_tags(batch)
-        if not self.origins or self.origins[-1][1] is not batch.source:
-            self.origins.append((self.count, batch.source))
         self.count += batch.starts.size
         self.closed = batch.closed
-        self._encoding = batch.encoding
+        self.source = batch.source.name
         self._entities = batch.entities
         self._has_lemmas |= batch.lemma_starts.size > 0
-        self._has_forms |= batch.lemma_starts.size == 0
+
+    def _check_names(self, document: DocumentStart, source: Source) -> None:
+        """Refuse records whose keys are data: a name of its own for each record."""
+        self.names.update(name for name, _ in document.attributes)
+        if len(self.names) > MOST_NAMES:
+            raise InputError(
+                f"{source.name} has more than {MOST_NAMES:,} different attributes of documents, the last in "
+                f"{document.name[:100]!r}; put what differs between documents into the values of a few attributes"
+            )
 
     def _open(self, document: DocumentStart) -> None:
         """From its position on, tokens belong to this document.
@@ -112,45 +112,10 @@ class ShardBuilder:
             table = self._tagsets.setdefault(batch.tagset, TagTable(batch.tagset))
             self.tags[self.count : self.count + batch.starts.size] = table.codes_of(batch)
 
-    def _check_encoding(self, batch: TokenBatch, ids: NDArray[np.uint32], known: int) -> None:
-        """Bytes that are not the encoding are an error; only new strings that are not ASCII have to be looked at."""
-        if batch.encoding == "utf-8" and not batch.lemma_starts.size:
-            return
-        offsets = self.table.offsets[known : len(self.table) + 1]
-        places = offsets[0] + np.flatnonzero(self.table.blob[offsets[0] : offsets[-1]] >= 0x80)
-        for number in np.unique(known + np.searchsorted(offsets, places, "right") - 1).tolist():
-            try:
-                decode(self.table.bytes_at(number), batch.encoding)
-            except UnicodeDecodeError as error:
-                first = int(batch.starts[np.flatnonzero((ids & TYPE_MASK) == number)[0]])
-                raise encoding_error(
-                    place_at(batch.source, batch.offset + first), error, batch.encoding
-                ) from error
-
     def draft(self, types: NormalisedTypes) -> ShardDraft:
         """The shard, ready to be written."""
-        source = self.origins[-1][1].name
-        tags = self._found_tags() if self.tags is None and self.options.tag else self.tags
-        tags = None if tags is None else tags[: self.count]
-        return ShardDraft(self.tokens[: self.count], types, self.documents, self.options, source, tags)
-
-    def _found_tags(self) -> NDArray[np.uint8]:
-        """The parts of speech that the tagger finds."""
-        from bagpack.corpus.build.tagger import english_tagger
-
-        forms = [entry.decode(errors="replace").partition("\t")[0] for entry in self.table]
-        return english_tagger().tag(self.tokens[: self.count], forms)
-
-    def repaired(self, types: NormalisedTypes) -> Counter[str]:
-        """Tokens with bytes that are not the encoding, by file."""
-        if not types.undecodable.any():
-            return Counter()
-        places = np.flatnonzero(types.undecodable[self.tokens[: self.count] & TYPE_MASK])
-        bounds = np.searchsorted(places, [*(first for first, _ in self.origins), self.count])
-        counts: Counter[str] = Counter()
-        for (_, source), count in zip(self.origins, np.diff(bounds).tolist(), strict=True):
-            counts[source.name] += count
-        return +counts
+        tags = None if self.tags is None else self.tags[: self.count]
+        return ShardDraft(self.tokens[: self.count], types, self.documents, self.options, self.source, tags)
 
     def next_shard(self) -> None:
         """Start again, in the open document."""
@@ -160,20 +125,14 @@ class ShardBuilder:
     def types(self) -> NormalisedTypes:
         """Forms and keys of the raw strings, each distinct one looked at once."""
         raw = self.table.strings()
-        if not self._has_forms:
-            return normalise_columns(raw, self.options, self._encoding, entities=self._entities)
-        entries = [entry.decode() for entry in raw]
-        if not self._has_lemmas:
-            return normalise_forms(raw, entries, self._lemmas(entries), self.options)
-        # A reader of another package may have both raw text and sentences that are annotated already.
-        bare = [index for index, entry in enumerate(entries) if "\t" not in entry]
-        for index, lemma in zip(bare, self._lemmas([entries[i] for i in bare]), strict=True):
-            entries[index] += "\t" + lemma
-        return normalise_columns(Strings.of(entries), self.options, "utf-8", entities=False)
+        if self._has_lemmas:
+            return normalise_columns(raw, self.options, entities=self._entities)
+        forms = [entry.decode() for entry in raw]
+        return normalise_forms(raw, forms, self._lemmas(forms), self.options)
 
     def _lemmas(self, forms: list[str]) -> list[str]:
         """What raw text is counted by; an annotator in context leaves no raw text."""
         if self.options.level == "form":
             return forms
-        annotator = cast(FormAnnotator, get_annotator(self.options.annotator, self.lang))
+        annotator = cast(FormAnnotator, get_annotator(self.options.annotator, self.options.lang))
         return annotator.lemmatize([form if form.isascii() else compose(form) for form in forms])

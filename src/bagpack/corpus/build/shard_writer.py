@@ -1,6 +1,6 @@
 """Writing a shard: types and keys in order, postings, the form table, documents; all files at once.
 
-docs/store.md describes every file byte by byte.
+docs/formats.md describes every file byte by byte.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.build.interning import InternTable
-from bagpack.corpus.build.normalise import NormalisedTypes, fold_all
+from bagpack.corpus.build.normalise import NormalisedTypes
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import DocumentStart
 from bagpack.corpus.store import format
 from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.store.manifest import FACTS
+from bagpack.corpus.store.shard import fold_all
 from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import write_json
-from bagpack.jit import kernel, typed_kernel
+from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
 
-@typed_kernel("u4: i8:")
+@kernel
 def remap_tokens(tokens, type_of_raw):  # type: ignore[no-untyped-def]
     """Replace raw ids by type ids in place; a dropped token (-1) hands its sentence start on to the next one.
 
@@ -66,7 +67,7 @@ def keep_tags(tokens, type_of_raw, tags):  # type: ignore[no-untyped-def]
     return left
 
 
-@typed_kernel("u4: i8:")
+@kernel
 def _count_into(tokens, counts):  # type: ignore[no-untyped-def]
     for i in range(tokens.size):
         counts[tokens[i] & TYPE_MASK] += 1
@@ -92,7 +93,7 @@ def kept_before(tokens, type_of_raw, positions, out):  # type: ignore[no-untyped
             left += 1
 
 
-@typed_kernel("u4: u4: i8: u4:")
+@kernel
 def fill_postings(tokens, key_of_type, cursor, postings):  # type: ignore[no-untyped-def]
     """Counting sort of positions by key; `cursor` starts as each key's first place. Counts sentences too."""
     sentences = 0

@@ -6,6 +6,7 @@ The memory bound is kept here: a shard is written when it holds enough tokens, d
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import uuid
 from collections import Counter
@@ -17,70 +18,72 @@ from bagpack.corpus.build.plan import Part
 from bagpack.corpus.build.shard_builder import ShardBuilder
 from bagpack.corpus.build.shard_writer import write_shard
 from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
-from bagpack.corpus.build.workdir import at_work
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
-from bagpack.corpus.readers.registry import BUILT_IN, reader_for
-from bagpack.corpus.store.manifest import FACTS
+from bagpack.corpus.readers.look import BUILT_IN, reader_for
+from bagpack.corpus.store.manifest import FACTS, SEGMENTS, WORK
 from bagpack.errors import BagpackError, InputError, StoreError
-from bagpack.files import disk_errors, remove_tree, sync_directory, write_json
-from bagpack.jit import on_compile
+from bagpack.files import disk_errors, sync_directory, write_json
+from bagpack.kernels import on_compile
 from bagpack.parallel import check_reached
 
 SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
 SHARD_DOCUMENTS = 1 << 20  # about 200 bytes each
 PROGRESS = "progress"  # directory of one file per part: tokens and bytes so far
+# Options that change a part only if it has such a place: whether it has one is in its report.
+TOLERANT = ("bad_lines", "encoding_errors", "max_sentence")
 COMPILES = "compiles"  # an empty file there: a worker is compiling kernels
 
 
 def build_part(
-    part: Part, directory: str, options: TextOptions, part_bytes: int, parent: int, report: str,
+    part: Part, key: str, store: str, options: TextOptions, part_bytes: int, parent: int,
     stop: threading.Event | None,
 ) -> None:  # fmt: skip
-    """Read one part and write its shards, then its report, wherever this runs.
+    """Read one part and write its segments `KEY-NNN`, then its report `KEY.json`, wherever this runs.
 
     On one machine, `parent` is the process that is worked for: when it exits, so does the worker. In a thread of that
     process, the worker ends when `stop` is set.
     """
-    shards = Path(directory)
+    place = Path(store)
     if parent != os.getpid():
 
         def compiling() -> None:
             with suppress(OSError):  # no file system is shared, or the build is over
-                (shards / PROGRESS / COMPILES).touch()
+                (place / WORK / PROGRESS / COMPILES).touch()
 
         on_compile(compiling)
-    for path in (directory, *dict.fromkeys(piece.source.path for piece in part.slices)):
+    for path in (str(place / SEGMENTS), *dict.fromkeys(piece.source.path for piece in part.slices)):
         check_reached(path)
-    with at_work(shards.parent):
-        worker = Worker(shards, part.number, options, part_bytes, parent, stop)
-        worker.run(part.slices)
-        done = {
-            "shards": worker.shards,
-            "tokens": worker.written,
-            "problems": {**worker.problems, "undecodable": worker.repaired.total()},
-            "repaired": worker.repaired,
-            "options": options.to_dict(),
-        }
-        own = shards / "parts" / uuid.uuid4().hex
-        write_json(own, done)
-        os.replace(own, shards / "parts" / report)
+    worker = Worker(place, part.number, key, options, part_bytes, parent, stop)
+    worker.run(part.slices)
+    done = {
+        "segments": worker.segments,
+        "tokens": worker.written,
+        "problems": {**worker.problems, "undecodable": worker.repaired.total()},
+        "repaired": worker.repaired,
+        "options": {name: getattr(options, name) for name in TOLERANT},
+    }
+    own = place / SEGMENTS / f"{key}.json.{uuid.uuid4().hex}"
+    write_json(own, done)
+    with disk_errors(own):
+        os.replace(own, place / SEGMENTS / f"{key}.json")
 
 
 class Worker:
-    """Writes the shards `NNNNNN-SSS` of one part into a directory."""
+    """Writes the segments of one part into a store."""
 
     def __init__(
-        self, directory: Path, number: int, options: TextOptions, part_bytes: int, parent: int = 0,
+        self, store: Path, number: int, key: str, options: TextOptions, part_bytes: int, parent: int = 0,
         stop: threading.Event | None = None,
     ) -> None:  # fmt: skip
-        self.directory = directory
+        self.store = store
         self.number = number
+        self.key = key
         self.options = options
         self.part_bytes = part_bytes
         self.parent = parent
         self.stop = stop
-        self.shards: list[str] = []
+        self.segments: list[str] = []
         self.written = 0  # tokens
         self.consumed = 0  # bytes of input
         self.problems = {"skipped_lines": 0, "ignored_markup": 0}
@@ -91,9 +94,7 @@ class Worker:
         """Read slices, which are of one format, and write their shards."""
         size = 0  # bytes of input in the current shard
         step = min(TEXT_BATCH, self.part_bytes)
-        lang = slices[0].source.lang or self.options.lang
-        self.builder.lang = lang
-        for batch in token_batches(self._seen(slices), self.options, lang, step):
+        for batch in token_batches(self._seen(slices), self.options, step):
             self.builder.add(batch)
             if not batch.consumed:
                 continue
@@ -155,35 +156,34 @@ class Worker:
     def write(self) -> None:
         """Write the current shard and begin the next one."""
         types = self.builder.types()
-        self.repaired.update(self.builder.repaired(types))
         if not types.dropped.all():
-            name = f"{self.number:06d}-{len(self.shards):03d}"
-            new = self.directory / f"{name}.{uuid.uuid4().hex}.new"
+            name = f"{self.key}-{len(self.segments):03d}"
+            new = self.store / SEGMENTS / f"{name}.{uuid.uuid4().hex}"
             with disk_errors(new):
                 new.mkdir()
             self.written += write_shard(self.builder.draft(types), new)["tokens"]
-            self._install(new, self.directory / name)
-            self.shards.append(name)
+            self._install(new, self.store / SEGMENTS / name)
+            self.segments.append(name)
         self.builder.next_shard()
 
     def _install(self, new: Path, final: Path) -> None:
-        """Give a shard its name, unless the same one has it already.
+        """Give a segment its name, unless it has been made already.
 
         It may be left from an interrupted build, or from another worker: an engine that takes a slow worker for a dead
-        one has a part done twice, and a shard that is being read must not disappear.
+        one has a part done twice, and a segment that is being read must not disappear. Equal names mean equal content.
         """
-        facts = final / FACTS
-        if facts.exists() and facts.read_bytes() == (new / FACTS).read_bytes():
-            remove_tree(new)
-            return
         with disk_errors(final):
-            remove_tree(final)
-            os.replace(new, final)
-            sync_directory(self.directory)
+            try:
+                os.rename(new, final)
+            except OSError:
+                if not (final / FACTS).exists():
+                    raise
+                shutil.rmtree(new)
+            sync_directory(final.parent)
 
     def _report(self) -> None:
         """Write the progress to a file, for the process that started the work if it shares the file system."""
-        path = self.directory / PROGRESS / f"{self.number:06d}"
+        path = self.store / WORK / PROGRESS / f"{self.number:06d}"
         if path.parent.is_dir():
             with disk_errors(path):
                 path.write_text(f"{self.written + self.builder.count} {self.consumed}")

@@ -1,30 +1,30 @@
 """What readers work with: a `Source` is a file, a `Slice` the part of it that a worker reads, a `Batch` its content.
 
-A reader turns a slice into batches, one after the other: `TextBatch` with paragraphs of raw text (or sentences that
-are annotated already), `TokenBatch` with tokens as spans of bytes.
+A reader turns a slice into batches, one after the other: `TextBatch` with paragraphs of raw text, `TokenBatch` with
+tokens as spans of bytes. A reader of another package needs this module alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.readers.compression import SUFFIXES
 from bagpack.corpus.store.attributes import Attributes
+from bagpack.corpus.text.decoding import decode
+from bagpack.corpus.text.languages import other_language
 
 if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
 
 NONE = np.empty(0, np.int32)  # no spans
+SUFFIXES = (".gz", ".bz2", ".xz", ".zst")  # of compressed files
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
-
-# Form, lemma, whether no white space is before it, and its universal part of speech, if that is known.
-Sentence = Sequence[tuple[str, str, bool] | tuple[str, str, bool, str]]
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Source:
     format: str = ""
     label: str = ""  # its name where the path must not or cannot be shown
     encoding: str = "utf-8"
-    lang: str = ""  # of its raw text, where that was detected
     looks_like: str = ""  # another language than the one that was named
     tagset: str = ""  # of its parts of speech, if it has any
+    layout: str = ""  # what its reader learned of it: names of columns, how paragraphs are divided
     attributes: Attributes = ()  # that all its documents have
 
     @property
@@ -67,6 +67,12 @@ class Slice:
     document: str | None = None  # the document that is open at `start`
     attributes: Attributes = ()  # of that document
     first_line: int = 0  # lines before `start`, where the reader names documents by line
+
+    def blocks(self, options: TextOptions) -> Iterator[Block]:
+        """The lines of the slice, uncompressed, in UTF-8 and in bounded memory."""
+        from bagpack.corpus.readers.files import blocks
+
+        return blocks(self, options)
 
 
 class DocumentStart(NamedTuple):
@@ -98,9 +104,9 @@ class Batch:
 
 @dataclass
 class TextBatch(Batch):
-    """Paragraphs of raw text, or sentences that are annotated already, in order."""
+    """Paragraphs of raw text, in order."""
 
-    paragraphs: list[str | Sentence] = field(default_factory=list)
+    paragraphs: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)  # of each paragraph, counted from the line at `offset`
     where: str = ""  # the place that errors name, where it is no line of the source
 
@@ -111,11 +117,6 @@ class TextBatch(Batch):
     def add_paragraph(self, text: str, line: int = 0) -> None:
         """A paragraph of raw text; it is split into sentences, tokenised and lemmatised later."""
         self.paragraphs.append(text)
-        self.lines.append(line)
-
-    def add_sentence(self, tokens: Sentence, line: int = 0) -> None:
-        """A sentence whose tokens and lemmas are known."""
-        self.paragraphs.append(tokens)
         self.lines.append(line)
 
 
@@ -132,22 +133,44 @@ class TokenBatch(Batch):
     tag_stops: NDArray[np.int32] = field(default_factory=lambda: NONE)
     tagset: str = ""
     flags: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
-    encoding: str = "utf-8"
     entities: bool = False  # whether `&amp;` stands for `&`
     closed: bool = True  # whether a sentence ends with the last token
 
 
-class Reader(Protocol):
+class Block(NamedTuple):
+    """Whole lines in UTF-8, and where they are in the uncompressed source."""
+
+    offset: int
+    consumed: int  # bytes of the source
+    data: bytes
+    repaired: int  # places with bytes that are not the encoding
+
+    def batch(self, source: Source) -> TextBatch:
+        """An empty batch for what the block holds."""
+        return TextBatch(source, self.offset, self.consumed, repaired=self.repaired)
+
+
+class Reader(ABC):
     """One input format."""
 
     name: str
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...] = ()
+    in_kernels = False  # whether reading needs no interpreter lock: then a few workers are threads
 
     def recognises(self, head: bytes) -> bool:
         """Whether a file that begins like this is in this format."""
+        return False
+
+    def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
+        """The source with what its first bytes show: of raw text, whether it is in another language."""
+        return replace(
+            source, looks_like=other_language(decode(head, source.encoding, "replace"), options.lang)
+        )
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut a source into slices of about `target` bytes; one slice if it cannot be cut."""
+        return [Slice(source)]
 
+    @abstractmethod
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """The content of a slice, in batches that take little memory each."""

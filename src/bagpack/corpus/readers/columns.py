@@ -11,27 +11,14 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.store.format import GLUED, SENTENCE_START
 from bagpack.corpus.store.strings import Strings
-from bagpack.jit import allocating_kernel, kernel, subroutine
+from bagpack.kernels import allocating_kernel, kernel
 
 # Why a kernel stopped.
 DONE, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(6)
 
 # state[...]: what is carried over from one buffer to the next.
-STATE_SIZE = 12
-(
-    POSITION,
-    TOKENS,
-    EVENTS,
-    AT_START,
-    GLUE,
-    SENTENCE_LENGTH,
-    MARKUP_IGNORED,
-    LAST_ID,
-    RANGE_END,
-    RANGE_GLUE,
-    SKIPPED,
-    GAP,  # the line before was skipped, so that the next id need not follow the last one
-) = range(STATE_SIZE)
+STATE_SIZE = 8
+POSITION, TOKENS, EVENTS, AT_START, GLUE, SENTENCE_LENGTH, MARKUP_IGNORED, SKIPPED = range(STATE_SIZE)
 
 ONE = np.uint64(1)
 WINDOW = 1 << 12  # bytes in which fields are found at once: their ends stay in the cache
@@ -40,7 +27,6 @@ WINDOW = 1 << 12  # bytes in which fields are found at once: their ends stay in 
 TAG_UNKNOWN, TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE = range(4)
 
 TAB, NEWLINE, RETURN, SPACE, LESS, GREATER, SLASH, HASH = map(ord, "\t\n\r <>/#")
-MAX_RANGE = 64  # lines that a range of words is looked for in
 HYPHEN, PERIOD, UNDERSCORE = map(ord, "-._")
 
 NEWDOC = np.frombuffer(b"# newdoc", np.uint8)
@@ -59,9 +45,6 @@ def close_sentence(state):  # type: ignore[no-untyped-def]
     """Whatever went before, the next token opens a sentence."""
     state[AT_START] = 1
     state[GLUE] = 0
-    state[LAST_ID] = 0
-    state[RANGE_END] = 0
-    state[GAP] = 0
 
 
 def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
@@ -70,7 +53,7 @@ def tag_table(names: dict[str, int]) -> tuple[NDArray[np.uint8], NDArray[np.int6
     return strings.blob, strings.offsets, np.array(list(names.values()), np.int64)
 
 
-@subroutine
+@kernel
 def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
     """Whether `length` bytes from `at` equal those of `other` from `start`."""
     for k in range(length):  # noqa: SIM110 (numba compiles no generators)
@@ -79,7 +62,7 @@ def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
     return True
 
 
-@subroutine
+@kernel
 def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ignore[no-untyped-def]
     """Kind of the known tag that opens this line, else TAG_UNKNOWN."""
     at = start + 1
@@ -99,7 +82,7 @@ def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ig
     return TAG_UNKNOWN
 
 
-@subroutine
+@kernel
 def _push_token(  # type: ignore[no-untyped-def]
     start1, end1, start2, end2, start3, end3, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags,
     state, max_sentence,
@@ -126,7 +109,7 @@ def _push_token(  # type: ignore[no-untyped-def]
     return state[SENTENCE_LENGTH] > max_sentence
 
 
-@subroutine
+@kernel
 def _push_document(events, state, line, end):  # type: ignore[no-untyped-def]
     """Note that a document begins with this line."""
     events[state[EVENTS], 0] = state[TOKENS]
@@ -217,21 +200,21 @@ def read_vertical(  # type: ignore[no-untyped-def]
     return DONE
 
 
-@subroutine
-def _number(buffer, start, end):  # type: ignore[no-untyped-def]
-    """The decimal number in these bytes, or -1."""
-    if start >= end or end - start > 9:
-        return -1
-    value = 0
+@kernel
+def _id_kind(buffer, start, end):  # type: ignore[no-untyped-def]
+    """0 for the id of a word (1), 1 for that of a range or an empty node (1-2, 1.1), 2 for anything else."""
+    digits, dividers = 0, 0
     for i in range(start, end):
-        digit = int(buffer[i]) - 48
-        if digit < 0 or digit > 9:
-            return -1
-        value = 10 * value + digit
-    return value
+        if 48 <= buffer[i] <= 57:
+            digits += 1
+        elif (buffer[i] == HYPHEN or buffer[i] == PERIOD) and digits > 0 and i + 1 < end:
+            dividers += 1
+        else:
+            return 2
+    return 2 if digits == 0 or dividers > 1 else dividers
 
 
-@subroutine
+@kernel
 def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
     """Whether MISC holds SpaceAfter=No."""
     for i in range(start, end - NO_SPACE_AFTER.size + 1):
@@ -247,8 +230,7 @@ def read_conllu(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """CoNLL-U: ten columns, `#` comments, a blank line after each sentence; ranges and empty nodes are no tokens.
 
-    `events` gets every `# newdoc` line. Words of a range (1-2) are marked as glued when their lengths add up to
-    the range's written form (do + n't), and stay apart when the range contracts them (de + le = du).
+    `events` gets every `# newdoc` line.
     """
     size = buffer.size
     line = state[POSITION]
@@ -278,84 +260,32 @@ def read_conllu(  # type: ignore[no-untyped-def]
                 _push_document(events, state, line, end)
             line = following
             continue
-        number = -1
-        divider = -1
+        kind = _id_kind(buffer, line, fields[1] - 1) if column == 9 else 2
         fault = DONE
         if column != 9:
             fault = WRONG_COLUMNS
-        else:
-            id_end = fields[1] - 1
-            for i in range(line, id_end):
-                if buffer[i] == HYPHEN or buffer[i] == PERIOD:
-                    divider = i
-                    break
-            if divider >= 0:
-                last = _number(buffer, divider + 1, id_end)
-                if last < 0 or _number(buffer, line, divider) < 0:
-                    fault = BAD_ID
-                elif buffer[divider] == HYPHEN:
-                    written = fields[2] - 1 - fields[1]
-                    state[RANGE_END] = last
-                    state[RANGE_GLUE] = _range_is_plain(buffer, following, last, written)
-                    if _no_space_after(buffer, fields[9], end):
-                        state[RANGE_GLUE] |= 2
-            else:
-                number = _number(buffer, line, id_end)
-                if number != state[LAST_ID] + 1 and not (state[GAP] and number > state[LAST_ID]):
-                    fault = BAD_ID
-                elif fields[2] - 1 == fields[1]:
-                    fault = EMPTY_FORM
+        elif kind == 2:
+            fault = BAD_ID
+        elif kind == 0 and fields[2] - 1 == fields[1]:
+            fault = EMPTY_FORM
         if fault != DONE:
             if not skip_bad:
                 return fault
             state[SKIPPED] += 1
-            state[GAP] = 1
-        if fault != DONE or divider >= 0:
+        if fault != DONE or kind == 1:
             line = following
             continue
         start1, end1 = fields[1], fields[2] - 1
         start2, end2 = fields[2], fields[3] - 1
         if start2 == end2 or (end2 - start2 == 1 and buffer[start2] == UNDERSCORE):  # "unspecified"
             start2, end2 = start1, end1
-        state[LAST_ID] = number
-        state[GAP] = 0
         if _push_token(
             start1, end1, start2, end2, fields[tag_column], fields[tag_column + 1] - 1, starts, stops, lemma_starts,
             lemma_stops, tag_starts, tag_stops, flags, state, max_sentence,
         ):  # fmt: skip
             return LONG_SENTENCE
-        if number < state[RANGE_END]:
-            state[GLUE] = state[RANGE_GLUE] & 1
-        elif number == state[RANGE_END]:
-            state[GLUE] = state[RANGE_GLUE] >> 1
-        elif _no_space_after(buffer, fields[9], end):
+        if _no_space_after(buffer, fields[9], end):
             state[GLUE] = 1
         line = following
     state[POSITION] = line
     return DONE
-
-
-@subroutine
-def _range_is_plain(buffer, line, last, written):  # type: ignore[no-untyped-def]
-    """1 if the forms of the words up to id `last`, starting at `line`, are as long together as `written`."""
-    total = 0
-    size = buffer.size
-    for _ in range(MAX_RANGE):
-        if line >= size or buffer[line] == NEWLINE:
-            break
-        at = line
-        while at < size and buffer[at] != TAB and buffer[at] != NEWLINE:
-            at += 1
-        number = _number(buffer, line, at)
-        form = at + 1
-        at = form
-        while at < size and buffer[at] != TAB and buffer[at] != NEWLINE:
-            at += 1
-        if number >= 0:  # an empty node (1.1) is not written
-            total += at - form
-        while at < size and buffer[at] != NEWLINE:
-            at += 1
-        line = at + 1
-        if number == last:
-            return 1 if total == written else 0
-    return 0

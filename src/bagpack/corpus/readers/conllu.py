@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
-from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
+from bagpack.corpus.readers.base import DocumentStart, Reader, Slice, Source, TokenBatch
 from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
+from bagpack.corpus.text.tagsets import identify_tagset
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")
@@ -54,7 +56,7 @@ def _last_boundary(block: bytes) -> int:
     return max(block.rfind(mark) for mark in _BLANK_LINES) + 1
 
 
-class ConlluReader:
+class ConlluReader(Reader):
     """CoNLL-U."""
 
     name = "conllu"
@@ -69,14 +71,14 @@ class ConlluReader:
                 return _WORD_LINE.match(plain) is not None
         return False
 
-    def tags(self, head: bytes, options: TextOptions) -> list[str]:
-        """Parts of speech of the first tokens: universal ones, or the corpus's own where these are not given."""
+    def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
+        """The tagset: that of the universal tags, or of the corpus's own where these are not given."""
         rows = [line.rstrip(b"\r").split(b"\t") for line in head.split(b"\n")[:-1] if line[:1].isdigit()]
         for column in (UPOS, XPOS):
             tags = [row[column].decode(errors="replace") for row in rows if len(row) == 10]
             if any(tag != "_" for tag in tags):
-                return tags
-        return []
+                return replace(source, tagset=identify_tagset(tags, options.tagset))
+        return source
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut before documents, else between sentences."""

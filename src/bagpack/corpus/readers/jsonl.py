@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import encodable, scalar_attributes
-from bagpack.corpus.readers.base import Slice, Source, TextBatch
+from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.files import HEAD
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.readers.text import add_lines, decoded_blocks
 from bagpack.errors import InputError
@@ -17,7 +19,7 @@ from bagpack.errors import InputError
 COUNT_BLOCK = 1 << 24
 
 
-class JsonLinesReader:
+class JsonLinesReader(Reader):
     """JSON lines."""
 
     name = "jsonl"
@@ -26,6 +28,8 @@ class JsonLinesReader:
     def recognises(self, head: bytes) -> bool:
         """The first line is a JSON object."""
         first = head.split(b"\n", 1)[0].strip()
+        if b"\n" not in head and len(head) >= HEAD:  # a line that is longer than what is looked at
+            return re.match(rb'\{\s*"[^"]*"\s*:', first) is not None
         if not (first.startswith(b"{") and first.endswith(b"}")):
             return False
         try:

@@ -1,24 +1,20 @@
 """MediaWiki's XML export, the form that Wikipedia's dumps have: articles only, as plain text, a document each.
 
 A dump is machine-made, so it is read by finding its tags; what an author wrote has no bare `<`. A page belongs to the
-slice in which its `<page>` begins. A `.bz2` file of many streams (Wikipedia's *multistream*, pbzip2) is cut between
-streams, even within a page: the worker that has the beginning of the page reads on to its end.
+slice in which its `<page>` begins, and slices end before one.
 """
 
 from __future__ import annotations
 
-import bz2
-import mmap
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import EXPANSION, Slice, Source, TextBatch
-from bagpack.corpus.readers.io import BLOCK, blocks, place_at, read_head
+from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.files import place_at, read_head
 from bagpack.corpus.readers.slicing import cut_points
-from bagpack.corpus.readers.text import decode_or_repair
 from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
 from bagpack.corpus.text.decoding import decode
 from bagpack.errors import InputError
@@ -27,8 +23,6 @@ OPENING, CLOSING = b"<page>", b"</page>"
 PAGE_MARKS = (b"\n  <page>", b"\n<page>", b"\n\t<page>", b"\n <page>", b"\n    <page>")
 MAX_PAGE = 64 << 20  # a page with its whole history may have any size
 MAX_ARTICLE = 16 << 20  # MediaWiki's own limit is 2 MiB, before characters are escaped
-BZ2_READ = 1 << 18
-BZ2_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # 80 bits, so that compressed data never look like it
 
 # Before dumps had <ns>, only the title showed what is not an article.
 OTHER_NAMESPACES = frozenset({
@@ -52,45 +46,45 @@ class MalformedPageError(ValueError):
     """Says what a page lacks."""
 
 
-class MediaWikiReader:
+class MediaWikiReader(Reader):
     """MediaWiki XML export."""
 
     name = "mediawiki"
-    suffixes: tuple[str, ...] = ()  # .xml says too little
 
     def recognises(self, head: bytes) -> bool:
         """The root element, or a page at once where a dump was cut up."""
         return b"<mediawiki" in head[:4096] or head.lstrip().startswith(OPENING)
 
-    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Cut before pages, or between the streams of a `.bz2` file."""
-        if not self.recognises(read_head(source)):
+    def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
+        """Refuse other files: without pages they would have no text."""
+        if not self.recognises(head):
             raise InputError(
                 f"{source.name} is not a MediaWiki export (no <mediawiki> at its beginning); name another --format"
             )
-        if source.compression == "bz2":
-            starts = stream_starts(source, max(1, target // EXPANSION))
-        elif source.compression:
-            starts = [0]
-        else:
-            starts = [cut.offset for cut in cut_points(source, target, PAGE_MARKS, PAGE_MARKS)]
-        if len(starts) == 1:
+        return super().look(source, head, options)
+
+    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
+        """Cut before pages."""
+        if source.compression:
             return [Slice(source)]
+        starts = [cut.offset for cut in cut_points(source, target, PAGE_MARKS, PAGE_MARKS)]
         return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
         """A batch for each page."""
         namespaces = read_namespaces(decode(read_head(part.source), part.source.encoding, "replace"))
-        if part.source.compression and part.end >= 0:
-            pieces = stream_pieces(part)
-        else:
-            pieces = ((offset, block, True) for offset, block in blocks(part, options.max_line))
-        end = part.start if not part.source.compression else 0
-        for page in find_pages(pieces):
-            batch = TextBatch(part.source, page.offset, page.offset + len(page.data) - end)
-            end = page.offset + len(page.data)
-            if part.source.compression and part.start:
-                batch.where = _place(part, page.offset)
+        end = part.start
+        repaired = 0
+
+        def pieces() -> Iterator[tuple[int, bytes]]:
+            nonlocal repaired
+            for block in part.blocks(options):
+                repaired += block.repaired
+                yield block.offset, block.data
+
+        for page in find_pages(pieces()):
+            batch = TextBatch(part.source, page.offset, page.offset + len(page.data) - end, repaired=repaired)
+            end, repaired = page.offset + len(page.data), 0
             _add_page(batch, page, part, options, namespaces)
             yield batch
 
@@ -113,17 +107,15 @@ def _add_page(
             batch.skipped += 1
             return
         raise InputError(
-            f"{_place(part, page.offset)} has a page {error}, or skip and count such pages with --bad-lines skip"
+            f"{place_at(part.source, page.offset)} has a page {error}, or skip and count such pages with --bad-lines "
+            f"skip"
         ) from error
     if found is None:
         return
     title, text = found
-    decoded = decode_or_repair(
-        text, batch, options, lambda at: _place(part, page.offset + page.data.find(text) + at)
-    )
-    lines = paragraphs(unescape_xml(decoded), namespaces)
+    lines = paragraphs(unescape_xml(text.decode()), namespaces)
     if lines:
-        batch.add_document(unescape_xml(decode(title, part.source.encoding, "replace")).strip())
+        batch.add_document(unescape_xml(title.decode()).strip())
         for line in lines:
             batch.add_paragraph(line)
 
@@ -173,27 +165,20 @@ def read_page(page: bytes, namespaces: Namespaces) -> tuple[bytes, bytes] | None
     return None if _REDIRECT.match(text) else (title, text)
 
 
-def find_pages(pieces: Iterator[tuple[int, bytes, bool]]) -> Iterator[Page]:
-    """Pages that begin in pieces that are the slice's own; the others serve to end the last one."""
+def find_pages(pieces: Iterator[tuple[int, bytes]]) -> Iterator[Page]:
+    """Pages of consecutive pieces, which may end anywhere."""
     held = b""
     base = 0  # offset of what is held
-    limit: int | None = None
-    for offset, piece, own in pieces:
-        if not own and limit is None:
-            limit = offset
+    for offset, piece in pieces:
         if not held:
             base = offset
         buffer = held + piece
         position = 0
         while True:
             start = buffer.find(OPENING, position)
-            if limit is not None and start >= 0 and base + start >= limit:
-                return
             if start < 0:
                 # The piece may end within a tag.
                 keep = buffer.rfind(b"<", max(position, len(buffer) - len(OPENING) + 1))
-                if limit is not None and (keep < 0 or base + keep >= limit):
-                    return
                 keep = keep if keep >= 0 else len(buffer)
                 break
             end = buffer.find(CLOSING, start)
@@ -209,67 +194,6 @@ def find_pages(pieces: Iterator[tuple[int, bytes, bool]]) -> Iterator[Page]:
             held = b""
     if held.startswith(OPENING):
         yield Page(base, held, False)
-
-
-def stream_starts(source: Source, step: int) -> list[int]:
-    """Where streams of a `.bz2` file begin, about `step` compressed bytes apart."""
-    starts = [0]
-    with open(source.path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        nominal = step
-        while nominal < source.size - step // 2 and (found := BZ2_STREAM.search(view, nominal)):
-            starts.append(found.start())
-            nominal = found.start() + step
-    return starts
-
-
-def stream_pieces(part: Slice) -> Iterator[tuple[int, bytes, bool]]:
-    """(offset, bytes, whether they are the slice's own) of the streams from `part.start` on, beyond `part.end` too.
-
-    An empty piece marks the end of the slice's own streams, before the next one is uncompressed.
-    """
-    source = part.source
-    decompressor = bz2.BZ2Decompressor()
-    plain = 0
-    own = True
-    begun = False
-    data = b""
-    with open(source.path, "rb") as handle:
-        handle.seek(part.start)
-        while True:
-            if not data and decompressor.needs_input:
-                data = handle.read(BZ2_READ)
-                if not data:
-                    if begun:
-                        raise InputError(
-                            f"{source.name} ends in the middle of its bz2 data; it is truncated: fetch it again"
-                        )
-                    return
-            try:
-                piece = decompressor.decompress(data, BLOCK)
-            except OSError as error:
-                raise InputError(
-                    f"{source.name} is damaged in the bz2 streams from byte {part.start:,} on ({error}); fetch it "
-                    f"again"
-                ) from error
-            begun, data = True, b""
-            if piece:
-                yield plain, piece, own
-                plain += len(piece)
-            if decompressor.eof:
-                data = decompressor.unused_data or handle.read(BZ2_READ)
-                if not data.startswith(b"BZh"[: len(data)]):
-                    return  # not a stream: padding, which bzip2 ignores too
-                decompressor = bz2.BZ2Decompressor()
-                begun = False
-                if own and handle.tell() - len(data) >= part.end:
-                    own = False
-                    yield plain, b"", own
-
-
-def _place(part: Slice, offset: int) -> str:
-    if part.source.compression and part.start:
-        return f"{part.source.name} ({offset:,} bytes into the bz2 streams from byte {part.start:,} on)"
-    return place_at(part.source, offset)
 
 
 READER = MediaWikiReader()

@@ -1,29 +1,29 @@
 """Parquet: a text column and, if there is one, an id column; row groups are the slices.
 
-Strings stay encoded as a dictionary until a row is used: two kilobytes of file can stand for gigabytes of equal rows.
-The size of every page is looked at before it is uncompressed.
+Few rows are read at once, and strings stay encoded as a dictionary until a row is used: two kilobytes of file can
+expand to gigabytes of equal rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
-from bagpack.corpus.readers.base import Slice, Source, TextBatch
-from bagpack.corpus.readers.parquet_pages import page_sizes
-from bagpack.corpus.readers.text import add_lines, decode_or_repair
+from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.files import to_text
+from bagpack.corpus.readers.text import add_lines
 from bagpack.errors import InputError, import_extra
 
 ROWS = 256
-MAX_PAGE = 512 << 20
 MAX_ID = 1 << 16
+MAX_EXPANDED, MAX_EXPANSION = 64 << 20, 200  # bytes; times (text shrinks to a third, or a tenth at most)
 TOO_LONG: tuple[()] = ()  # in the place of a value; no attribute is a tuple
 
 
-class ParquetReader:
+class ParquetReader(Reader):
     """Parquet."""
 
     name = "parquet"
@@ -32,6 +32,10 @@ class ParquetReader:
     def recognises(self, head: bytes) -> bool:
         """The magic bytes."""
         return head.startswith(b"PAR1")
+
+    def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
+        """Nothing: its first bytes are no text."""
+        return source
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Group row groups until they make about `target` uncompressed bytes."""
@@ -46,6 +50,7 @@ class ParquetReader:
             start = rows = size = first_row = 0
             for group in range(handle.metadata.num_row_groups):
                 about = handle.metadata.row_group(group)
+                _check_expansion(source, about)
                 size += about.total_byte_size
                 rows += about.num_rows
                 if size >= target or group == handle.metadata.num_row_groups - 1:
@@ -65,12 +70,28 @@ class ParquetReader:
                     raise InputError(
                         f"{batch.where} has a text of more than {options.max_line >> 20} MiB; split it"
                     )
-                words = decode_or_repair(text, batch, options, lambda at: batch.where)  # noqa: B023 (called at once)
+                words, batch.repaired = to_text(text, part.source, options, _always(batch.where))
                 batch.add_document(
                     f"{part.source.name}:{number}" if name is None else name, scalar_attributes(others)
                 )
                 add_lines(batch, words)
             yield batch
+
+
+def _always(place: str) -> Callable[[int], str]:
+    return lambda at: place
+
+
+def _check_expansion(source: Source, group: Any) -> None:
+    """Refuse a row group of very long equal values: pyarrow uncompresses a page of it, up to 2 GiB, at once."""
+    for number in range(group.num_columns):
+        column = group.column(number)
+        size = column.total_uncompressed_size
+        if size > MAX_EXPANDED and size > MAX_EXPANSION * column.total_compressed_size:
+            raise InputError(
+                f"{source.name} expands from {column.total_compressed_size:,} to {size:,} bytes in the column "
+                f"{column.path_in_schema!r}, which no text does; write it again with shorter values"
+            )
 
 
 @contextmanager
@@ -107,8 +128,6 @@ def _rows(part: Slice, options: TextOptions) -> Iterator[tuple[bytes | None, str
         ]
         wanted = [*(name for name in own if name in handle.schema_arrow.names), *others]
         groups = list(range(part.start, part.end))
-        for group in groups:
-            _check_pages(handle.metadata.row_group(group), wanted, part.source)
         for batch in handle.iter_batches(batch_size=ROWS, row_groups=groups, columns=wanted):
             texts = _texts(batch.column(options.text_field), part.source, options)
             ids = batch.column(options.id_field) if has_id else None
@@ -166,20 +185,6 @@ def _texts(column: Any, source: Source, options: TextOptions) -> Iterator[bytes 
         raise InputError(
             f"{source.name}: the column {options.text_field!r} holds no strings; name the text column with --text-field"
         )
-
-
-def _check_pages(group: Any, wanted: list[str], source: Source) -> None:
-    """Refuse a row group with a page that would not fit into memory."""
-    for number in range(group.num_columns):
-        column = group.column(number)
-        if column.path_in_schema.partition(".")[0] not in wanted:
-            continue
-        for size in page_sizes(source.path, column):
-            if size > MAX_PAGE:
-                raise InputError(
-                    f"{source.name} has a page of {size >> 20:,} MiB in {column.path_in_schema!r}, more than "
-                    f"{MAX_PAGE >> 20}; write it again with fewer rows in a row group"
-                )
 
 
 READER = ParquetReader()

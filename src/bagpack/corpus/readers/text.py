@@ -6,47 +6,24 @@ of lines. `--paragraphs auto` decides from the beginning of each file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Slice, Source, TextBatch
-from bagpack.corpus.readers.io import blocks, place_at, read_head, without_mark
+from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.files import HEAD
 from bagpack.corpus.readers.slicing import cut_points
-from bagpack.corpus.text.decoding import decode, encoding_error
 
-WRAPPED_WIDTH = 120
+WRAPPED_LEAST, WRAPPED_WIDTH = 40, 120  # characters of the longest of hard-wrapped lines
+WRAPPED = "wrapped"
 MAX_PARAGRAPH = 1 << 20  # characters, where paragraphs are divided by blank lines
 
 
 def decoded_blocks(part: Slice, options: TextOptions) -> Iterator[tuple[TextBatch, str]]:
     """Blocks of whole lines as text, each with the batch that it is to fill."""
-    for start, block in blocks(part, options.max_line):
-        offset, data = without_mark(start, block)
-        batch = TextBatch(part.source, offset, len(block))
-        yield batch, decode_or_repair(data, batch, options, partial(_place_in, batch))
-
-
-def _place_in(batch: TextBatch, at: int) -> str:
-    return place_at(batch.source, batch.offset + at)
-
-
-def decode_or_repair(data: bytes, batch: TextBatch, options: TextOptions, place: Callable[[int], str]) -> str:
-    """Bytes to text; those that are not the encoding are an error, which names the `place` of a byte, or repaired."""
-    encoding = batch.source.encoding
-    try:
-        return decode(data, encoding)
-    except UnicodeDecodeError as error:
-        if options.encoding_errors == "strict":
-            raise encoding_error(place(error.start), error, encoding) from error
-        batch.repaired += _count_bad(data, encoding)
-        return decode(data, encoding, options.encoding_errors)
-
-
-def _count_bad(data: bytes, encoding: str) -> int:
-    replaced = data.decode(encoding, "replace").count("\N{REPLACEMENT CHARACTER}")
-    return replaced - data.decode(encoding, "ignore").count("\N{REPLACEMENT CHARACTER}")
+    for block in part.blocks(options):
+        yield block.batch(part.source), block.data.decode()
 
 
 def add_lines(batch: TextBatch, text: str, line: int = 0) -> None:
@@ -61,19 +38,26 @@ def add_lines(batch: TextBatch, text: str, line: int = 0) -> None:
 
 
 def is_wrapped(head: bytes) -> bool:
-    """Whether a file's beginning looks like hard-wrapped lines with blank lines between paragraphs."""
-    lines = [line.strip() for line in head.replace(b"\r", b"").split(b"\n")][:-1]
-    filled = [line for line in lines if line]
-    groups = sum(1 for before, line in zip([b"", *lines], lines, strict=False) if line and not before)
+    """Whether a file's beginning looks like hard-wrapped lines with blank lines between paragraphs.
+
+    Then nearly every line but the last of its paragraph is nearly as long as the longest. Short lines of differing
+    lengths (utterances, verses, lists) are lines of their own: joining them would make words of two lines co-occur.
+    """
+    lines = [len(line.strip()) for line in head.replace(b"\r", b"").split(b"\n")][:-1]
+    inner = [
+        length for length, following in pairwise(lines) if length and following
+    ]  # not the last of a paragraph
+    width = max(lines, default=0)
+    full = sum(length >= 0.7 * width for length in inner)
     return (
-        len(filled) >= 4
-        and len(filled) < len(lines)
-        and max(map(len, filled)) <= WRAPPED_WIDTH
-        and len(filled) >= 1.5 * groups
+        0 in lines
+        and len(inner) >= 3
+        and WRAPPED_LEAST <= width <= WRAPPED_WIDTH
+        and full >= 0.8 * len(inner)
     )
 
 
-class TextReader:
+class TextReader(Reader):
     """Plain text."""
 
     name = "text"
@@ -83,25 +67,25 @@ class TextReader:
         """Anything may be text."""
         return True
 
+    def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
+        """Whether lines are hard-wrapped, so that paragraphs are divided by blank lines."""
+        wrapped = is_wrapped(head[:HEAD]) if options.paragraphs == "auto" else options.paragraphs == "blank"
+        return replace(super().look(source, head, options), layout=WRAPPED if wrapped else "")
+
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut at paragraphs."""
         if source.compression:
             return [Slice(source)]
-        marks = (b"\n\n", b"\n\r\n") if self._wrapped(source, options) else (b"\n",)
+        marks = (b"\n\n", b"\n\r\n") if source.layout == WRAPPED else (b"\n",)
         cuts = cut_points(source, target, marks, (b"\n",), options.max_line)
         return [
             Slice(source, start, end, source.name if start else None)
             for start, end in pairwise([*(cut.offset for cut in cuts), source.size])
         ]
 
-    def _wrapped(self, source: Source, options: TextOptions) -> bool:
-        if options.paragraphs == "auto":
-            return is_wrapped(read_head(source))
-        return options.paragraphs == "blank"
-
     def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
         """A batch for each block of lines."""
-        if self._wrapped(part.source, options):
+        if part.source.layout == WRAPPED:
             yield from self._read_wrapped(part, options)
             return
         for batch, text in decoded_blocks(part, options):

@@ -10,11 +10,10 @@ import numpy as np
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
-from bagpack.corpus.readers.base import DocumentStart, Slice, TokenBatch
-from bagpack.corpus.readers.io import blocks, place_at, without_mark
-from bagpack.corpus.text.decoding import decode, encoding_error
+from bagpack.corpus.readers.base import Block, DocumentStart, Slice, TokenBatch
+from bagpack.corpus.readers.files import line_number
 from bagpack.errors import InputError
-from bagpack.jit import read_only
+from bagpack.kernels import read_only
 from bagpack.numbers import many
 
 SHOWN_BYTES = 60  # of a bad line
@@ -39,56 +38,48 @@ class TokenLines:
 
     def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[TokenBatch]:
         """The slice, in blocks that end with a sentence wherever `last_boundary` finds one."""
-        pieces = blocks(self.part, self.options.max_line)
-        for offset, block, closed in whole_sentences(pieces, last_boundary, self.options.max_line):
-            yield self.parse(block, offset, closed)
+        pieces = self.part.blocks(self.options)
+        for block, before, closed in whole_sentences(pieces, last_boundary, self.options.max_line):
+            yield self.parse(block, before, closed)
 
-    def parse(self, block: bytes, offset: int, closed: bool) -> TokenBatch:
-        """The tokens of a block of whole lines; `closed` says that a sentence ends with it."""
-        consumed = len(block)
-        offset, block = without_mark(offset, block)
-        if not block.endswith(b"\n"):
-            block += b"\n"
+    def parse(self, block: Block, before: int, closed: bool) -> TokenBatch:
+        """The tokens of a block of whole lines; `closed` says that a sentence ends with it.
+
+        `before` is the number of lines between the block's offset and its data.
+        """
+        text = block.data if block.data.endswith(b"\n") else block.data + b"\n"
         state = self.state
         state[[col.POSITION, col.TOKENS, col.EVENTS, col.SKIPPED, col.MARKUP_IGNORED]] = 0
-        data = read_only(np.frombuffer(block, np.uint8))
+        data = read_only(np.frombuffer(text, np.uint8))
         lines = np.count_nonzero(data == col.NEWLINE)
         spans = np.empty((6, lines), np.int32)
         flags = np.empty(lines, np.uint32)
         documents = np.empty((lines, 3), np.int32)
         code = self.kernel(data, *self.settings, *spans, flags, documents, state)
         if code != col.DONE:
-            raise self._bad_line(code, block, offset)
+            raise self._bad_line(code, text, block.offset, before)
         if closed:
             col.close_sentence(state)
         count = int(state[col.TOKENS])
         batch = TokenBatch(
-            self.source, offset, consumed, skipped=int(state[col.SKIPPED]), ignored=int(state[col.MARKUP_IGNORED]),
-            data=data, starts=spans[0, :count], stops=spans[1, :count], lemma_starts=spans[2, :count],
-            lemma_stops=spans[3, :count], flags=flags[:count], encoding=self.source.encoding, entities=self.entities,
-            closed=bool(state[col.AT_START]),
+            self.source, block.offset, block.consumed, skipped=int(state[col.SKIPPED]),
+            ignored=int(state[col.MARKUP_IGNORED]), repaired=block.repaired, data=data, starts=spans[0, :count],
+            stops=spans[1, :count], lemma_starts=spans[2, :count], lemma_stops=spans[3, :count], flags=flags[:count],
+            entities=self.entities, closed=bool(state[col.AT_START]),
         )  # fmt: skip
         if self.source.tagset:
             batch.tag_starts, batch.tag_stops = spans[4, :count], spans[5, :count]
             batch.tagset = self.source.tagset
         for position, start, end in documents[: state[col.EVENTS]].tolist():
-            line = block[start : self.header_end(block, end) if self.header_end else end]
-            try:
-                name = decode(line, self.source.encoding)
-            except UnicodeDecodeError as error:
-                if self.options.encoding_errors == "strict":
-                    place = place_at(self.source, offset + start)
-                    raise encoding_error(place, error, self.source.encoding) from error
-                batch.repaired += 1
-                name = decode(line, self.source.encoding, self.options.encoding_errors)
-            batch.documents.append(self.document(name)._replace(position=position))
+            line = text[start : self.header_end(text, end) if self.header_end else end]
+            batch.documents.append(self.document(line.decode())._replace(position=position))
         return batch
 
-    def _bad_line(self, code: int, block: bytes, offset: int) -> InputError:
+    def _bad_line(self, code: int, block: bytes, offset: int, before: int) -> InputError:
         start = int(self.state[col.POSITION])
         end = block.find(b"\n", start)
         line = block[start : end if end >= 0 else len(block)]
-        shown = decode(line[:SHOWN_BYTES], self.source.encoding, "replace").rstrip("\r")
+        shown = line[:SHOWN_BYTES].decode(errors="replace").rstrip("\r")
         count = line.count(b"\t") + 1
         skip = "; --bad-lines skip ignores such lines and counts them"
         problems = {
@@ -96,34 +87,39 @@ class TokenLines:
             f"is there with --columns, or let --bad-lines skip ignore such lines and count them",
             col.EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
             col.WRONG_COLUMNS: f"has {many(count, 'column')} where CoNLL-U has 10: {shown!r}{skip}",
-            col.BAD_ID: f"has a word id out of sequence: {shown!r}{skip}",
+            col.BAD_ID: f"has no word id such as 1, 1-2 or 1.1: {shown!r}{skip}",
             col.LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence; the sentence boundaries "
             f"seem to be missing: mark them, or raise --max-sentence",
         }
-        return InputError(f"{place_at(self.source, offset + start)} {problems[code]}")
+        number = line_number(self.source, offset) + before + block.count(b"\n", 0, start)
+        return InputError(f"{self.source.name}:{number:,} {problems[code]}")
 
 
 def whole_sentences(
-    pieces: Iterator[tuple[int, bytes]], last_boundary: Callable[[bytes], int], reach: int
-) -> Iterator[tuple[int, bytes, bool]]:
+    pieces: Iterator[Block], last_boundary: Callable[[bytes], int], reach: int
+) -> Iterator[tuple[Block, int, bool]]:
     """Re-cut blocks at the last line that ends a sentence, if there is one within reach.
 
-    Each comes with whether a sentence is known to end with it.
+    Each comes with the number of lines between its offset and its data, and with whether a sentence is known to end
+    with it.
     """
     held: list[bytes] = []
-    length = start = 0
-    for offset, block in pieces:
+    length = offset = before = consumed = repaired = 0
+    for block in pieces:
         if not length:
-            start = offset
-        cut = last_boundary(block)
-        if cut == 0 and length + len(block) < reach:
-            held.append(block)
-            length += len(block)
+            offset, before = block.offset, 0
+        consumed, repaired = consumed + block.consumed, repaired + block.repaired
+        cut = last_boundary(block.data)
+        if cut == 0 and length + len(block.data) < reach:
+            held.append(block.data)
+            length += len(block.data)
             continue
-        stop = cut or len(block)
-        yield start, b"".join((*held, memoryview(block)[:stop])), cut > 0
-        start += length + stop
-        held = [block[stop:]]
-        length = len(block) - stop
+        stop = cut or len(block.data)
+        data = b"".join((*held, memoryview(block.data)[:stop]))
+        yield Block(offset, consumed, data, repaired), before, cut > 0
+        held = [block.data[stop:]]
+        length = len(held[0])
+        offset, before = block.offset, block.data.count(b"\n", 0, stop)
+        consumed = repaired = 0
     if length:
-        yield start, b"".join(held), True
+        yield Block(offset, consumed, b"".join(held), repaired), before, True

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import replace
 
 import numpy as np
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
-from bagpack.corpus.readers.base import DocumentStart, Slice, Source, TokenBatch
-from bagpack.corpus.readers.io import read_head
+from bagpack.corpus.readers.base import DocumentStart, Reader, Slice, Source, TokenBatch
 from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.decoding import unescape
+from bagpack.corpus.text.tagsets import identify_tagset
 from bagpack.errors import InputError, UsageError
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
@@ -99,12 +99,7 @@ def _last_boundary(block: bytes) -> int:
     return max(at, block.rfind(b"\n\n", max(at, 0))) + 1
 
 
-@lru_cache(64)
-def _guessed_columns(source: Source) -> str:
-    return guess_columns(read_head(source, 1 << 17))
-
-
-class VerticalReader:
+class VerticalReader(Reader):
     """Vertical text."""
 
     name = "vertical"
@@ -118,38 +113,34 @@ class VerticalReader:
         tabbed = sum(1 for line in lines if b"\t" in line)
         return tagged > 0 and tabbed > 0 and tagged + tabbed >= 0.8 * len(lines)
 
-    def tags(self, head: bytes, options: TextOptions) -> list[str]:
-        """Parts of speech of the first tokens."""
-        column = column_numbers(guess_columns(head) if options.columns == "auto" else options.columns)[2]
-        rows = [
-            line.split(b"\t")
-            for line in head.split(b"\n")[:-1]
-            if b"\t" in line and not _TAG_LINE.match(line)
-        ]
-        return [row[column].decode(errors="replace").strip() for row in rows if 0 <= column < len(row)]
-
-    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Cut before document tags, else before sentences."""
-        self._columns(source, options)
-        return document_slices(
-            source, target, _DOCUMENT_MARKS, _SENTENCE_MARKS, _DOCUMENT_LINE, read_document
-        )
-
-    def _columns(self, source: Source, options: TextOptions) -> tuple[int, int, int, str]:
-        names = options.columns
-        if names == "auto":
-            names = _guessed_columns(source)
-        form, lemma, tag = column_numbers(names)
+    def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
+        """The meaning of the columns, and the tagset."""
+        names = guess_columns(head) if options.columns == "auto" else options.columns
+        _, lemma, tag = column_numbers(names)
         if lemma < 0 and options.level == "lemma":
             raise InputError(
                 f"{source.name} has no lemma column (columns: {names}); add --level form, or name the columns, for "
                 f"example --columns word,lemma"
             )
-        return form, lemma if lemma >= 0 else form, tag, names
+        rows = [
+            line.split(b"\t")
+            for line in head.split(b"\n")[:-1]
+            if b"\t" in line and not _TAG_LINE.match(line)
+        ]
+        tags = [row[tag].decode(errors="replace").strip() for row in rows if 0 <= tag < len(row)]
+        return replace(source, layout=names, tagset=identify_tagset(tags, options.tagset))
+
+    def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
+        """Cut before document tags, else before sentences."""
+        return document_slices(
+            source, target, _DOCUMENT_MARKS, _SENTENCE_MARKS, _DOCUMENT_LINE, read_document
+        )
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
         """A batch for each block of sentences."""
-        form, lemma, tag, names = self._columns(part.source, options)
+        names = part.source.layout
+        form, lemma, tag = column_numbers(names)
+        lemma = lemma if lemma >= 0 else form
         marks = np.empty(col.WINDOW, np.int32)
         settings = (form, lemma, tag, options.bad_lines == "skip", options.max_sentence, *TAGS, marks)
         lines = TokenLines(part, options, col.read_vertical, settings, read_document, names, entities=True)

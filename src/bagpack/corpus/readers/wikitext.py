@@ -1,6 +1,6 @@
 """From wikitext to paragraphs of plain text, in time linear in the length of the page.
 
-What is dropped and what is kept is listed in `docs/wikipedia.md`. Each step is a scan with a stack, or one regular
+Each step is a scan with a stack, or one regular
 expression that never looks at a character more than a fixed number of times. Markup that is opened and never closed
 costs at most its paragraph.
 """

@@ -1,4 +1,4 @@
-"""Attributes of the documents of a shard, as columns of numbered values."""
+"""Attributes of the documents of a segment: for each name, the documents that have it, and their values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ Attributes = tuple[tuple[str, str], ...]  # names and values, such as genre and 
 
 @dataclass(frozen=True)
 class AttributeColumns:
-    """A row of `cells` for each attribute: for each document the number of its value plus 1, or 0."""
+    """Attribute k is that of documents[bounds[k]:bounds[k + 1]], ascending; `numbers` are those of its values."""
 
     names: tuple[str, ...]
-    cells: NDArray[np.uint32]
+    bounds: NDArray[np.int64]
+    documents: NDArray[np.uint32]
+    numbers: NDArray[np.uint32]
     values: Strings
+    size: int  # documents
 
     @classmethod
     def of(cls, documents: Sequence[Attributes]) -> AttributeColumns:
@@ -29,32 +32,38 @@ class AttributeColumns:
         listed = [{name: value for name, value in own if value} for own in documents]
         names = sorted({name for own in listed for name in own})
         values = sorted({value for own in listed for value in own.values()}, key=str.encode)
-        number = {value: index for index, value in enumerate(values, 1)}
-        cells = np.zeros((len(names), len(documents)), np.uint32)
         row = {name: index for index, name in enumerate(names)}
-        for document, own in enumerate(listed):
-            for name, value in own.items():
-                cells[row[name], document] = number[value]
-        return cls(tuple(names), cells, Strings.of(values))
+        number = {value: index for index, value in enumerate(values)}
+        cells = sorted(
+            (row[name], document, number[value])
+            for document, own in enumerate(listed)
+            for name, value in own.items()
+        )
+        table = np.array(cells, np.int64).reshape(-1, 3)
+        bounds = np.searchsorted(table[:, 0], np.arange(len(names) + 1))
+        where, what = table[:, 1].astype(np.uint32), table[:, 2].astype(np.uint32)
+        return cls(tuple(names), bounds, where, what, Strings.of(values), len(documents))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The files of a shard."""
+        """The files of a segment."""
         return {
             "attributes.blob": self.values.blob,
             "attributes.offsets": self.values.offsets,
-            "attributes.values": self.cells.reshape(-1),
+            "attributes.bounds": self.bounds,
+            "attributes.document": self.documents,
+            "attributes.value": self.numbers,
         }
 
     def column(self, name: str) -> tuple[NDArray[np.uint32], list[str]]:
         """For each document the place of its value in the list, whose first item, an empty string, means none."""
+        places = np.zeros(self.size, np.uint32)
         if name not in self.names:
-            return np.zeros(self.cells.shape[1], np.uint32), [""]
-        cells = self.cells[self.names.index(name)]
-        used, places = np.unique(cells, return_inverse=True)
-        texts = [self.values[int(number) - 1] if number else "" for number in used.tolist()]
-        if used.size and used[0] == 0:
-            return places.astype(np.uint32), texts
-        return (places + 1).astype(np.uint32), ["", *texts]
+            return places, [""]
+        which = self.names.index(name)
+        cells = slice(int(self.bounds[which]), int(self.bounds[which + 1]))
+        used, inverse = np.unique(self.numbers[cells], return_inverse=True)
+        places[self.documents[cells]] = inverse + 1
+        return places, ["", *(self.values[int(number)] for number in used.tolist())]
 
     def counts(self, name: str, documents: NDArray[np.int64]) -> Counter[str]:
         """Of some documents, how many have each value of an attribute."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from bagpack.artefacts import damaged_files
+from bagpack.artefacts import MANIFEST, damaged_files
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store import format
 from bagpack.corpus.store.lexicon import Lexicon
-from bagpack.corpus.store.manifest import FACTS, MANIFEST, NUMBERS, LeftOut, read_manifest
+from bagpack.corpus.store.manifest import FACTS, NUMBERS, SEGMENTS, LeftOut, read_manifest
 from bagpack.corpus.store.shard import Shard
 from bagpack.corpus.text.casefold import fold, folding
 from bagpack.corpus.text.numbers import number_of
@@ -21,7 +22,15 @@ from bagpack.errors import StoreError
 from bagpack.files import digest_file
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bagpack.basis import Basis
     from bagpack.contexts.concordance import Concordance
+    from bagpack.contexts.count import PairCountsOf
+    from bagpack.contexts.distribute import Csr
+    from bagpack.contexts.targets import Target
+    from bagpack.contexts.windows import CountSettings, Windows
 
 OPEN_SHARDS = 256
 WHERE = " where "  # between a store and a condition, in the name of a subcorpus
@@ -52,12 +61,6 @@ class Shards(Sequence[Shard]):
         part._open = self._open
         return part
 
-    def absolute(self) -> Shards:
-        """The same, from any working directory."""
-        if all(directory.is_absolute() for directory in self.directories):
-            return self
-        return Shards([directory.absolute() for directory in self.directories], self.opened)
-
     def __reduce__(self) -> tuple[type[Shards], tuple[Sequence[Path], Callable[[Path], Shard]]]:
         return Shards, (self.directories, self.opened)
 
@@ -71,15 +74,9 @@ class Corpus:
     >>> corpus.tokens, corpus.count("lion")  # doctest: +SKIP
     """
 
-    # Every context of a word, or of a pair: corpus.contexts("cat", "lion", limit=20).
-    # Set by contexts.concordance, which `from bagpack import Corpus` loads.
-    contexts: ClassVar[Callable[..., Concordance]]
-
-    # The corpus of the documents that satisfy a condition: corpus.where('year >= 1900 and genre == "fiction"').
-    where: ClassVar[Callable[..., Corpus]]  # likewise
-
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
-        self.path = path
+        self.path = path  # as it was named
+        self.root = Path(os.path.abspath(path))  # from any working directory
         self.manifest = manifest
         self.options = TextOptions.from_dict(manifest["options"])
 
@@ -96,7 +93,7 @@ class Corpus:
                 for directory in corpus.shards.directories:
                     if directory.is_symlink() or not (directory / FACTS).exists():
                         raise StoreError(
-                            f"the shard {directory} is missing; restore it from a copy, or index the corpus again"
+                            f"the segment {directory} is missing; restore it from a copy, or index the corpus again"
                         )
             except StoreError:
                 if read_manifest(corpus.path)["content_hash"] == corpus.content_hash:
@@ -128,7 +125,7 @@ class Corpus:
     def tags(self) -> dict[str, int]:
         """Tokens of each universal part of speech, most frequent first; empty if the corpus has no tags."""
         total: Counter[str] = Counter()
-        for entry in self.manifest["shards"]:
+        for entry in self.manifest["segments"]:
             total.update(entry.get("tags", {}))
         return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
 
@@ -140,7 +137,7 @@ class Corpus:
     @cached_property
     def shards(self) -> Shards:
         """The shards in corpus order."""
-        return Shards([self.path / "shards" / shard["name"] for shard in self.manifest["shards"]])
+        return Shards([self.root / SEGMENTS / shard["name"] for shard in self.manifest["segments"]])
 
     @property
     def name(self) -> str:
@@ -150,12 +147,12 @@ class Corpus:
     @property
     def absolute_name(self) -> str:
         """The same from any working directory."""
-        return str(self.path.absolute())
+        return str(self.root)
 
     @cached_property
     def shard_tokens(self) -> list[int]:
         """Tokens in each shard."""
-        return [int(entry["tokens"]) for entry in self.manifest["shards"]]
+        return [int(entry["tokens"]) for entry in self.manifest["segments"]]
 
     @cached_property
     def attribute_names(self) -> list[str]:
@@ -174,9 +171,9 @@ class Corpus:
     @cached_property
     def lexicon(self) -> Lexicon:
         """Keys with counts, and forms."""
-        return Lexicon(self.path / self.manifest["lexicon"]["directory"], self.tokens, self.types)
+        return Lexicon(self.root / self.manifest["lexicon"]["directory"], self.tokens, self.types)
 
-    def resolve(self, words: Iterable[str]) -> list[str | None]:
+    def keys_of(self, words: Iterable[str]) -> list[str | None]:
         """The key of each word: itself, or the most frequent key of its form; None if unknown."""
         found = self.lexicon.find(map(folding(self.options), words))
         keys = self.lexicon.keys.take(found[found >= 0])
@@ -187,6 +184,57 @@ class Corpus:
         """How many tokens the word's key has."""
         found = self.lexicon.find([fold(word, self.options)])
         return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
+
+    # What makes it a `contexts.source.ContextSource`; the package that counts is imported once it is needed.
+
+    @property
+    def for_words(self) -> Corpus:
+        """Where single words are counted: the corpus itself."""
+        return self
+
+    for_pairs = for_basis = for_words
+
+    def resolve(self, words: Sequence[str]) -> list[Target | None]:
+        """The target of each word: a key, or a run of keys; None if the corpus does not have it."""
+        from bagpack.contexts.targets import resolve_targets
+
+        return resolve_targets(self, words)
+
+    def pick_basis(self, b: int) -> Basis:
+        """The b most frequent unigrams and bigrams; the last few are remembered."""
+        from bagpack.basis import pick_basis
+
+        return pick_basis(self, b)
+
+    def count_words(
+        self, targets: Sequence[Target], basis: Basis, settings: CountSettings
+    ) -> tuple[Csr, NDArray[np.int64]]:
+        """Rows (pre, post) of each target, and how often it occurs."""
+        from bagpack.contexts.count import count_words
+
+        return count_words(self, targets, basis, settings)
+
+    def count_pairs(
+        self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
+    ) -> PairCountsOf:
+        """Rows of each pair, with its co-occurrences found and counted."""
+        from bagpack.contexts.count import count_pairs
+
+        return count_pairs(self, pairs, basis, settings)
+
+    def contexts(
+        self, w1: str, w2: str | None = None, *, limit: int | None = 5000, windows: Windows | None = None
+    ) -> Concordance:
+        """Every context of a word, or of a pair, as written: ``corpus.contexts("cat", "lion", limit=20)``."""
+        from bagpack.contexts.concordance import find_contexts
+
+        return find_contexts(self, w1, w2, limit=limit, windows=windows)
+
+    def where(self, condition: str) -> Corpus:
+        """The documents that satisfy a condition: ``corpus.where('year >= 1900 and genre == "fiction"')``."""
+        from bagpack.corpus.subcorpus import select_documents
+
+        return select_documents(self, condition)
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[Path, dict[str, Any]]]:
         return Corpus, (self.path, self.manifest)  # another process maps the files itself
@@ -211,15 +259,15 @@ class Corpus:
         against the shards.
         """
         problems: list[str] = []
-        for entry, shard in zip(self.manifest["shards"], self.shards, strict=True):
+        for entry, shard in zip(self.manifest["segments"], self.shards, strict=True):
             problems.extend(_damages_of_shard(shard, entry))
         lexicon = self.manifest["lexicon"]
-        directory = self.path / lexicon["directory"]
+        directory = self.root / lexicon["directory"]
         numbers = {"tokens": self.tokens, "keys": self.types}
         damaged = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"]))
         problems.extend(damaged or format.damages(directory, format.LEXICON, numbers))
         for name in ("tokens", "sentences", "documents"):
-            total = sum(entry[name] for entry in self.manifest["shards"])
+            total = sum(entry[name] for entry in self.manifest["segments"])
             if total != self.manifest[name]:
                 problems.append(
                     f"{self.path / MANIFEST} has {self.manifest[name]:,} {name}, its shards {total:,}"
@@ -239,11 +287,13 @@ class Corpus:
 
     def info(self) -> dict[str, Any]:
         """What `bagpack info` shows."""
-        sizes = [(file.name, file.stat().st_size) for file in self.path.rglob("*") if file.is_file()]
+        own = [self.root / self.manifest["lexicon"]["directory"], *self.shards.directories]
+        files = [self.root / MANIFEST, *(file for directory in own for file in directory.iterdir())]
+        sizes = [(file.name, file.stat().st_size) for file in files]
         on_disk = sum(size for _, size in sizes)
         vocabulary = sum(size for name, size in sizes if name.startswith(VOCABULARY))
         tokens = max(self.tokens, 1)
-        own = self.manifest["options"]
+        options = self.manifest["options"]
         return {
             "kind": "corpus",
             "path": str(self.path),
@@ -251,7 +301,7 @@ class Corpus:
             "sentences": self.sentences,
             "documents": self.documents,
             "types": self.types,
-            "shards": len(self.manifest["shards"]),
+            "segments": len(self.manifest["segments"]),
             "bytes": on_disk,
             "bytes_per_token": round(on_disk / tokens, 3),
             "bytes_per_token_without_vocabulary": round((on_disk - vocabulary) / tokens, 3),
@@ -267,7 +317,7 @@ class Corpus:
             "problems": self.manifest["problems"],
             "left_out": [file._asdict() for file in self.left_out],
             "appended": [
-                {**entry, "options": {k: v for k, v in entry["options"].items() if v != own.get(k)}}
+                {**entry, "options": {k: v for k, v in entry["options"].items() if v != options.get(k)}}
                 for entry in self.manifest.get("appended", [])
             ],
         }

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bagpack.errors import StoreError
 from bagpack.files import TooManyFilesError, cache_directory, digest, map_array, write_array
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MOST_MARKS = 20_000
 CHUNK = 1 << 20  # values looked at together
 WRITERS = 4  # files written at once
@@ -174,12 +174,22 @@ SHARD = {
     "attributes.offsets": Array(
         "<i8", "values+1", ascending("value bytes", exact=True), "as above", optional=True
     ),
-    "attributes.values": Array(
-        "<u4",
-        "attributes*names",
-        below("values+1"),
-        "attribute after attribute, for each document the number of its value plus 1; 0 if it has none",
+    "attributes.bounds": Array(
+        "<i8",
+        "attributes+1",
+        ascending("cells", exact=True),
+        "attribute k is that of the documents `document[bounds[k]:bounds[k+1]]`, ascending",
         optional=True,
+    ),
+    "attributes.document": Array(
+        "<u4",
+        "cells",
+        below("names"),
+        "documents that have an attribute, attribute after attribute",
+        optional=True,
+    ),
+    "attributes.value": Array(
+        "<u4", "cells", below("values"), "the number of the value of each", optional=True
     ),
 }
 

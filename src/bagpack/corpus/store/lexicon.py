@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bagpack.corpus.store import format
 from bagpack.corpus.store.strings import Strings
 from bagpack.files import map_array
-from bagpack.jit import read_only
+from bagpack.kernels import read_only
 
 
 class Lexicon:

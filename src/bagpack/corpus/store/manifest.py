@@ -1,4 +1,4 @@
-"""The two JSON documents of a store: manifest.json and each shard's shard.json, with the types of their entries."""
+"""The two JSON documents of a store: manifest.json and each segment's segment.json, with the types of their entries."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bagpack.artefacts import member, read_document, read_sealed, recover_replaced
+from bagpack.artefacts import LOCK, MANIFEST, Kind, is_kind, member
+from bagpack.artefacts import read_manifest as read_any_manifest
 from bagpack.corpus.store.format import FORMAT_VERSION
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.errors import StoreError
-from bagpack.files import RESTORE, read_json, unfinished_or
+from bagpack.files import RESTORE, read_json
 
-KIND = "corpus"
-MANIFEST = "manifest.json"
-FACTS = "shard.json"
+CORPUS = Kind("corpus", "store", FORMAT_VERSION, "bagpack index")
+FACTS = "segment.json"
+SEGMENTS, WORK = "segments", "work"  # directories of a store: its segments, and what unfinished work needs
 NUMBERS = ("tokens", "sentences", "documents", "types", "keys")
 
 # Entry: type; a list gives the type of its items, a dict the entries of an object.
-SHARD_ENTRY = {"name": str, **dict.fromkeys(NUMBERS, int), "digest": str}
+SEGMENT_ENTRY = {"name": str, **dict.fromkeys(NUMBERS, int), "digest": str}
 ENTRIES: dict[str, Any] = {
     **dict.fromkeys(("tokens", "sentences", "documents", "types"), int),
     "content_hash": str,
     "options": dict,
-    "sources": [{"path": str, "bytes": int, "format": str}],
+    "sources": [{"path": str, "bytes": int, "modified": int, "format": str}],
     "problems": dict,
     "lexicon": {"directory": str, "checksums": dict},
-    "shards": [SHARD_ENTRY],
+    "segments": [SEGMENT_ENTRY],
 }
 FACT_ENTRIES: dict[str, Any] = {**dict.fromkeys(NUMBERS, int), "checksums": dict}
 TAG_COUNTS = dict.fromkeys(UNIVERSAL, int)
-SHARD_NAME = re.compile(r"\d{6,}-\d{3,}")
-LEXICON_NAME = re.compile(r"lexicon-\d+")
+SEGMENT_NAME = re.compile(r"[0-9a-f]{32}-\d{3,}")
+REPORT_NAME = re.compile(r"[0-9a-f]{32}\.json(\.[0-9a-f]{32}(\.new)?)?")  # of a part
+LEXICON_NAME = re.compile(r"lexicon-[0-9a-f]{16}")
 
 
 class LeftOut(NamedTuple):
@@ -43,55 +45,47 @@ class LeftOut(NamedTuple):
 
 def is_store(path: Path) -> bool:
     """Whether the directory at a path is a corpus store, whole or damaged: it may be replaced by another one."""
-    manifest = read_document(path / MANIFEST)
-    return manifest.get("kind") == KIND and "format_version" in manifest
+    return is_kind(path, CORPUS)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether a build of a store was begun in a directory and not finished."""
+    if (path / MANIFEST).exists() or not (path / LOCK).is_file():
+        return False
+    return any((path / name).is_dir() for name in (SEGMENTS, WORK)) and not any(
+        other.name not in (LOCK, SEGMENTS, WORK, f"{MANIFEST}.new") and not LEXICON_NAME.fullmatch(other.name)
+        for other in path.iterdir()
+    )
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a store, checked for kind, version, seal and the types of its entries."""
-    recover_replaced(path)
-    if not path.exists():
-        raise StoreError(f"there is no store at {path}; {unfinished_or(path, 'make one with bagpack index')}")
-    if not (path / MANIFEST).exists():
-        raise StoreError(f"{path} is not a BagPack store (it has no {MANIFEST}); make one with bagpack index")
-    document = read_json(path / MANIFEST)
-    kind = document.get("kind", "artefact") if isinstance(document, dict) else "artefact"
-    if kind != KIND:
-        raise StoreError(f"{path} is a BagPack {kind}, not a corpus; name a corpus")
-    version = document.get("format_version")
-    if version != FORMAT_VERSION:
-        newer = isinstance(version, int) and version > FORMAT_VERSION
-        raise StoreError(
-            f"{path} has format version {version}, this BagPack reads {FORMAT_VERSION}; "
-            + ("update BagPack (pip install --upgrade bagpack)" if newer else "index the corpus again")
-        )
-    manifest = read_sealed(path / MANIFEST)
-    if "seal" not in manifest:
-        raise StoreError(f"{path / MANIFEST} has no seal; it is damaged or was edited: {RESTORE}")
-    for entry in (manifest, *(manifest.get("appended") or ())):
-        if isinstance(entry, dict) and "told" in entry:  # its name in the first versions
-            entry["problems"] = entry.pop("told")
+    if is_unfinished(path):
+        raise StoreError(f"an unfinished build is at {path}; bagpack index --resume continues it")
+    manifest = read_any_manifest(path, CORPUS)
     check_entries(manifest, ENTRIES, path / MANIFEST)
-    for entry in manifest["shards"]:
+    for entry in manifest["segments"]:
         check_counts(entry.get("tags", {}), TAG_COUNTS, path / MANIFEST)
-        if not SHARD_NAME.fullmatch(entry["name"]):
+        if not SEGMENT_NAME.fullmatch(entry["name"]):
             raise StoreError(
-                f"{path / MANIFEST} names the shard {entry['name']!r}, which is not a name of a shard"
+                f"{path / MANIFEST} names the segment {entry['name']!r}, which is not a name of a segment"
             )
     directory = manifest["lexicon"]["directory"]
     if not LEXICON_NAME.fullmatch(directory):
         raise StoreError(
             f"{path / MANIFEST} names the lexicon {directory!r}, which is not a name of a lexicon"
         )
-    member(path, "shards")
+    member(path, SEGMENTS)
     member(path, directory)
     return manifest
 
 
 def read_facts(directory: Path) -> dict[str, Any]:
-    """A shard's shard.json."""
+    """A segment's segment.json."""
     if directory.is_symlink():
-        raise StoreError(f"{directory} is a symbolic link; stores hold no links: put the shard itself there")
+        raise StoreError(
+            f"{directory} is a symbolic link; stores hold no links: put the segment itself there"
+        )
     facts = read_json(directory / FACTS)
     check_entries(facts, FACT_ENTRIES, directory / FACTS)
     check_counts(facts.get("tags", {}), TAG_COUNTS, directory / FACTS)

@@ -1,6 +1,6 @@
 """One shard of a store, opened for reading: token ids, postings, its own lexicon and documents.
 
-docs/store.md describes every file byte by byte; `build/shard_writer.py` writes them.
+docs/formats.md describes every file byte by byte; `build/shard_writer.py` writes them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.options import TextOptions
 from bagpack.corpus.store import format
 from bagpack.corpus.store.attributes import AttributeColumns
 from bagpack.corpus.store.format import GLUED, TYPE_MASK
 from bagpack.corpus.store.manifest import read_facts
 from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.text.casefold import folding, has_dotted_i
 from bagpack.corpus.text.tagsets import UNIVERSAL
 from bagpack.files import map_array
-from bagpack.jit import read_only
+from bagpack.kernels import read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -57,7 +59,7 @@ class Shard:
     def numbers(self) -> dict[str, int]:
         """Tokens, types and keys: what the lengths and values of the files depend on."""
         own = {name: self.facts[name] for name in ("tokens", "types", "keys")}
-        listed = "attributes.values" in self.facts["checksums"]
+        listed = "attributes.bounds" in self.facts["checksums"]
         attributes = {"attributes": len(self.facts.get("attributes", ()))} if listed else {}
         return own | attributes | ({"universal tags": len(UNIVERSAL)} if self.has_tags else {})
 
@@ -144,8 +146,10 @@ class Shard:
         if not names:
             return AttributeColumns.of([()] * len(self.documents))
         values = Strings(self._map("attributes.blob"), self._map("attributes.offsets"))
-        cells = self._map("attributes.values")
-        return AttributeColumns(names, cells.reshape(len(names), -1), values)
+        bounds, documents, numbers = (
+            self._map(f"attributes.{name}") for name in ("bounds", "document", "value")
+        )
+        return AttributeColumns(names, bounds, documents, numbers, values, len(self.documents))
 
     def other_keys(self, forms: Sequence[str]) -> FormCounts:
         """How often each folded form occurs under keys that are not the form itself."""
@@ -188,3 +192,20 @@ def sum_keys(found: Iterable[FormCounts]) -> dict[str, Counter[str]]:
         for (form, key), count in own.items():
             sums.setdefault(form, Counter())[key] += count
     return sums
+
+
+def bytes_of_keys(options: TextOptions) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """What each byte becomes in a key, and which bytes are left to `folding`."""
+    small = np.arange(256, dtype=np.uint8)
+    slow = small >= 128
+    if options.case == "fold":
+        small[65:91] += 32
+        slow[ord("I")] = has_dotted_i(options.lang)
+    return small, slow
+
+
+def fold_all(strings: Strings, options: TextOptions) -> Strings:
+    """The key of each string."""
+    folded = strings.mapped(*bytes_of_keys(options), folding(options))
+    empty = (np.diff(folded.offsets) == 0) & (np.diff(strings.offsets) > 0)  # nothing but soft hyphens
+    return folded.replaced(empty, strings.take(np.flatnonzero(empty))) if empty.any() else folded

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.jit import kernel, read_only, subroutine, typed_kernel
+from bagpack.kernels import kernel, read_only
 
 U8 = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -25,7 +25,7 @@ AT_ONCE = 1 << 15  # queries
 FEW = 32  # strings that are searched or taken without a kernel, which would take longer to load
 
 
-@subroutine
+@kernel
 def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untyped-def]
     """Negative, zero or positive, as bytes compare."""
     length1 = end1 - start1
@@ -37,7 +37,7 @@ def compare(blob1, start1, end1, blob2, start2, end2):  # type: ignore[no-untype
     return length1 - length2
 
 
-@typed_kernel("=u1: =i8: =i8: u1: i8:")
+@kernel
 def _copy_spans(blob, starts, ends, out_blob, out_offsets):  # type: ignore[no-untyped-def]
     at = 0
     for i in range(starts.size):
@@ -47,7 +47,7 @@ def _copy_spans(blob, starts, ends, out_blob, out_offsets):  # type: ignore[no-u
         out_offsets[i + 1] = at
 
 
-@subroutine
+@kernel
 def lower_bound_of(blob, offsets, low, high, query, start, end):  # type: ignore[no-untyped-def]
     """Index of the first of the strings low..high-1 that is not below one query."""
     while low < high:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.strings import Strings
 from bagpack.corpus.text.casefold import fold
-from bagpack.jit import allocating_kernel
 
 BEGINNING = 4  # characters that words with the same beginning share
-SHORT = 6  # bytes; within two edits of a shorter word there are too many words
-LONGEST = 60  # bytes of a word that is compared
-WORTH_A_SLIP = 20  # a word with one more edit must be this many times as frequent
+COMPARED = 50_000  # words, the most frequent ones
+CLOSE = 0.75  # similarity as difflib measures it
 
 
 @dataclass(frozen=True)
@@ -24,37 +22,6 @@ class KnownWord:
 
     word: str
     count: int
-
-
-@allocating_kernel
-def slips(blob, offsets, word, most, out):  # type: ignore[no-untyped-def]
-    """Edit distance (with transpositions) of each string to a word, in bytes; most + 1 means more than `most`."""
-    size = word.size
-    before = np.empty(size + 1, np.int64)
-    last = np.empty(size + 1, np.int64)
-    row = np.empty(size + 1, np.int64)
-    for i in range(offsets.size - 1):
-        start, length = np.int64(offsets[i]), np.int64(offsets[i + 1]) - np.int64(offsets[i])
-        out[i] = most + 1
-        if abs(length - size) > most:
-            continue
-        for k in range(size + 1):
-            last[k] = k
-        smallest = 0
-        for j in range(1, length + 1):
-            c = blob[start + j - 1]
-            row[0] = smallest = j
-            for k in range(1, size + 1):
-                cost = min(last[k] + 1, row[k - 1] + 1, last[k - 1] + (c != word[k - 1]))
-                if j > 1 and k > 1 and c == word[k - 2] and blob[start + j - 2] == word[k - 1]:
-                    cost = min(cost, before[k - 2] + 1)
-                row[k] = cost
-                smallest = min(smallest, cost)
-            before, last, row = last, row, before
-            if smallest > most:
-                break
-        if smallest <= most:
-            out[i] = min(last[size], most + 1)
 
 
 def complete(corpus: Corpus, start: str, most: int = 12) -> list[KnownWord]:
@@ -72,26 +39,29 @@ def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
     Of several words, the first unknown one is replaced.
     """
     pieces = word.replace("_", " ").split()
-    unknown = [at for at, key in enumerate(corpus.resolve(pieces)) if key is None]
+    unknown = [at for at, key in enumerate(corpus.keys_of(pieces)) if key is None]
     if not unknown:
         return []
     at = unknown[0]
-    found = _misspelt(corpus, fold(pieces[at], corpus.options).encode(), most)
+    found = _misspelt(corpus, fold(pieces[at], corpus.options), most)
     found += [item for item in complete(corpus, pieces[at][:BEGINNING], most) if item not in found]
     return [
         KnownWord(" ".join([*pieces[:at], item.word, *pieces[at + 1 :]]), item.count) for item in found[:most]
     ]
 
 
-def _misspelt(corpus: Corpus, word: bytes, most: int) -> list[KnownWord]:
-    if len(word) > LONGEST:
-        return []
-    keys: Strings = corpus.lexicon.keys
-    allowed = 1 if len(word) < SHORT else 2
-    distance = np.empty(len(keys), np.int8)
-    slips(keys.blob, keys.offsets, np.frombuffer(word, np.uint8), allowed, distance)
-    near = np.flatnonzero(distance <= allowed)
-    return _first(corpus, near, corpus.lexicon.counts[near] / float(WORTH_A_SLIP) ** distance[near], most)
+def _misspelt(corpus: Corpus, word: str, most: int) -> list[KnownWord]:
+    """Frequent words that difflib finds similar; comparing with a million rare ones would take minutes."""
+    lexicon = corpus.lexicon
+    counts = np.asarray(lexicon.counts)
+    frequent = np.flatnonzero(counts > 0)
+    if frequent.size > COMPARED:
+        frequent = np.argpartition(-counts, COMPARED)[:COMPARED]
+    lengths = np.diff(lexicon.keys.offsets)[frequent]
+    near = frequent[abs(lengths - len(word.encode())) <= 2]
+    known = {lexicon.keys[number]: int(counts[number]) for number in near.tolist()}
+    found = get_close_matches(word, known, most, CLOSE)
+    return [KnownWord(own, known[own]) for own in found]
 
 
 def _first(

@@ -1,19 +1,17 @@
 """Which documents a condition such as `year >= 1900 and genre == "fiction"` selects.
 
-    condition  = conjunction { "or" conjunction }
-    conjunction = negation { "and" negation }
-    negation   = "not" negation | "(" condition ")" | comparison
-    comparison = NAME [ OPERATOR value | ["not"] "in" "(" value { "," value } ")" | "contains" value ]
-    OPERATOR   = "==" | "=" | "!=" | "<" | "<=" | ">" | ">="
-    value      = "text" | 'text' | word | number
+A condition has comparisons (`==` or `=`, `!=`, `<`, `<=`, `>`, `>=`, `in (…)`, `not in (…)`, `contains`) of attributes
+with values, joined by `and`, `or`, `not` and brackets. A number is compared with values that are numbers, text with any
+value, in code-point order; <, <=, > and >= take a number, text in quotation marks, or a date such as 1950-06-01. A
+document without the attribute satisfies no comparison; a name alone asks whether it has one. `id` is the document's own
+id.
 
-A number is compared with values that are numbers, text with any value, in code-point order; <, <=, > and >= take a
-number, text in quotation marks, or a date such as 1950-06-01. A document without the attribute satisfies no comparison;
-a name alone asks whether it has one. `id` is the document's own id.
+Python parses it: every name and value is replaced by a name of the same length, and is found again by its place.
 """
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -29,37 +27,19 @@ from bagpack.corpus.text.numbers import number_of
 from bagpack.errors import UsageError, did_you_mean
 
 Mask = NDArray[np.bool_]
+Test = Callable[[str], bool]
 
 ID = "id"
 DEEPEST = 50  # brackets and negations within each other
 LONGEST = 4000  # characters
-OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq, "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
-    ">=": operator.ge,
+_WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[+-]?\w[\w:.#+/-]*|(?<![=!<>])=(?!=)")
+_KEYWORDS = ("and", "or", "not", "in")
+# What Python has no operator for, or another one: equality by one sign, and `contains`.
+_OTHER = {"=": "%", "contains": "@"}
+_ORDERED = {
+    ast.Eq: operator.eq, ast.Mod: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
-WORDS = ("and", "or", "not", "in", "contains")
-_TOKEN = re.compile(
-    r"\s*(?:(?P<text>\"[^\"]*\"|'[^']*')|(?P<operator>==|!=|<=|>=|[=<>(),])|(?P<word>[\w:.+-]+)|(?P<end>$))"
-)
-
-
-@dataclass(frozen=True)
-class Token:
-    """A piece of a condition, and where it begins."""
-
-    kind: str
-    text: str
-    at: int
-
-    @property
-    def plain(self) -> str:
-        """Without quotation marks."""
-        return self.text[1:-1] if self.kind == "text" else self.text
-
-    @property
-    def number(self) -> float | None:
-        """The number that is written; None for text."""
-        return number_of(self.text) if self.kind == "word" else None
 
 
 @dataclass(frozen=True)
@@ -67,9 +47,9 @@ class Comparison:
     """What one attribute must be."""
 
     name: str
-    test: Callable[[str], bool]
+    test: Test
     at: int
-    value: Token | None = None  # to which it is compared, the first of several
+    value: tuple[str, int] = ("", -1)  # to which it is compared, the first of several, and its place
 
 
 @dataclass(frozen=True)
@@ -95,7 +75,85 @@ class Where:
 
     def __init__(self, text: str) -> None:
         self.text = re.sub(r"[\t\r\n]", " ", text).strip()
-        self.condition = _Parser(self.text).parse()
+        if not self.text:
+            raise UsageError("--where is empty; write a condition such as 'year >= 1900'")
+        if len(self.text) > LONGEST:
+            raise UsageError(f"--where has {len(self.text):,} characters; give at most {LONGEST:,}")
+        self._words: dict[int, str] = {}
+        plain = _WORD.sub(self._replace, self.text)
+        odd = re.search(r"[^\s()<>=!,]", _WORD.sub(lambda found: " " * len(found[0]), self.text))
+        if odd:
+            open_quote = odd[0] in "\"'"
+            what = "the quotation mark is not closed" if open_quote else f"{odd[0]!r} is unexpected"
+            raise self._problem(odd.start(), what)
+        try:
+            tree = ast.parse(plain, mode="eval").body
+        except SyntaxError as error:
+            raise self._problem((error.offset or 1) - 1, f"not a condition ({error.msg})") from None
+        except (RecursionError, MemoryError):
+            raise self._problem(0, f"conditions are nested more than {DEEPEST} deep") from None
+        self.condition = self._read(tree, 0)
+
+    def _replace(self, found: re.Match[str]) -> str:
+        word = found[0]
+        if word.lower() in _KEYWORDS:
+            return word.lower()
+        if word.lower() in _OTHER:
+            return _OTHER[word.lower()].ljust(len(word))
+        self._words[found.start()] = word
+        return "_" * len(word)
+
+    def _problem(self, at: int, what: str) -> UsageError:
+        """An error with the condition below it, and a caret below the place."""
+        return UsageError(f"--where: {what}\n  {self.text}\n  {' ' * at}^")
+
+    def _read(self, node: Any, depth: int) -> Condition:
+        if depth > DEEPEST:
+            raise self._problem(node.col_offset, f"conditions are nested more than {DEEPEST} deep")
+        if isinstance(node, ast.BoolOp):
+            parts = tuple(self._read(part, depth + 1) for part in node.values)
+            return Compound("and" if isinstance(node.op, ast.And) else "or", parts)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return Compound("not", (self._read(node.operand, depth + 1),))
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            parts = tuple(map(self._compare, sides, node.ops, sides[1:]))
+            return parts[0] if len(parts) == 1 else Compound("and", parts)
+        if isinstance(node, ast.BinOp):
+            return self._compare(node.left, node.op, node.right)
+        return Comparison(self._name(node), bool, node.col_offset)
+
+    def _name(self, node: Any) -> str:
+        word = self._words.get(node.col_offset, "") if isinstance(node, ast.Name) else ""
+        if not word or word[0] in "\"'":
+            raise self._problem(node.col_offset, "expected the name of an attribute")
+        return word.lower()
+
+    def _compare(self, left: Any, how: Any, right: Any) -> Comparison:
+        name, at = self._name(left), left.col_offset
+        if isinstance(how, ast.In | ast.NotIn):
+            listed = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
+            values = [self._value(item) for item in listed]
+            tests = [_test(operator.eq, value) for value, _ in values]
+            if isinstance(how, ast.NotIn):
+                return Comparison(name, lambda own: not any(test(own) for test in tests), at)
+            return Comparison(name, lambda own: any(test(own) for test in tests), at, values[0])
+        value, place = self._value(right)
+        if isinstance(how, ast.MatMult):
+            part = _plain(value).casefold()
+            return Comparison(name, lambda own: part in own.casefold(), at, (f'"{_plain(value)}"', place))
+        if type(how) not in _ORDERED:
+            raise self._problem(place, "expected ==, !=, <, <=, >, >=, in or contains")
+        compare = _ORDERED[type(how)]
+        if compare not in (operator.eq, operator.ne) and value[0] not in "\"'+-0123456789":
+            raise self._problem(place, f"{value!r} is not a number; {_quoted(name, value)}")
+        return Comparison(name, _test(compare, value), at, (value, place))
+
+    def _value(self, node: Any) -> tuple[str, int]:
+        """A value as it was written, and its place."""
+        if not isinstance(node, ast.Name):
+            raise self._problem(node.col_offset, "expected a value")
+        return self._words[node.col_offset], node.col_offset
 
     @property
     def names(self) -> set[str]:
@@ -107,8 +165,9 @@ class Where:
         for comparison in _comparisons(self.condition):
             if comparison.name not in (*known, ID):
                 has = f"{did_you_mean(comparison.name, known)}the documents have {', '.join([*known, ID])}"
-                what = f"no document has the attribute {comparison.name!r}; {has}"
-                raise problem(self.text, comparison.at, what)
+                raise self._problem(
+                    comparison.at, f"no document has the attribute {comparison.name!r}; {has}"
+                )
 
     def suggest_value(self, known: Mapping[str, Iterable[str]]) -> str:
         """A known value that is spelt like one that no document has, as part of a message; empty if there is none.
@@ -116,13 +175,13 @@ class Where:
         Raises if a number is compared with an attribute none of whose values is one.
         """
         for comparison in _comparisons(self.condition):
-            values, wanted = known.get(comparison.name, ()), comparison.value
-            if not values or wanted is None or any(map(comparison.test, values)):
+            values, (wanted, place) = known.get(comparison.name, ()), comparison.value
+            if not values or not wanted or any(map(comparison.test, values)):
                 continue
-            if wanted.number is not None and all(number_of(value) is None for value in values):
+            if number_of(wanted) is not None and all(number_of(value) is None for value in values):
                 what = f"no value of {comparison.name} is a number; {_quoted(comparison.name, wanted)}"
-                raise problem(self.text, wanted.at, what)
-            if suggested := did_you_mean(wanted.plain, values):
+                raise self._problem(place, what)
+            if suggested := did_you_mean(_plain(wanted), values):
                 return suggested
         return ""
 
@@ -131,13 +190,25 @@ class Where:
         return _mask(self.condition, shard, shard.attributes)
 
 
-def problem(text: str, at: int, what: str) -> UsageError:
-    """An error with the condition below it, and a caret below the place."""
-    return UsageError(f"--where: {what}\n  {text}\n  {' ' * at}^")
+def _plain(value: str) -> str:
+    return value[1:-1] if value[0] in "\"'" else value
 
 
-def _quoted(name: str, value: Token) -> str:
-    return f'to compare {name} with {value.text} as text, write "{value.text}"'
+def _quoted(name: str, value: str) -> str:
+    return f'to compare {name} with {value} as text, write "{value}"'
+
+
+def _test(compare: Callable[[Any, Any], bool], value: str) -> Test:
+    """Compare with a value: as numbers if it is written as one, as text otherwise."""
+    wanted = number_of(value)
+    if wanted is None:
+        return lambda own: compare(own, _plain(value))
+
+    def test(own: str) -> bool:
+        number = number_of(own)
+        return number is not None and compare(number, wanted)
+
+    return test
 
 
 def _comparisons(condition: Condition) -> list[Comparison]:
@@ -158,135 +229,3 @@ def _mask(condition: Condition, shard: Shard, columns: AttributeColumns) -> Mask
         return ~masks[0]
     joined: Mask = (np.logical_and if condition.how == "and" else np.logical_or).reduce(masks)
     return joined
-
-
-class _Parser:
-    """Recursive descent over the grammar above."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        if len(text) > LONGEST:
-            raise UsageError(f"--where has {len(text):,} characters; give at most {LONGEST:,}")
-        self.tokens = self._tokens()
-        self.place = 0
-        self.depth = 0
-
-    def _tokens(self) -> list[Token]:
-        tokens: list[Token] = []
-        at = 0
-        while not tokens or tokens[-1].kind != "end":
-            found = _TOKEN.match(self.text, at)
-            if found is None:
-                at += len(self.text[at:]) - len(self.text[at:].lstrip())
-                quote = self.text[at] in "\"'"
-                what = "the quotation mark is not closed" if quote else f"{self.text[at]!r} is unexpected"
-                raise problem(self.text, at, what)
-            kind = str(found.lastgroup)
-            tokens.append(Token(kind, found.group(kind), found.start(kind)))
-            at = found.end()
-        return tokens
-
-    @property
-    def next(self) -> Token:
-        return self.tokens[self.place]
-
-    def _take(self, *texts: str) -> bool:
-        """Pass over the next token if it is one of these (words in any case)."""
-        if self.next.kind in ("operator", "word") and self.next.text.lower() in texts:
-            self.place += 1
-            return True
-        return False
-
-    def _expected(self, what: str) -> UsageError:
-        found = repr(self.next.text) if self.next.kind != "end" else "the end"
-        return problem(self.text, self.next.at, f"expected {what}, found {found}")
-
-    def parse(self) -> Condition:
-        if self.next.kind == "end":
-            raise UsageError("--where is empty; write a condition such as 'year >= 1900'")
-        condition = self._joined("or", lambda: self._joined("and", self._negation))
-        if self.next.kind != "end":
-            raise self._expected("and, or, or the end")
-        return condition
-
-    def _joined(self, how: str, part: Callable[[], Condition]) -> Condition:
-        parts = [part()]
-        while self._take(how):
-            parts.append(part())
-        return parts[0] if len(parts) == 1 else Compound(how, tuple(parts))
-
-    def _negation(self) -> Condition:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise problem(self.text, self.next.at, f"conditions are nested more than {DEEPEST} deep")
-        if self._take("not"):
-            condition: Condition = Compound("not", (self._negation(),))
-        elif self._take("("):
-            condition = self._joined("or", lambda: self._joined("and", self._negation))
-            if not self._take(")"):
-                raise self._expected("and, or, or a closing bracket")
-        else:
-            condition = self._comparison()
-        self.depth -= 1
-        return condition
-
-    def _comparison(self) -> Condition:
-        name = self.next
-        if name.kind != "word" or name.text.lower() in WORDS:
-            raise self._expected("the name of an attribute")
-        self.place += 1
-        attribute = name.text.lower()
-        if self.next.kind == "operator" and self.next.text in OPERATORS:
-            compare = OPERATORS[self.next.text]
-            self.place += 1
-            value = self._value()
-            is_name = value.kind == "word" and not value.text[0].isdigit() and value.number is None
-            if is_name and compare not in (operator.eq, operator.ne):
-                what = f"{value.text!r} is not a number; {_quoted(attribute, value)}"
-                raise problem(self.text, value.at, what)
-            return Comparison(attribute, _test(compare, value), name.at, value)
-        if self._take("contains"):
-            found = self._value()
-            value, part = Token("text", f'"{found.plain}"', found.at), found.plain.casefold()
-            return Comparison(attribute, lambda own: part in own.casefold(), name.at, value)
-        if negated := self._take("not"):
-            if not self._take("in"):
-                raise self._expected("in")
-        elif not self._take("in"):
-            if self.next.kind == "end" or self.next.text.lower() in (")", "and", "or"):
-                return Comparison(attribute, bool, name.at)
-            raise self._expected("==, !=, <, <=, >, >=, in or contains")
-        values = self._listed()
-        tests = [_test(operator.eq, value) for value in values]
-        if negated:
-            return Comparison(attribute, lambda value: not any(test(value) for test in tests), name.at)
-        return Comparison(attribute, lambda value: any(test(value) for test in tests), name.at, values[0])
-
-    def _listed(self) -> list[Token]:
-        if not self._take("("):
-            raise self._expected("an opening bracket")
-        values = [self._value()]
-        while self._take(","):
-            values.append(self._value())
-        if not self._take(")"):
-            raise self._expected("a comma or a closing bracket")
-        return values
-
-    def _value(self) -> Token:
-        if self.next.kind not in ("text", "word"):
-            raise self._expected("a value")
-        self.place += 1
-        return self.tokens[self.place - 1]
-
-
-def _test(compare: Callable[[Any, Any], bool], value: Token) -> Callable[[str], bool]:
-    """Compare with a value: as numbers if it is written as one, as text otherwise."""
-    wanted = value.number
-    if wanted is None:
-        return lambda own: compare(own, value.plain)
-
-    def test(own: str) -> bool:
-        number = number_of(own)
-        return number is not None and compare(number, wanted)
-
-    return test

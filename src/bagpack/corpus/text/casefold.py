@@ -10,12 +10,16 @@ if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
 
 DOTTED = ("tr", "az")  # languages in which I is the capital of ı, and İ that of i
+SOFT_HYPHEN = "\N{SOFT HYPHEN}"
 SMALL_I = str.maketrans("İI", "iı")
 
 
 def compose(text: str) -> str:
-    """Letters with marks as single characters where there are such (NFC): ü is one word with u and a combining ¨."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    """Letters with marks as single characters where there are such (NFC): ü is one word with u and a combining ¨.
+
+    Soft hyphens, which only say where a line may be broken, are no part of a word.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", text.replace(SOFT_HYPHEN, "") or text)
 
 
 def fold_case(text: str) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.jit import subroutine
+from bagpack.kernels import kernel
 
 SPACE, SYMBOL, IDEOGRAPH, MARK, DIGIT, LETTER, UPPER = range(7)
 """The classes, in an order that makes everything from MARK on a part of words."""
@@ -64,7 +64,7 @@ def byte_set(characters: str) -> NDArray[np.bool_]:
     return table
 
 
-@subroutine
+@kernel
 def read(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8]) -> tuple[int, int]:
     """Return the class and the width in bytes of the character at i; a byte that is not UTF-8 is a symbol."""
     first = np.int64(data[i])
@@ -88,13 +88,13 @@ def read(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8])
     return MARK if 0xE0000 <= point < 0xE0200 else SYMBOL, width
 
 
-@subroutine
+@kernel
 def lower(byte: int) -> int:
     """Lower-case an ASCII capital."""
     return byte | 0x20 if 65 <= byte <= 90 else byte
 
 
-@subroutine
+@kernel
 def apostrophe(data: NDArray[np.uint8], i: int, stop: int) -> int:
     """Return the width of an apostrophe at i, straight or curly; 0 if there is none."""
     if data[i] == 0x27:

@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from functools import cache
 from pathlib import PurePath
 
+from bagpack.corpus.text.languages import language
 from bagpack.errors import InputError, UsageError
 
 AUTO = "auto"
@@ -29,6 +30,7 @@ _LEGACY = {
     "ja": ("cp932", "euc_jp"), "ko": ("cp949",), "zh": ("gb18030", "big5"),
 }  # fmt: skip
 _WESTERN = ("cp1252",)
+_LATIN = (*_CENTRAL_EUROPEAN, "cp1254", "cp1257")
 
 
 @cache
@@ -111,10 +113,10 @@ def encoding_of(path: str, spec: str) -> str:
     return fallback
 
 
-def detect_encoding(sample: Iterable[bytes]) -> str:
-    """UTF-8 if all of the sample is, else the encoding in which it reads best as a language that used that encoding.
+def detect_encoding(sample: Iterable[bytes], lang: str) -> str:
+    """UTF-8 if all of the sample is; else an encoding that texts of the language had before UTF-8.
 
-    Without a convincing reading, and for languages of Western Europe, that is latin-1 (windows-1252).
+    Other languages' encodings are taken only if they do not use Latin letters: those are too much alike.
     """
     odd = b"".join(
         line
@@ -125,16 +127,17 @@ def detect_encoding(sample: Iterable[bytes]) -> str:
     )[:DETECT_BYTES]
     if not odd:
         return "utf-8"
-    from bagpack.corpus.text.identify import identify
+    own = [name for name in _LEGACY.get(language(lang).code, _WESTERN) if _read_as(name, odd) is not None]
+    if len(own) == 1 and own[0] not in _WESTERN:
+        return own[0]
+    others = (
+        () if len(own) > 1 else (name for names in _LEGACY.values() for name in names if name not in _LATIN)
+    )
+    from charset_normalizer import from_bytes
 
-    likeliest = (0.0, "latin-1")
-    for encoding in sorted({name for names in (*_LEGACY.values(), _WESTERN) for name in names}):
-        text = _read_as(encoding, odd)
-        if text is not None:
-            language, probability = identify(text)
-            if encoding in _LEGACY.get(language, _WESTERN):
-                likeliest = max(likeliest, (probability, encoding))
-    return "latin-1" if likeliest[1] in _WESTERN else likeliest[1]
+    found = from_bytes(odd, cp_isolation=sorted({*own, *others})).best()
+    best = codec_name(found.encoding) if found else ""
+    return "latin-1" if best in ("", *map(codec_name, _WESTERN)) else best
 
 
 def _read_as(encoding: str, data: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""What differs between languages: one profile each. `docs/languages.md` shows them as a table.
+"""What differs between languages: one profile each. `docs/corpus.md` shows them as a table.
 
 A language without a profile is tokenised by the general rules and lemmatised by simplemma, if it has a dictionary.
 """
@@ -6,6 +6,7 @@ A language without a profile is tokenised by the general rules and lemmatised by
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
@@ -77,6 +78,8 @@ def never_final(code: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?:^|[\s(\[«„\"'’])(?:{'|'.join(map(re.escape, words))})\.\s*$", re.IGNORECASE)
 
 
+ENOUGH_WORDS = 30
+CERTAIN = 0.15
 # The most frequent words; a text of the language is full of them.
 _FREQUENT = {
     "en": "the of and to in a is that was it for with as on be at by he his this are from or not have they you",
@@ -84,11 +87,24 @@ _FREQUENT = {
     "fr": "le la les de des et un une en du que qui est dans pour pas il elle ce au sur ne se plus par je vous",
     "it": "di e il la che in a un per è non sono le i con una da del si lo al gli come ma più della",
     "es": "de la que el en y a los se del las un por con no una su para es al lo como más o pero",
+    "pt": "de a o que e do da em um para é com não uma os no se na por mais as dos como mas foi ao ele das tem à",
+    "nl": "de van een het en in is dat op te zijn voor niet aan er om ook als dan bij uit nog naar maar wordt",
+    "ru": "и в не на я что он с как это по но они к у мы за из его от так для же вы бы до был она",
 }
 
 
-def is_plausible(text: str, code: str) -> bool:
-    """Whether a text is full of the language's most frequent words; a quick test that spares a slow one."""
-    frequent = frozenset(_FREQUENT.get(language(code).code, "").split())
-    words = re.findall(r"[^\W\d_]+", text[: 1 << 14].lower())
-    return not words or sum(word in frequent for word in words) > 0.08 * len(words)
+def other_language(text: str, code: str) -> str:
+    """The language that a text seems to be in, if it is full of another one's words than the one that is named.
+
+    >>> other_language("Der Hund ist in dem Haus und sie ist nicht auf der Straße. " * 3, "en")
+    'de'
+    """
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    if len(words) < ENOUGH_WORDS:
+        return ""
+    counts = Counter(words)
+    share = {
+        own: sum(counts[word] for word in listed.split()) / len(words) for own, listed in _FREQUENT.items()
+    }
+    best = max(share, key=lambda own: share[own])
+    return best if share[best] > max(CERTAIN, 2 * share.get(language(code).code, 0.0)) else ""

@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from bagpack.corpus.text.casefold import has_dotted_i, small_i
-from bagpack.corpus.text.languages import language
 from bagpack.errors import UsageError, extra_file, import_extra
 
 Search = Callable[[str, str], "str | None"]
@@ -60,9 +59,6 @@ def get_annotator(spec: str, lang: str) -> FormAnnotator | TextAnnotator:
     name, _, model = spec.partition(":")
     if spec == "none":
         return FormsThemselves()
-    if spec == "auto":
-        usual = language(lang).annotator
-        return get_annotator(usual if usual != "simplemma" or lang in simplemma_languages() else "none", lang)
     if spec in ("jieba", "fugashi"):
         from bagpack.corpus.text import segmenters
 

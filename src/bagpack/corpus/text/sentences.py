@@ -19,6 +19,7 @@ _WINDOW = 4096
 # sentencex 1.0 panics on a wide space next to an initial, because it takes every space to be one byte long.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
+_PERIOD_LAST = re.compile(r"\.\s*$")
 _PLAIN_END = re.compile(r"[.!?。！？।][\"'”’)\]]*\s+|\n\s*\n")
 
 
@@ -126,7 +127,11 @@ def _joined(parts: list[str], lang: str) -> list[str]:
         return parts
     joined: list[str] = []
     for part in parts:
-        if joined and (never.search(joined[-1]) or (part[0] == "-" and joined[-1].endswith("."))):  # J.-C.
+        # Neither within av. J.-C. nor behind it, if the sentence continues.
+        inside = part[0] == "-" and joined and joined[-1].endswith(".")
+        if joined and (
+            never.search(joined[-1]) or inside or (part[0].islower() and _PERIOD_LAST.search(joined[-1]))
+        ):
             joined[-1] += part
         else:
             joined.append(part)

@@ -53,7 +53,7 @@ from bagpack.corpus.text.word_ends import (
     undivided_stop,
     url_stop,
 )
-from bagpack.jit import kernel, read_only, subroutine
+from bagpack.kernels import kernel, read_only
 
 NO_SPACE_BEFORE = 1
 """Flag: no white space is before the token."""
@@ -180,7 +180,7 @@ def _tokenize(
     return count
 
 
-@subroutine
+@kernel
 def _word(
     data: NDArray[np.uint8],
     start: int,
@@ -253,7 +253,7 @@ def _word(
     return i, divisible
 
 
-@subroutine
+@kernel
 def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int, piece: int) -> bool:
     """Whether the character at i may be inside a word, between the classes ``before`` and ``after``."""
     byte = data[i]
@@ -269,14 +269,14 @@ def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int,
     return bool(byte == _AND and before == UPPER and after == UPPER)
 
 
-@subroutine
+@kernel
 def _is_www(data: NDArray[np.uint8], start: int, stop: int) -> bool:
     if stop - start != 3:
         return False
     return bool(lower(data[start]) == lower(data[start + 1]) == lower(data[start + 2]) == 0x77)
 
 
-@subroutine
+@kernel
 def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8]) -> bool:
     """Whether no word follows in the sentence."""
     while i < stop:
@@ -287,7 +287,7 @@ def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[
     return True
 
 
-@subroutine
+@kernel
 def _symbol(
     data: NDArray[np.uint8], start: int, i: int, stop: int, classes: NDArray[np.uint8], style: int
 ) -> int:

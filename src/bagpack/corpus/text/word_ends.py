@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.text.characters import SPACE, SYMBOL, apostrophe, byte_set, lower, read
 from bagpack.corpus.text.languages import language
-from bagpack.jit import lower_bound, subroutine
+from bagpack.kernels import kernel, lower_bound
 
 
 def packed(words: str) -> NDArray[np.int64]:
@@ -41,7 +41,7 @@ _MAY_END_URL = byte_set("/#&=%+~$_-")
 _ALPHANUMERIC = byte_set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
-@subroutine
+@kernel
 def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.int64]) -> bool:
     """Whether the bytes, lower-cased, are one of the packed words."""
     if stop - start > 7 or stop == start:
@@ -53,7 +53,7 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
     return bool(found < len(words) and words[found] == packed)
 
 
-@subroutine
+@kernel
 def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the English clitic that ends a word begins; ``stop`` if there is none."""
     for letters in range(1, 3):
@@ -68,7 +68,7 @@ def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     return stop
 
 
-@subroutine
+@kernel
 def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the pronoun behind a French verb begins (vas|-tu, demanda|-t-elle); ``stop`` if there is none."""
     for letters in range(1, 6):
@@ -84,7 +84,7 @@ def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
     return stop
 
 
-@subroutine
+@kernel
 def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, width: int, stop: int) -> int:
     """The least end of a French word that continues after its apostrophe (c'est-à-dire), or -1."""
     after = apostrophe_at + width
@@ -98,7 +98,7 @@ def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, widt
     return -1
 
 
-@subroutine
+@kernel
 def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np.uint8]) -> int:
     """Return where an address ends whose scheme or ``www.`` ends at start: less final punctuation."""
     i = start
@@ -118,7 +118,7 @@ def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np
     return i
 
 
-@subroutine
+@kernel
 def domain_stop(data: NDArray[np.uint8], start: int, stop: int) -> int:
     """Return where the domain name at start ends; start if there is none with a period in it."""
     i = start

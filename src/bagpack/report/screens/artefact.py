@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from bagpack.console import screen
-from bagpack.numbers import many
+from bagpack.numbers import many, metric_label
 
 if TYPE_CHECKING:
-    from bagpack.evaluate.schema import Condition
+    from bagpack.report.sections import Table
 
 KEYS, ITEMS = 20, 5  # of a mapping, of a list
 NAME = 18  # columns; longer names are wrapped, so that most of a terminal is for the values
@@ -16,7 +17,7 @@ NAME = 18  # columns; longer names are wrapped, so that most of a terminal is fo
 
 def show_artefact(facts: dict[str, Any]) -> None:
     """Print the facts as a table; a model's scores below it."""
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
     facts = dict(facts)
@@ -25,7 +26,7 @@ def show_artefact(facts: dict[str, Any]) -> None:
         facts["attributes"] = "\n".join(_attribute(name, own) for name, own in facts["attributes"].items())
     if "labels" in facts:
         facts["labels"] = ", ".join(facts["labels"])
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = RichTable(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", max_width=NAME)
     table.add_column(overflow="fold")
     for name, value in facts.items():
@@ -34,10 +35,30 @@ def show_artefact(facts: dict[str, Any]) -> None:
     out = screen()
     out.print(table)
     if scores:
-        from bagpack.report.terminal import ScoreTables
+        from bagpack.report.terminal import split_table
 
-        conditions: list[Condition] = [{"name": name, "metrics": scores[name]} for name in scores]
-        out.print(ScoreTables({"kind": "relations", "conditions": conditions}))
+        for part in split_table("", _score_table(scores), out.width):
+            out.print(part)
+
+
+def _score_table(scores: dict[str, Any]) -> Table:
+    """The scores that a model was saved with."""
+    from bagpack.evaluate.result import Score
+    from bagpack.report.sections import Cell, Table, score_cell
+
+    metrics = list(dict.fromkeys(metric for row in scores.values() for metric in row))
+    rows = []
+    for name, own in scores.items():
+        found = {
+            key: Score(_number(value.get("mean")), _number(value.get("low")), _number(value.get("high")))
+            for key, value in own.items()
+        }
+        rows.append([Cell(name), *(score_cell(found.get(metric), metric) for metric in metrics)])
+    return Table(["condition", *map(metric_label, metrics)], rows)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _attribute(name: str, facts: dict[str, Any]) -> str:

@@ -1,0 +1,405 @@
+"""Basis terms: the b most frequent unigrams and the b most frequent bigrams of a corpus, once for all tasks.
+
+Exact in bounded memory. Bigrams of the m most frequent words are counted in an m × m table; the b-th largest count L
+among them bounds the answer from below, and a bigram that occurs L times is made of words that occur at least L
+times. If all those words were among the m, the table holds the answer; if not, the bigrams of just those words are
+counted by sorting.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.corpus.store.corpus import Corpus, Shards
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings
+from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.files import digest, write_text
+from bagpack.kernels import kernel
+from bagpack.parallel import Arrays, Shared, gather, share, worker_count
+
+I64 = NDArray[np.int64]
+Counted = tuple[I64, I64]  # codes of bigrams, ascending, and how often each occurs
+
+DEFAULT_B = 1500
+HEADER = "kind\tterm\tcount"
+CHECKSUM = "# blake2b of the terms: "
+INNER_SPACE = "\N{NO-BREAK SPACE}"  # in a term, the space inside a word such as `New York`
+TABLE_WORDS = 4096
+MOST_TOKENS = 1 << 31  # in the shards that share a table, about
+MOST_CODES = 1 << 25  # distinct bigrams held at once; more are counted in several passes
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The terms that span the vectors: unigrams, then bigrams, each by rank."""
+
+    unigrams: tuple[str, ...]
+    bigrams: tuple[tuple[str, str], ...]
+    unigram_counts: tuple[int, ...] = ()
+    bigram_counts: tuple[int, ...] = ()
+    corpus_hash: str = ""  # of the store it was picked from; empty if it was read from a file
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise UsageError("the basis has no terms; give at least one")
+        if len(set(self.terms)) != len(self):
+            twice = next(term for term in self.terms if self.terms.count(term) > 1)
+            raise UsageError(f"the basis has the term {twice!r} twice; remove one")
+
+    @classmethod
+    def of(cls, corpus: Corpus, b: int = DEFAULT_B) -> Basis:
+        """The b most frequent unigrams and bigrams of a corpus; equal counts in code-point order of the terms."""
+        if b < 1:
+            raise UsageError(f"b = {b} gives no basis; give at least 1")
+        unigrams, unigram_counts = top_unigrams(corpus, b)
+        bigrams, bigram_counts = top_bigrams(corpus, b)
+        return cls(
+            tuple(unigrams), tuple(bigrams), tuple(unigram_counts), tuple(bigram_counts), corpus.content_hash
+        )
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """The terms by column; a space inside a word is a no-break space, so that no two terms look the same."""
+        return [*map(term_of, self.unigrams), *itertools.starmap(term_of, self.bigrams)]
+
+    @cached_property
+    def frequencies(self) -> NDArray[np.float64] | None:
+        """Corpus frequency of each term by column; None for a basis without counts."""
+        counts = (*self.unigram_counts, *self.bigram_counts)
+        return np.array(counts, np.float64) if len(counts) == len(self) and any(counts) else None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the unigrams: all tokens of the corpus but those of rare words."""
+        return sum(self.unigram_counts)
+
+    def __len__(self) -> int:
+        return len(self.unigrams) + len(self.bigrams)
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Basis) and self.hash == other.hash
+
+    @cached_property
+    def hash(self) -> str:
+        """Identifies the terms and their order."""
+        bigrams = ["\t".join(bigram) for bigram in self.bigrams]
+        return digest("\n".join([str(len(self.unigrams)), *self.unigrams, *bigrams]).encode())
+
+    # Files --------------------------------------------------------------------------------------------------------
+
+    def to_tsv(self) -> str:
+        """The terms in rank order with the columns `kind`, `term`, `count`."""
+        kinds = ["unigram"] * len(self.unigrams) + ["bigram"] * len(self.bigrams)
+        counts = (
+            *(self.unigram_counts or (0,) * len(self.unigrams)),
+            *(self.bigram_counts or (0,) * len(self.bigrams)),
+        )
+        lines = ["\t".join(map(str, line)) for line in zip(kinds, self.terms, counts, strict=True)]
+        return "\n".join([HEADER, *lines]) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the TSV with a comment behind the header that has its checksum: a file that is cut off is noticed."""
+        header, _, terms = self.to_tsv().partition("\n")
+        write_text(Path(path), f"{header}\n{CHECKSUM}{digest(terms.encode())}\n{terms}")
+
+    @classmethod
+    def open(cls, path: str | Path) -> Basis:
+        """Read a TSV that `save` or a person wrote; counts may be missing."""
+        try:
+            data = Path(path).read_bytes()
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            raise InputError(
+                f"{path}:{line} is not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8"
+            ) from error
+        except OSError as error:
+            raise InputError(
+                f"{path} cannot be read: {error.strerror}; make one with bagpack basis"
+            ) from error
+        return cls.from_tsv(text, str(path))
+
+    @classmethod
+    def open_for(cls, path: str, source: Any) -> Basis:
+        """The basis of a file, which must have been chosen from this corpus."""
+        basis = cls.open(path)
+        basis.check_corpus(source, path)
+        return basis
+
+    @classmethod
+    def from_tsv(cls, text: str, path: str = "the basis") -> Basis:
+        """Read the text of a TSV; see `to_tsv`."""
+        found: dict[str, dict[str, int]] = {"unigram": {}, "bigram": {}}
+        for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+            comment = line.startswith("#") and "\t" not in line
+            if not line.strip() or comment or HEADER.startswith(line):
+                continue
+            kind, term, count, *more = [*line.split("\t"), "", ""]
+            what = ""
+            if kind not in found or not term or any(more):
+                what = f"is not a basis line: {line[:60]!r}; write unigram or bigram, TAB, the term, TAB, its count"
+            elif count and not (count.isascii() and count.isdigit()):
+                what = f"has the count {count!r}, which is not an integer; correct it"
+            elif kind == "bigram" and not all(term.partition(" ")):
+                what = f"is a bigram of one word: {term!r}; write it as first second"
+            elif term in found[kind]:
+                what = f"has the {kind} {term!r} a second time; remove one"
+            if what:
+                raise InputError(f"{path}:{number} {what}")
+            found[kind][term] = int(count or 0)
+        unigrams, bigrams = found["unigram"], found["bigram"]
+        if not unigrams and not bigrams:
+            raise InputError(f"{path} holds no basis terms; make one with bagpack basis STORE -b 1500")
+        words = [word.replace(INNER_SPACE, " ") for word in unigrams]
+        pairs = [(first, second) for first, second in map(words_of, bigrams)]
+        return cls(tuple(words), tuple(pairs), tuple(unigrams.values()), tuple(bigrams.values()))
+
+    @classmethod
+    def problems(cls, path: str | Path) -> list[str]:
+        """Damage of a file: its checksum, if it has one, and the order of its terms."""
+        basis = cls.open(path)
+        _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
+        checksum, _, terms = rest.partition(b"\n")
+        if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
+            return [
+                f"does not match the checksum in its second line: it is damaged, or was edited; if you edited it, "
+                f"remove the line that begins with {CHECKSUM.strip()!r}"
+            ]
+        return basis.rank_problems()
+
+    def rank_problems(self) -> list[str]:
+        """The first term of each kind that is not in rank order: by falling count, equal counts in code-point order."""
+        found = []
+        bigrams = [" ".join(bigram) for bigram in self.bigrams]
+        for kind, terms, counts in (
+            ("unigram", list(self.unigrams), self.unigram_counts),
+            ("bigram", bigrams, self.bigram_counts),
+        ):
+            ranks = [(-count, term) for term, count in zip(terms, counts, strict=True)] if any(counts) else []
+            for before, after in itertools.pairwise(ranks):
+                if after < before:
+                    found.append(
+                        f"has the {kind} {after[1]!r} ({-after[0]:,}) behind {before[1]!r} ({-before[0]:,}), which is "
+                        f"not rank order"
+                    )
+                    break
+        return found
+
+    def check_corpus(self, source: Any, path: str) -> None:
+        """Refuse a basis of another corpus, whose terms would silently be the wrong ones.
+
+        The counts of its unigrams are compared with those of the corpus. A basis without counts is used on purpose;
+        and snippets take any basis, as the paper took a large corpus's.
+        """
+        corpus = source if isinstance(source, Corpus) else getattr(source, "corpus", None)
+        if corpus is None or not any(self.unigram_counts):
+            return
+        found = corpus.lexicon.keys.find(self.unigrams)
+        counts = np.where(found >= 0, corpus.lexicon.counts[np.maximum(found, 0)], 0).tolist()
+        for term, count, here in zip(self.unigrams, self.unigram_counts, counts, strict=True):
+            if count and count != here:
+                raise StoreError(
+                    f"the basis {path} was chosen from a corpus other than {corpus.name} ({term!r} occurs {count:,} "
+                    f"times there, {here:,} times here); choose one from it with bagpack basis, or remove the counts "
+                    f"to use it on purpose"
+                )
+
+
+@lru_cache(maxsize=8)
+def pick_basis(corpus: Corpus, b: int) -> Basis:
+    """`Basis.of`; the last few are remembered."""
+    return Basis.of(corpus, b)
+
+
+def term_of(*words: str) -> str:
+    """The term of one word or two.
+
+    >>> term_of("live", "in"), term_of("new york", "city") == term_of("new", "york city")
+    ('live in', False)
+    """
+    return " ".join(word.replace(" ", INNER_SPACE) for word in words)
+
+
+def words_of(term: str) -> list[str]:
+    """The one or two words of a term; see `term_of`."""
+    return [word.replace(INNER_SPACE, " ") for word in term.split(" ", 1)]
+
+
+# Choosing ---------------------------------------------------------------------------------------------------------
+
+
+def top_unigrams(corpus: Corpus, b: int) -> tuple[list[str], list[int]]:
+    """The b most frequent words with their counts; equal counts in code-point order, which is that of the lexicon."""
+    counts = np.asarray(corpus.lexicon.counts, np.int64)
+    which = np.argsort(-counts, kind="stable")[:b]
+    which = which[counts[which] > 0]  # not all keys occur in a subcorpus
+    return [corpus.lexicon.keys[number] for number in which.tolist()], counts[which].tolist()
+
+
+def top_bigrams(corpus: Corpus, b: int) -> tuple[list[tuple[str, str]], list[int]]:
+    """The b most frequent bigrams with their counts; equal counts in code-point order of their terms."""
+    keys, all_counts = corpus.lexicon.keys, np.asarray(corpus.lexicon.counts, np.int64)
+    occurring = int(np.count_nonzero(all_counts))
+    by_count = np.argsort(-all_counts, kind="stable")[:occurring]
+    groups = _shard_groups(corpus)
+
+    def count(work: Any, add: Any, which: I64, *more: int) -> Counted:
+        with share(keys.take(which), len(groups), corpus.path) as shared:
+            calls = [(shards, shared, which.size, *more) for shards in groups]
+            with gather(work, calls, corpus.path) as left:
+                codes, counts = add(task.take() for task in left)
+        return _best(codes, counts, b)
+
+    which = np.sort(by_count[:TABLE_WORDS])
+    best = count(count_in_table, partial(add_tables, size=which.size), which)
+    least = int(best[1].min()) if best[0].size >= b else 1
+    needed = int((all_counts >= least).sum())
+    if needed > which.size:
+        which = np.sort(by_count[:needed])
+        parts = -(-min(corpus.tokens, needed * needed) // MOST_CODES)
+        found = [count(count_by_sorting, add_counts, which, part, parts) for part in range(parts)]
+        best = np.concatenate([codes for codes, _ in found]), np.concatenate([counts for _, counts in found])
+    named = []
+    for code, number in zip(best[0].tolist(), best[1].tolist(), strict=True):
+        first, second = (keys[int(which[word])] for word in divmod(code, which.size))
+        named.append((-number, f"{first} {second}", first, second))
+    named = sorted(named)[:b]
+    return [(first, second) for _, _, first, second in named], [-entry[0] for entry in named]
+
+
+def _best(codes: I64, counts: I64, b: int) -> Counted:
+    """All entries whose count is among the b largest, ties at the end included."""
+    if codes.size <= b:
+        return codes, counts
+    kept = counts >= np.partition(counts, counts.size - b)[counts.size - b]
+    return codes[kept], counts[kept]
+
+
+def _shard_groups(corpus: Corpus) -> list[Shards]:
+    """Shards for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
+    starts: list[int] = []
+    wanted = -(-corpus.tokens // worker_count())
+    left = 0
+    for number, size in enumerate(corpus.shard_tokens):
+        if left < size / 2 or not starts:
+            starts.append(number)
+            left = min(wanted, MOST_TOKENS)
+        left -= size
+    shards = corpus.shards
+    return [shards[low:high] for low, high in itertools.pairwise([*starts, len(shards)])]
+
+
+# Counting ---------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _count_bigrams(tokens, starts, ends, numbers, table):  # type: ignore[no-untyped-def]
+    """Count the bigrams of numbered words inside sentences; `numbers` gives each type's, or -1."""
+    for r in range(starts.size):
+        previous = np.int64(-1)
+        for i in range(starts[r], ends[r]):
+            token = tokens[i]
+            current = np.int64(numbers[token & TYPE_MASK])
+            if previous >= 0 and current >= 0 and not token & SENTENCE_START:
+                table[previous, current] += 1
+            previous = current
+
+
+@kernel
+def _list_bigrams(tokens, starts, ends, numbers, size, part, parts, codes):  # type: ignore[no-untyped-def]
+    """List first·size + second of the same bigrams, if the first is in this part of them; returns how many."""
+    n = 0
+    for r in range(starts.size):
+        previous = np.int64(-1)
+        for i in range(starts[r], ends[r]):
+            token = tokens[i]
+            current = np.int64(numbers[token & TYPE_MASK])
+            if previous >= 0 and current >= 0 and not token & SENTENCE_START and previous % parts == part:
+                codes[n] = previous * size + current
+                n += 1
+            previous = current
+    return n
+
+
+def _numbers_in(shard: Shard, words: Strings) -> NDArray[np.int32]:
+    """The number of each type's key among the words, -1 for none."""
+    of_key = np.full(len(shard.keys), -1, np.int32)
+    found = shard.keys.find(words)
+    known = np.flatnonzero(found >= 0)
+    of_key[found[known]] = known
+    return of_key[shard.key_of_type]
+
+
+def count_in_table(shards: Sequence[Shard], shared: Shared, size: int) -> tuple[None, Arrays]:
+    """Bigram counts among few words in some shards: a size × size table, or its entries if they take less memory."""
+    words: Strings = shared.get()
+    table = np.zeros((size, size), np.uint32)
+    for shard in shards:
+        _count_bigrams(shard.tokens, *shard.runs, _numbers_in(shard, words), table)
+    flat = table.reshape(-1)
+    codes = np.flatnonzero(flat != 0)  # three times as fast as without the comparison
+    return None, (flat,) if codes.size > flat.size // 2 else (codes.astype(np.uint32), flat[codes])
+
+
+def add_tables(results: Iterator[Arrays], size: int) -> Counted:
+    """Sum of what `count_in_table` gives; one table and the sum are held."""
+    first, *rest = itertools.islice(results, 2)
+    if not rest and len(first) == 2:
+        return first[0].astype(np.int64), first[1].astype(np.int64)
+    total = np.zeros(size * size, np.int64)
+    for arrays in itertools.chain([first], rest, results):
+        if len(arrays) == 1:
+            total += arrays[0]
+        else:
+            total[arrays[0]] += arrays[1]
+    codes = np.flatnonzero(total)
+    return codes, total[codes]
+
+
+def count_by_sorting(
+    shards: Sequence[Shard], shared: Shared, size: int, part: int, parts: int
+) -> tuple[None, Arrays]:
+    """Bigram counts among many words in some shards, those of one part of the first words."""
+    words: Strings = shared.get()
+
+    def counted(shard: Shard) -> Counted:
+        starts, ends = shard.runs
+        codes = np.empty(int((ends - starts).sum()), np.int64)
+        n = _list_bigrams(shard.tokens, starts, ends, _numbers_in(shard, words), size, part, parts, codes)
+        ordered = np.sort(codes[:n])
+        firsts = _run_starts(ordered)
+        return ordered[firsts], np.diff(np.append(firsts, n))
+
+    return None, add_counts(map(counted, shards))
+
+
+def add_counts(results: Iterable[Counted]) -> Counted:
+    """Sum of sparse counts; only the running sum and one result are held."""
+    codes, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+    for more_codes, more_counts in results:
+        both = np.concatenate([codes, more_codes])
+        order = np.argsort(both, kind="stable")
+        both = both[order]
+        firsts = _run_starts(both)
+        codes = both[firsts]
+        if codes.size:
+            counts = np.add.reduceat(np.concatenate([counts, more_counts])[order], firsts)
+    return codes, counts
+
+
+def _run_starts(ordered: I64) -> I64:
+    """Where each run of equal values begins (np.unique hashes, which is slower on sorted numbers)."""
+    return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if ordered.size else ordered

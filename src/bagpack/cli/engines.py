@@ -1,0 +1,161 @@
+"""`bagpack fetch` and `bagpack engine build`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from bagpack import console
+from bagpack.cli import options as opt
+from bagpack.cli.corpus import print_skipped
+from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.engines.cache import RequestPolicy
+    from bagpack.engines.queries import Query, QueryPlan
+
+
+def fetch(
+    pairs: Annotated[str, opt.argument("PAIRS", "Pairs, relations, ratings or questions; - for stdin.")],
+    engine: Annotated[
+        str,
+        opt.value("URL", "tantivy:DIRECTORY, opensearch+https://…, …", envvar="BAGPACK_ENGINE"),
+    ],
+    out: Annotated[Path | None, opt.value("SNIPPETS", "The snippet corpus to make.", "--out", "-o")] = None,
+    limit: Annotated[int, opt.value("N", "Maximum snippets per query.", max=1_000_000)] = 1000,
+    rate: Annotated[float | None, opt.value("N", "Maximum requests per second.")] = None,
+    budget: Annotated[int | None, opt.value("N", "Maximum requests to this engine, over all runs.")] = None,
+    forms: Annotated[
+        Path | None, opt.value("FILE", "Inflected forms, tab-separated: word, form, form, …")
+    ] = None,
+    lang: Annotated[
+        str, opt.value("CODE", "Language of the words; other languages than en need --forms.")
+    ] = "en",
+    level: opt.Level = "lemma",
+    columns: opt.Columns = "",
+    dry_run: Annotated[bool, opt.flag("--dry-run", "Print the forms and the queries; send nothing.")] = False,
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
+) -> None:
+    """Fetch contexts of pairs from a search engine; run again to continue."""
+    from bagpack.corpus.options import TextOptions
+    from bagpack.engines.cache import RequestPolicy, default_cache
+    from bagpack.engines.fetch import fetch_snippets
+    from bagpack.engines.inflect import Inflector, read_forms
+    from bagpack.engines.queries import plan_queries
+    from bagpack.tasks import read_any
+
+    options = TextOptions(level=level, lang=lang)
+    policy = RequestPolicy(limit=limit, rate=rate, budget=budget)
+    inflector = Inflector(lang, read_forms(forms) if forms else None)
+    wanted = read_any(pairs, columns=opt.parse_columns(columns)).pairs
+    if dry_run:
+        _show_plan(plan_queries(wanted, inflector, lang), engine, policy, json)
+        return
+    if out is None:
+        raise UsageError("fetch needs --out SNIPPETS, the place for what it finds (or --dry-run)")
+    begun = time.monotonic()
+    with opt.at_work(json):
+        fetched = fetch_snippets(
+            wanted, engine, out, cache=default_cache(), inflector=inflector, options=options, policy=policy,
+            overwrite=overwrite,
+        )  # fmt: skip
+    facts = fetched.corpus.info()
+    seconds = time.monotonic() - begun
+    if json:
+        console.print_json({**facts, "requests": fetched.requests, "seconds": round(seconds, 3)})
+    elif not opt.is_silent(json):
+        _summarise(facts, fetched.requests, seconds)
+
+
+def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) -> None:
+    from bagpack.engines.base import make_engine
+
+    made = make_engine(engine)
+    requests = sum(made.most_requests(query, policy.limit) for query in plan.queries)
+    facts: dict[str, Any] = {
+        "engine": made.address.shown,
+        "requests": requests,
+        "dollars": round(requests * made.price, 2),
+        "seconds": round(requests / policy.rate) if policy.rate else None,
+        "words": len(plan.forms),
+        "pairs": len(plan.listed),
+        "queries": len(plan.queries),
+        "forms": {word: [" ".join(form) for form in forms] for word, forms in plan.forms.items()},
+        "examples": [{"query": str(q), "native": made.native(q)} for q in _first_queries(plan)],
+    }
+    if json:
+        console.print_json(facts)
+        return
+    counts = f"{console.many(facts['words'], 'word')} and {console.many(facts['pairs'], 'unordered pair')}"
+    for word, forms in facts["forms"].items():
+        console.write(f"{word}\t{', '.join(forms)}\n")
+    console.write(
+        f"{console.many(facts['queries'], 'query', 'queries')} for {counts}; those of the first pair:\n"
+    )
+    for entry in facts["examples"]:
+        console.write(f"{entry['query']}\n    {entry['native']}\n")
+    if requests > facts["queries"] or facts["dollars"]:
+        cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
+        time_needed = (
+            f", {console.show_time(facts['seconds'])} at --rate {policy.rate:g}" if policy.rate else ""
+        )
+        console.write(
+            f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}{time_needed}\n"
+        )
+
+
+def _first_queries(plan: QueryPlan) -> list[Query]:
+    """All queries of the first pair: its words, then the two together in both orders."""
+    (first, together), *_ = plan.pairs.items()
+    return list(dict.fromkeys([*(plan.words[key] for key in first), *together]))
+
+
+def _summarise(facts: dict[str, Any], requests: int, seconds: float) -> None:
+    console.print_about(
+        facts["path"],
+        f"{facts['single_contexts']:,} single and {console.many(facts['pair_contexts'], 'pair context')} from "
+        f"{console.many(facts['sentences'], 'distinct sentence')}",
+    )
+    queries = console.many(facts["queries"], "query", "queries")
+    sent = f", {console.many(requests, 'request')} sent" if requests else ""
+    console.print_message(f"{queries}{sent}; {console.show_time(seconds)}")
+    if capped := facts["queries_capped"]:
+        have = console.many(capped, "query has", "queries have")
+        console.print_message(
+            f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow"
+        )
+
+
+def build(
+    index: Annotated[str, opt.argument("INDEX", "A directory (tantivy), or an engine's URL.")],
+    sources: Annotated[list[str], opt.argument("SOURCE", "Files, directories, globs, - or a store.")],
+    format: opt.Format = "auto",
+    lang: opt.Language = "en",
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
+) -> None:
+    """Fill a search index with the sentences of a corpus. For more options of reading, make a store first."""
+    from bagpack.corpus.options import TextOptions
+    from bagpack.engines.base import parse_address
+    from bagpack.engines.build import build_engine
+
+    begun = time.monotonic()
+    with opt.at_work(json):
+        summary = build_engine(index, sources, TextOptions(format=format, lang=lang), overwrite=overwrite)
+    seconds = time.monotonic() - begun
+    shown = parse_address(index).shown
+    if json:
+        facts = {
+            "engine": shown,
+            "sentences": summary.sentences,
+            "tokens": summary.tokens,
+            **summary.problems,
+        }
+        facts["left_out"] = [file._asdict() for file in summary.left_out]
+        console.print_json({**facts, "seconds": round(seconds, 3)})
+    elif not opt.is_silent(json):
+        counts = f"{console.many(summary.sentences, 'sentence')}, {console.many(summary.tokens, 'token')}"
+        console.print_about(shown, f"{counts} in {console.show_time(seconds)}")
+        print_skipped(summary.problems, summary.left_out)

@@ -1,0 +1,151 @@
+"""`bagpack contexts` and `bagpack serve`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import asdict, replace
+from functools import cache
+from typing import TYPE_CHECKING, Annotated
+
+from bagpack import console
+from bagpack.cli import options as opt
+from bagpack.errors import UsageError, import_extra
+
+if TYPE_CHECKING:
+    from bagpack.contexts.concordance import Concordance
+    from bagpack.contexts.source import ContextSource
+
+
+def contexts(
+    store: opt.Store,
+    w1: opt.FirstWord,
+    w2: opt.MaybeSecondWord = None,
+    limit: opt.Limit = "5000",
+    by: Annotated[
+        str | None, opt.value("ATTRIBUTE", "Count by an attribute of documents: genre, year, year:10.")
+    ] = None,
+    where: opt.Where = None,
+    json: opt.Json = False,
+    csv: Annotated[bool, opt.flag("--csv", "Write CSV to standard output.")] = False,
+) -> None:
+    """Show the sentences in which a word or a pair of words occurs."""
+    from bagpack.contexts.source import elsewhere
+    from bagpack.contexts.windows import parse_limit
+    from bagpack.report.screens.lines import show_lines
+    from bagpack.sources import open_source
+    from bagpack.wording import say_elsewhere
+
+    if json and csv:
+        raise UsageError("--json and --csv both write to standard output; give one of the two")
+    source = open_source(opt.selected(store, where))
+    if by is not None:
+        _show_by(source, [w1] if w2 is None else [w1, w2], by, json, csv)
+        return
+    found = source.contexts(w1, w2, limit=parse_limit(limit))
+    others = elsewhere(source, found.words)
+    if json:
+        console.print_json({**found.to_dict(), "elsewhere": [asdict(item) for item in others]})
+        return
+    if csv:
+        console.write(found.to_csv())
+    else:
+        show_lines(found)
+    console.print_message(found.note, "dim")
+    if w2 is not None and not found.total and not found.unknown:
+        _print_nearest(source, w1, w2)
+    opt.hint_words(source, found.unknown)
+    for item in others:
+        console.print_message(say_elsewhere(**asdict(item)), "yellow")
+
+
+def _show_by(source: ContextSource, words: list[str], by: str, json: bool, csv: bool) -> None:
+    """How often the word or pair occurs in the documents of each value."""
+    from bagpack.contexts.by_attribute import count_by
+    from bagpack.contexts.windows import Windows
+    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.report.screens.lines import show_distribution
+
+    if not isinstance(source, Corpus):
+        raise UsageError(f"--by counts in a store, and {source.name} holds snippets; name a store")
+    found = count_by(source, words, by, Windows())
+    if json:
+        console.print_json(found.to_dict())
+        return
+    if csv:
+        console.write(found.to_csv())
+    else:
+        show_distribution(found)
+    opt.hint_words(source, found.unknown)
+
+
+def _print_nearest(source: ContextSource, w1: str, w2: str) -> None:
+    """For two words that never co-occur: how often each occurs, and how near they come in a sentence."""
+    from bagpack.contexts.windows import Windows
+    from bagpack.report.screens.lines import show_lines
+    from bagpack.wording import say_nearest
+
+    counts = [source.contexts(word, limit=1).total for word in (w1, w2)]
+    between, nearest = _nearest(source, w1, w2)
+    console.print_message(say_nearest(w1, w2, counts, Windows().between, between))
+    if nearest is not None:
+        show_lines(nearest, console.messages())
+
+
+def _nearest(source: ContextSource, w1: str, w2: str) -> tuple[int | None, Concordance | None]:
+    """The fewest tokens between the two words in any sentence, with that sentence; None if they share none.
+
+    The number of co-occurrences grows with the tokens allowed between, so the bound is found by bisection.
+    """
+    from bagpack.contexts.windows import WIDEST, Windows
+
+    @cache
+    def within(between: int) -> Concordance:
+        return source.contexts(w1, w2, limit=1, windows=replace(Windows(), between=between))
+
+    if not within(WIDEST).total:
+        return None, None
+    nearest = bisect_left(range(WIDEST), 1, Windows().between + 1, key=lambda between: within(between).total)
+    return nearest, within(nearest)
+
+
+def serve(
+    store: opt.Store,
+    model: opt.ModelOption = None,
+    where: opt.Where = None,
+    host: opt.Host = "127.0.0.1",
+    port: opt.Port = 8765,
+    allow_host: Annotated[
+        list[str] | None, opt.value("NAME", "Accept requests for this host name too; repeatable.")
+    ] = None,
+) -> None:
+    """Explore a corpus in the browser: words, pairs, concordances, models."""
+    import_server()
+    from bagpack.app.queries import warm_up
+    from bagpack.app.server import bind
+    from bagpack.app.server import serve as answer
+    from bagpack.app.state import open_library
+
+    library = open_library(opt.selected(store, where), model)
+    bind(host, port).close()  # an error comes before the work
+    warm_up(library)
+    shown = f"shows {library.store_name}"
+    answer(library, host, port, tuple(allow_host or ()), ready=lambda: show_address(host, port, shown))
+
+
+def import_server() -> None:
+    """Report what is not installed."""
+    for name in ("fastapi", "python_multipart", "uvicorn"):
+        import_extra(name, name, "serve", "the explorer")
+
+
+def show_address(host: str, port: int, what: str, path: str = "", can: str = "read the corpus") -> str:
+    """Print the address to open, and return it; `can` is what everybody can do if others can reach it."""
+    from bagpack.app.middleware import ANYWHERE, LOCAL
+
+    # A server that listens everywhere answers to the names of this machine, not to the address of everywhere.
+    name = "localhost" if host in ANYWHERE else f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{port}{path}"
+    console.print_message(f"{address} {what}; press Ctrl-C to stop")
+    if host not in LOCAL:
+        console.print_message(f"anyone who can reach this machine can {can} there", "yellow")
+    return address

@@ -1,0 +1,295 @@
+"""Where words and pairs occur in the shards of a corpus, in corpus order.
+
+`find_occurrences` looks many targets up in a shard; `observe` finds the observations of one word or pair, for a
+concordance or an explanation. It is plain numpy: numba takes half a second to load, longer than the whole answer. Many
+pairs at once are searched by `count.PairSearch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bagpack.contexts.kernels import BOTH, MINUS, PLUS
+from bagpack.contexts.targets import TAG_MARK, Target
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.text.tagsets import CODES
+from bagpack.kernels import read_only
+
+I64 = NDArray[np.int64]
+U32 = NDArray[np.uint32]
+
+NO_POSITIONS: U32 = np.empty(0, np.uint32)
+MOST_TOKENS = 2**32 - 1  # of a shard
+TOKENS_AT_ONCE = 1 << 22  # of a shard that are searched for co-occurrences
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Positions of targets in one shard: (extra if is_extra[t] else postings)[lows[t]:highs[t]], lengths[t] tokens."""
+
+    lows: I64
+    highs: I64
+    lengths: I64
+    is_extra: NDArray[np.bool_]
+    extra: U32
+
+    @property
+    def counts(self) -> I64:
+        """Occurrences of each target."""
+        return self.highs - self.lows
+
+    def positions(self, postings: U32, target: int) -> U32:
+        """Positions of a target."""
+        source = self.extra if self.is_extra[target] else postings
+        return source[int(self.lows[target]) : int(self.highs[target])]
+
+    def move(self, positions: dict[int, U32]) -> Occurrences:
+        """New positions for some of the targets."""
+        lows, highs, is_extra = self.lows.copy(), self.highs.copy(), self.is_extra.copy()
+        size = self.extra.size
+        for n, array in positions.items():
+            lows[n], highs[n], is_extra[n] = size, size + array.size, True
+            size += array.size
+        extra = np.concatenate([self.extra, *positions.values()])
+        return Occurrences(lows, highs, self.lengths, is_extra, read_only(extra))
+
+
+class TargetKeys:
+    """Targets encoded once, to be looked up in many shards."""
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        runs = [target.keys for target in targets]
+        self.lengths = np.fromiter(map(len, runs), np.int64, len(runs))
+        self.ends = np.cumsum(self.lengths)
+        keys = list(chain.from_iterable(runs))
+        self.tags: NDArray[np.int64] | None = None  # of each key; -1 if any will do
+        if TAG_MARK in "".join(keys):
+            divided = [key.partition(TAG_MARK) for key in keys]
+            keys = [key for key, _, _ in divided]
+            self.tags = np.array([CODES[tag] if tag else -1 for _, _, tag in divided], np.int64)
+        self.flat = Strings.of(keys)
+
+    @property
+    def filtered(self) -> list[int]:
+        """The targets whose occurrences are not all postings of a key."""
+        several = self.lengths > 1
+        if self.tags is not None:
+            several |= np.maximum.reduceat(self.tags, self.ends - self.lengths) >= 0
+        return [int(number) for number in np.flatnonzero(several)]
+
+
+def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Occurrences:
+    """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
+    keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
+    flat = shard.keys.find(keys.flat)
+    filtered = keys.filtered
+    single = flat[keys.ends - keys.lengths]
+    single[filtered] = -1
+    positions, lows, highs = shard.positions_of(single)
+    is_extra = positions is not shard.postings
+    extra = positions if is_extra else read_only(NO_POSITIONS)
+    found = Occurrences(lows, highs, keys.lengths, np.full(single.size, is_extra), extra)
+    if not filtered:
+        return found
+    runs = {}
+    for n in filtered:
+        own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))
+        runs[n] = run_starts(shard, flat[own], None if keys.tags is None else keys.tags[own])
+    return found.move(runs)
+
+
+def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:
+    """Positions where the keys follow one another within a sentence, with these parts of speech (-1: any)."""
+    if (keys < 0).any():
+        return NO_POSITIONS
+    frequency = shard.posting_bounds[keys + 1] - shard.posting_bounds[keys]
+    anchor = int(np.argmin(frequency))
+    starts = shard.key_positions(int(keys[anchor])).astype(np.int64) - anchor
+    starts = starts[(starts >= 0) & (starts + keys.size <= shard.tokens.size)]
+    for place, tag in enumerate(() if tags is None else tags.tolist()):
+        if tag >= 0:
+            starts = starts[shard.tags[starts + place] == tag]
+    for place, key in enumerate(keys.tolist() if keys.size > 1 else ()):
+        tokens = shard.tokens[starts + place]
+        follows = shard.key_of_type[tokens & TYPE_MASK] == key
+        if place:
+            follows &= tokens & SENTENCE_START == 0
+        starts = starts[follows]
+    return starts.astype(np.uint32)
+
+
+class OccurrencesByShard(Sequence[Occurrences]):
+    """Occurrences of targets in each shard, looked up when it is the shard's turn: all at once would not fit."""
+
+    def __init__(self, corpus: Corpus, targets: Sequence[Target]) -> None:
+        self.shards = corpus.shards
+        self.keys = TargetKeys(targets)
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    def __getitem__(self, number: Any) -> Any:
+        return find_occurrences(self.shards[number], self.keys)
+
+
+def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
+    """How often each target occurs at most: as often as the rarest of its words, by the lexicon."""
+    keys = TargetKeys(targets)
+    found = corpus.lexicon.keys.find(keys.flat)
+    counts = np.where(found >= 0, corpus.lexicon.counts[np.maximum(found, 0)], 0)
+    return np.minimum.reduceat(counts, keys.ends - keys.lengths).astype(np.int64)
+
+
+# One word or pair ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One observation: its shard, the positions of its targets (second -1 for a word), its order."""
+
+    shard: int
+    first: int
+    second: int
+    order: int
+
+
+@dataclass(frozen=True)
+class ShardObservations:
+    """Observations of a word or pair in one shard: starts, second starts (-1 for a word), orders."""
+
+    shard: int
+    firsts: I64
+    seconds: I64
+    orders: I64
+
+    def __len__(self) -> int:
+        return int(self.firsts.size)
+
+    def at(self, index: int) -> Observation:
+        """One of them."""
+        return Observation(
+            self.shard, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
+        )
+
+    def take(self, chosen: slice | I64) -> ShardObservations:
+        """Some of them."""
+        return ShardObservations(self.shard, self.firsts[chosen], self.seconds[chosen], self.orders[chosen])
+
+    def ends(self, lengths: Sequence[int] | Sequence[I64]) -> tuple[I64, I64]:
+        """Where the first and the second target of each end; `lengths` are those of w1 and w2, or of the word."""
+        minus = self.orders == MINUS
+        return (
+            self.firsts + np.where(minus, lengths[-1], lengths[0]),
+            self.seconds + np.where(minus, lengths[0], lengths[-1]),
+        )
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The observations of one word or pair that count, for each shard in order, and how many there are in all."""
+
+    shards: list[ShardObservations]
+    total: int
+
+
+def observe(corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None) -> Observed:
+    """The first `limit` observations of a word or pair of targets."""
+    keys = TargetKeys(targets)
+
+    def in_shards() -> Iterator[Iterator[ShardObservations]]:
+        for number, shard in enumerate(corpus.shards):
+            places = find_occurrences(shard, keys)
+            if len(targets) == 1:
+                yield _of_word(number, places.positions(shard.postings, 0))
+            else:
+                yield _of_pair(number, shard, places, targets[0] == targets[1], between)
+
+    found: list[ShardObservations] = []
+    total = kept = 0
+    for number, parts in enumerate(in_shards()):
+        own = []
+        for part in parts:
+            left = len(part) if limit is None else max(0, limit - kept)
+            chosen = part.take(slice(left))
+            total += len(part)
+            kept += len(chosen)
+            own.append(chosen)
+        found.append(_joined(number, own))
+    return Observed(found, total)
+
+
+def _joined(number: int, parts: Sequence[ShardObservations]) -> ShardObservations:
+    if len(parts) == 1:
+        return parts[0]
+    none = np.zeros(0, np.int64)
+    return ShardObservations(
+        number,
+        np.concatenate([none, *(part.firsts for part in parts)]),
+        np.concatenate([none, *(part.seconds for part in parts)]),
+        np.concatenate([none, *(part.orders for part in parts)]),
+    )
+
+
+def _of_word(number: int, positions: NDArray[np.uint32]) -> Iterator[ShardObservations]:
+    for start in range(0, positions.size, TOKENS_AT_ONCE):
+        firsts = positions[start : start + TOKENS_AT_ONCE].astype(np.int64)
+        yield ShardObservations(number, firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64))
+
+
+def _of_pair(
+    number: int, shard: Shard, places: Occurrences, equal: bool, between: int
+) -> Iterator[ShardObservations]:
+    """Consecutive targets, one of each kind, at most `between` tokens apart in one sentence; some tokens at a time."""
+    both = [places.positions(shard.postings, kind) for kind in range(1 if equal else 2)]
+    if not all(positions.size for positions in both):
+        return
+    lengths = places.lengths
+    reach = between + int(lengths.max())
+    rarer = min(both, key=len)
+    for start in range(0, shard.tokens.size, TOKENS_AT_ONCE):
+        stop = start + TOKENS_AT_ONCE
+        low, high = _bounds(rarer, max(start - reach, 0), stop + reach)
+        if low == high:
+            continue
+        positions, kinds = [], []
+        for kind, own in enumerate(both):
+            low, high = _bounds(own, start, stop + reach)
+            positions.append(own[low:high].astype(np.int64))
+            kinds.append(np.full(high - low, kind))
+        position, kind_of = np.concatenate(positions), np.concatenate(kinds)
+        if not equal:  # where two targets start at one token, the shorter comes first
+            order = np.lexsort((lengths[kind_of], position))
+            position, kind_of = position[order], kind_of[order]
+        gap = position[1:] - position[:-1] - lengths[kind_of[:-1]]
+        meets = (gap >= 0) & (gap <= between) & (position[:-1] < stop)
+        if not equal:
+            meets &= kind_of[1:] != kind_of[:-1]
+        at = np.flatnonzero(meets)
+        at = at[_same_sentence(shard, position[at], position[at + 1])]
+        orders = np.full(at.size, BOTH) if equal else np.where(kind_of[at] == 0, PLUS, MINUS)
+        if at.size:
+            yield ShardObservations(number, position[at], position[at + 1], orders)
+
+
+def _bounds(positions: NDArray[np.uint32], start: int, stop: int) -> tuple[int, int]:
+    """Which of the ascending positions are in start..stop-1; numbers of another type would have them all converted."""
+    low, high = np.searchsorted(positions, np.array([start, min(stop, MOST_TOKENS)], np.uint32)).tolist()
+    return low, high
+
+
+def _same_sentence(shard: Shard, firsts: I64, seconds: I64) -> NDArray[np.bool_]:
+    """Where no sentence starts in first+1..second."""
+    same = np.ones(firsts.size, np.bool_)
+    for step in range(1, int((seconds - firsts).max(initial=0)) + 1):
+        inside = np.flatnonzero(seconds - firsts >= step)
+        same[inside] &= shard.tokens[firsts[inside] + step] & SENTENCE_START == 0
+    return same

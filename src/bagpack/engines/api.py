@@ -1,0 +1,214 @@
+"""Search APIs that answer with JSON, each declared in a small TOML file. `api:NAME` or `api:FILE.toml`.
+
+The declarations that come with BagPack are in `declared/`. docs/engines.md describes the fields.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import os
+import re
+import tomllib
+from dataclasses import dataclass, field, fields
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from bagpack.engines.base import Address, EngineError, Snippet, chunks
+from bagpack.engines.http import HttpEngine, clean_text, lookup, parse_json
+from bagpack.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from bagpack.engines.queries import Query
+
+_FIELD = re.compile(r"\{(env|option):([A-Za-z_][A-Za-z0-9_]*)\}")
+_TAG = re.compile(r"<[^<>]*>")
+_BUILT_IN = resources.files(__package__) / "declared"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a TOML file says about an API. The types are those of the default values."""
+
+    name: str = ""
+    url: str = ""  # with {query}, {page}, {size}, {env:NAME}, {option:NAME}
+    hits: str = ""  # where the list of hits is, such as web.results
+    text: list[str] = field(default_factory=list)  # fields of a hit that hold text
+    headers: dict[str, str] = field(default_factory=dict)
+    price: float = 0.0  # dollars per request
+    paid: bool = False
+    wildcard: str = ""  # matches one word inside a phrase; empty: the API has no wildcard
+    terms: int = 10  # alternatives in one request
+    size: int = 10  # hits per page
+    first: int = 0  # {page} of the first page
+    step: int = 1
+    last: int = 0  # {page} of the last page that the API gives
+    document: str = "url"
+    more: str = ""  # where the answer says whether there is another page
+    html: bool = False
+
+    def pages(self, limit: int) -> range:
+        """The values of {page} for `limit` hits."""
+        wanted = -(-limit // self.size)
+        return range(self.first, min(self.first + wanted * self.step, self.last + 1), self.step)
+
+
+def read_declaration(address: Address) -> Declaration:
+    """The declaration that a URL names; an error names the file and the field."""
+    name = address.path.partition("?")[0]
+    file = Path(name) if name.endswith(".toml") else _BUILT_IN / f"{Path(name).name}.toml"
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError):
+        raise UsageError(
+            f"there is no search API {name!r}; name one of {', '.join(declared())}, or a file such as my-api.toml"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{name} is not TOML: {error}; correct it") from None
+    return _declaration(name, found)
+
+
+def declared() -> list[str]:
+    """The names of the declarations that come with BagPack."""
+    return sorted(file.name.removesuffix(".toml") for file in _BUILT_IN.iterdir())
+
+
+def _declaration(file: str, found: dict[str, Any]) -> Declaration:
+    """Check names and types; tables such as [paging] only group the fields."""
+    flat: dict[str, Any] = {}
+    for name, value in found.items():
+        flat.update(value if isinstance(value, dict) and name != "headers" else {name: value})
+    if isinstance(flat.get("text"), str):
+        flat["text"] = [flat["text"]]
+    if isinstance(flat.get("price"), int):
+        flat["price"] = float(flat["price"])
+    default = Declaration()
+    known = {entry.name: type(getattr(default, entry.name)) for entry in fields(Declaration)}
+    for name, value in flat.items():
+        if name not in known:
+            raise InputError(f"{file} has the unknown field {name!r}; known are {', '.join(sorted(known))}")
+        if type(value) is not known[name]:
+            raise InputError(f"{file}: {name} is {value!r}, which is of the wrong type; correct it")
+    held = Declaration(**flat)
+    for needed in ("name", "url", "hits", "text"):
+        if not flat.get(needed):
+            raise InputError(f"{file} does not say {needed!r}; docs/engines.md describes the fields")
+    if min(held.size, held.step, held.terms) < 1:
+        raise InputError(f"{file}: size, step and terms must be at least 1; correct them")
+    if "{query}" not in held.url:
+        raise InputError(f"{file}: url does not hold {{query}}; put it where the query belongs")
+    if not all(isinstance(value, str) for value in [*held.headers.values(), *held.text]):
+        raise InputError(f"{file}: headers and text hold text only; correct them")
+    return held
+
+
+class SearchApi(HttpEngine):
+    """A declared API."""
+
+    credentials = "check the key and its quota"
+
+    def __init__(self, address: Address, timeout: float = 30.0) -> None:
+        super().__init__(address, timeout)
+        self.declared = read_declaration(address)
+        self.paid, self.price = self.declared.paid, self.declared.price
+
+    def open(self) -> None:
+        """Fill in what comes from the environment; no request is needed."""
+        self._secrets: list[str] = []
+        headers = {name: self._filled(value) for name, value in self.declared.headers.items()}
+        self._url = self._filled(self.declared.url)
+        base = urlsplit(self._url)
+        if base.scheme not in ("http", "https"):
+            raise InputError(f"{self.address}: url does not begin with http:// or https://; correct it")
+        self.start(f"{base.scheme}://{base.netloc}", headers, self._secrets)
+
+    def _filled(self, template: str) -> str:
+        """A template with what comes from the environment and from the URL's options."""
+
+        def value(found: re.Match[str]) -> str:
+            source, name = found.groups()
+            held = os.environ.get(name) if source == "env" else self.address.options.get(name)
+            if held is None:
+                env = source == "env"
+                fix = f"set the environment variable {name}" if env else f"add ?{name}=… to the URL"
+                raise UsageError(f"{self.declared.name} needs {name}; {fix}")
+            if source == "env":
+                held = held.strip()
+                self._secrets.append(held)
+            return held
+
+        return _FIELD.sub(value, template)
+
+    def search(self, query: Query, limit: int) -> list[Snippet]:
+        """Page after page, until there are enough hits or no more."""
+        found: list[Snippet] = []
+        for text in written(query, self.declared):
+            for page in self.declared.pages(limit - len(found)):
+                hits, more = self._page(text, page)
+                found += hits
+                if not more or len(found) >= limit:
+                    break
+        return found[:limit]
+
+    def _page(self, text: str, page: int) -> tuple[list[Snippet], bool]:
+        declared = self.declared
+        url = self._url.replace("{query}", quote(text, safe="")).replace("{page}", str(page))
+        parts = urlsplit(url.replace("{size}", str(declared.size)))
+        target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        asked = f"{declared.url}\0{text}\0{page}\0{declared.size}"  # the template holds no key
+        answer = parse_json(self.ask(asked, lambda: self.send("GET", target)), self.address)
+        hits = lookup(answer, declared.hits)
+        if hits is None:
+            return [], False  # most APIs omit the list where nothing was found
+        if not isinstance(hits, list):
+            raise EngineError(
+                f"{self.address}: {declared.name} answered JSON without a list in {declared.hits!r}; correct "
+                f"answer.hits in the declaration"
+            )
+        more = lookup(answer, declared.more) if declared.more else True
+        return [self._snippet(hit) for hit in hits], bool(more) and bool(hits)
+
+    def _snippet(self, hit: Any) -> Snippet:
+        declared = self.declared
+        texts = []
+        for name in declared.text:
+            held = lookup(hit, name)
+            texts += held if isinstance(held, list) else [held]
+        cleaned = [clean_text(text) for text in texts if text is not None]
+        if not cleaned or None in cleaned:
+            raise EngineError(
+                f"{self.address}: {declared.name} answered a hit without text in {', '.join(declared.text)}; correct "
+                f"answer.text in the declaration"
+            )
+        lines = [html.unescape(_TAG.sub("", text)) if declared.html else text for text in cleaned if text]
+        return Snippet(clean_text(lookup(hit, declared.document)) or "", "\n".join(lines))
+
+    def native(self, query: Query) -> str:
+        """What is sent as {query}."""
+        return " ; ".join(written(query, self.declared))
+
+    def most_requests(self, query: Query, limit: int) -> int:
+        """All pages of all parts. Without wildcards the queries of a pair are asked as one."""
+        if query.is_repeated and not self.declared.wildcard:
+            return 0
+        return len(written(query, self.declared)) * len(self.declared.pages(limit))
+
+
+def written(query: Query, declared: Declaration) -> list[str]:
+    """The query as the API takes it, in parts of at most `terms` alternatives."""
+    if query.kind == "word":
+        alternatives = [f'"{" ".join(form)}"' for form in query.forms1]
+    elif declared.wildcard:
+        gap = [declared.wildcard] * query.gap
+        products = itertools.product(query.forms1, query.forms2)
+        alternatives = [f'"{" ".join([*first, *gap, *second])}"' for first, second in products]
+    else:  # the words in one text, in any order
+        one, two = sorted((query.forms1, query.forms2))
+        products = itertools.product(one, two)
+        alternatives = [f'("{" ".join(first)}" "{" ".join(second)}")' for first, second in products]
+    return [" OR ".join(chunk) for chunk in chunks(alternatives, declared.terms)]
+
+
+ENGINE = SearchApi

@@ -1,1 +1,0 @@
-"""The engines that come with BagPack, one module each."""

@@ -1,0 +1,258 @@
+"""`bagpack fetch`: from pairs to queries, from answers to a snippet corpus on disk.
+
+A snippet corpus is three ordinary stores, so that everything that reads a store reads snippets with the same code:
+
+- `sentences`: every distinct sentence once. Its lexicon and its basis are those of the snippets.
+- `words`: one sentence per single context. The observed token, and it alone, has its target's own key.
+- `pairs`: one sentence per pair context; the two observed tokens have their targets' keys.
+
+A target's postings in `words` are then the observations that its own query gave, and a pair's co-occurrences in `pairs`
+those that the pair's twelve queries gave: never mixed, and each query giving those of its own order and gap alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bagpack.artefacts import check_place, new_artefact
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.engines.base import Engine, Snippet, connect, distinct, make_engine
+from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.inflect import Inflector
+from bagpack.engines.observations import (
+    Annotation,
+    VerticalFile,
+    co_occurrences,
+    matching_sentences,
+    occurrences,
+)
+from bagpack.engines.queries import GAPS, Query, QueryPlan, plan_queries
+from bagpack.engines.sentences import tidy
+from bagpack.engines.snippets import SNIPPETS, SnippetCorpus
+from bagpack.errors import BagpackError, UsageError
+from bagpack.files import digest, digest_file, write_bytes
+from bagpack.parallel import jobs, progress
+from bagpack.tasks.pairs import Pair
+
+
+class Fetched(NamedTuple):
+    """What a run made, and the number of requests that it sent."""
+
+    corpus: SnippetCorpus
+    requests: int
+
+
+class Answer(NamedTuple):
+    """The sentences that a query found, each text once, and whether the limit was reached."""
+
+    snippets: list[Snippet]
+    full: bool
+
+
+def fetch_snippets(
+    pairs: Iterable[Pair],
+    engine: str,
+    out: str | Path,
+    *,
+    cache: str | Path,
+    inflector: Inflector | None = None,
+    options: TextOptions | None = None,
+    policy: RequestPolicy | None = None,
+    timeout: float = 30.0,
+    overwrite: bool = False,
+) -> Fetched:
+    """Ask an engine for the snippets of all pairs, and make a corpus of them.
+
+    Parameters
+    ----------
+    engine
+        A URL: ``tantivy:./my-index``, ``opensearch+https://…``, ``infinigram+https://…``, ``api:NAME``.
+    cache
+        The file that keeps the answers: what is in it is not asked again, whatever happens to this run.
+    options
+        How the sentences become tokens and lemmas, as for a store.
+    """
+    options, policy, out = options or TextOptions(), policy or RequestPolicy(), Path(out)
+    check_place(out, SNIPPETS, overwrite=overwrite)
+    plan = plan_queries(pairs, inflector, options.lang)
+    named = make_engine(engine)
+    if named.paid and (policy.budget is None or policy.rate is None):
+        raise UsageError(
+            f"{named.address} costs money: give --budget (requests in all) and --rate (requests per second); --dry-run "
+            f"shows what it takes"
+        )
+    with ExitStack() as stack:
+        requests = Requests(stack.enter_context(AnswerCache(cache)), named.address.shown, policy, timeout)
+        opened = stack.enter_context(closing(connect(engine, timeout, requests)))
+        # The answers are in the cache: what a killed run left next to the target is not worth resuming.
+        with new_artefact(out, SNIPPETS, overwrite=overwrite) as draft:
+            facts = {"engine": opened.address.shown, "snippets_per_query": policy.limit}
+            made = Observer(plan, options, opened.exact)
+            draft.manifest = facts | _write(draft.directory, made, opened, requests)
+    return Fetched(SnippetCorpus.open(out), requests.sent)
+
+
+def _answers(
+    groups: Iterable[Sequence[Query]], engine: Engine, requests: Requests, lang: str
+) -> Generator[list[Answer], None, None]:
+    """The answers to each group of queries, in order, with a few groups in flight per connection.
+
+    The queries of a group may send the same requests, and are asked one after the other. After a failure or Ctrl-C
+    nothing more is asked, but what is in flight is waited for: it was paid for. So requests are sent, and their
+    answers kept, by other threads than the one that a signal interrupts.
+    """
+    limit, connections = requests.policy.limit, requests.policy.connections
+
+    def answer(query: Query) -> Answer:
+        found = engine.search(query, limit)
+        if engine.exact:
+            sentences = [Snippet(document, tidy(text)) for document, text in found]
+        else:
+            sentences = list(matching_sentences(query, found, lang))
+        return Answer(distinct(sentences), len(found) >= limit)
+
+    def answer_group(group: Sequence[Query]) -> list[Answer]:
+        return [answer(query) for query in group]
+
+    pool = ThreadPoolExecutor(connections, thread_name_prefix="bagpack-fetch")
+    waiting = iter(groups)
+    flying: deque[Future[list[Answer]]] = deque()
+    try:
+        while True:
+            for group in islice(waiting, 2 * connections - len(flying)):
+                flying.append(pool.submit(answer_group, group))
+            if not flying:
+                return
+            yield flying.popleft().result()
+    except BagpackError as error:
+        error.args = (f"{error}; what was answered is kept: the same command resumes there",)
+        raise
+    finally:
+        requests.stopped.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _write(work: Path, made: Observer, engine: Engine, requests: Requests) -> dict[str, Any]:
+    """Ask, locate the targets in what comes, and build the three stores; returns what the manifest says of them."""
+    plan, options = made.plan, made.options
+    with ExitStack() as stack:
+        files = {
+            role: stack.enter_context(closing(VerticalFile(work / f"{role}.vert")))
+            for role in ("sentences", "words", "pairs")
+        }
+        groups: list[tuple[str | Pair, Sequence[Query]]] = [
+            (key, [query]) for key, query in plan.words.items()
+        ]
+        groups += plan.pairs.items()
+        asked = _answers([queries for _, queries in groups], engine, requests, options.lang)
+        for (target, queries), found in zip(groups, stack.enter_context(closing(asked)), strict=True):
+            made.observe(target, queries, found, files)
+            progress()("queries", 1, len(groups))
+    # The keys are known (lemmas, forms, or a target's own); the builder reads them from the lemma column.
+    reading = TextOptions(
+        format="vertical",
+        columns="word,lemma",
+        case=options.case,
+        punctuation=options.punctuation,
+        lang=options.lang,
+    )
+    content = [str(options.to_dict())]
+    for role, file in files.items():
+        os.utime(file.path, (0, 0))  # the store records it, and the same answers give the same bytes
+        content.append(digest_file(file.path))
+        index_corpus([str(file.path)], work / role, reading, jobs=jobs())
+        file.path.unlink()
+    content += [write_bytes(work / name, text.encode()) for name, text in made.tables().items()]
+    store = Corpus.open(work / "sentences")
+    counts = {name: getattr(store, name) for name in ("tokens", "sentences", "documents", "types")}
+    return {
+        **counts,
+        "queries": len(plan.queries),
+        "queries_capped": len(made.capped),
+        "words": len(plan.forms),
+        "pairs": len(plan.listed),
+        "single_contexts": files["words"].count,
+        "pair_contexts": files["pairs"].count,
+        "content_hash": digest("\n".join(content).encode()),
+        "options": options.to_dict(),
+    }
+
+
+class Observer:
+    """Which observation every snippet gives to which word or pair."""
+
+    def __init__(self, plan: QueryPlan, options: TextOptions, exact: bool) -> None:
+        self.plan = plan
+        self.options = options
+        self.exact = exact  # the engine's gaps are ours
+        self.capped: set[Query] = set()
+        self._annotation = Annotation(options)
+        self._seen: set[bytes] = set()
+
+    def observe(
+        self,
+        target: str | Pair,
+        queries: Sequence[Query],
+        answers: Sequence[Answer],
+        files: dict[str, VerticalFile],
+    ) -> None:
+        """Write what the answers give to a word or a pair, by its keys."""
+        self.capped.update(query for query, answer in zip(queries, answers, strict=True) if answer.full)
+        allowed = self._allowed(answers)
+        for snippet in distinct(snippet for answer in answers for snippet in answer.snippets):
+            seen = hashlib.blake2b(snippet.text.encode(), digest_size=16).digest()
+            for sentence in self._annotation.of(snippet):
+                if seen not in self._seen:
+                    files["sentences"].add(snippet.document, sentence.observed())
+                if isinstance(target, str):
+                    for place in occurrences(sentence.folded, queries[0].forms1):
+                        files["words"].add(snippet.document, sentence.observed([(place, target)]))
+                    continue
+                ones, twos = (
+                    occurrences(sentence.folded, forms) for forms in (queries[0].forms1, queries[0].forms2)
+                )
+                for order, gap, first, second in co_occurrences(ones, twos, target[0] == target[1]):
+                    if (order, gap) in allowed[snippet.text]:
+                        keys = target if order == "+" else target[::-1]
+                        places = zip((first, second), keys, strict=True)
+                        files["pairs"].add(snippet.document, sentence.observed(places))
+            self._seen.add(seen)
+
+    def _allowed(self, answers: Sequence[Answer]) -> dict[str, set[tuple[str, int]]]:
+        """Which (order, gap) each sentence may give to a pair: those of the queries that found it.
+
+        An engine that counts gaps in its own way (it may skip punctuation) finds a co-occurrence with a query of
+        another gap; then all co-occurrences in the sentences that the pair's queries found are used.
+        """
+        every = {(order, gap) for order in "+-" for gap in range(GAPS)}
+        allowed: dict[str, set[tuple[str, int]]] = {}
+        for place, answer in enumerate(answers):
+            own = {("+-"[place // GAPS], place % GAPS)} if self.exact else every
+            for snippet in answer.snippets:
+                allowed.setdefault(snippet.text, set()).update(own)
+        return allowed
+
+    def tables(self) -> dict[str, str]:
+        """The words (key, whether the query was capped, forms), and the pairs (how many queries were capped)."""
+        plan = self.plan
+        words, pairs = ["word\tkey\tcapped\tforms"], ["w1\tw2\tcapped"]
+        for word, forms in plan.forms.items():
+            shown = " | ".join(" ".join(form) for form in forms)
+            words.append(
+                f"{word}\t{plan.keys[word]}\t{int(plan.words[plan.keys[word]] in self.capped)}\t{shown}"
+            )
+        for w1, w2 in plan.listed:
+            keys = plan.keys[w1], plan.keys[w2]
+            queries = plan.pairs.get(keys) or plan.pairs[keys[::-1]]
+            pairs.append(f"{w1}\t{w2}\t{len(self.capped.intersection(queries))}")
+        return {name: "\n".join([*rows, ""]) for name, rows in (("targets.tsv", words), ("pairs.tsv", pairs))}

@@ -1,1 +1,0 @@
-"""Asking an engine: budget, retries, and the cache of answers."""

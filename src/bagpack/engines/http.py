@@ -1,0 +1,228 @@
+"""Engines behind HTTP: requests whose time and memory are bounded, whatever the server sends.
+
+httpx's own time-outs count from the last byte, so that a server that sends one byte a second is never too slow for
+them. Requests therefore run in an event loop in a thread of its own, where a whole exchange can be cancelled.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import ssl
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from bagpack.engines.base import Address, BusyError, Engine, EngineError
+from bagpack.errors import UsageError, import_extra
+
+MAX_BYTES = 64 << 20  # of one answer, decompressed
+ENCODINGS = ("identity", "gzip")  # several at once, or denser ones, could expand a chunk beyond all bounds
+REASONS = ("reason", "detail", "message", "type")  # where services put what went wrong, inside `error`
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class RefusedError(EngineError):
+    """The server answered with an error status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class HttpEngine(Engine):
+    """An engine that is asked by HTTP requests, and answers with JSON objects."""
+
+    credentials = "check the credentials"  # the advice if they are refused
+    _portal: Any = None
+
+    def start(
+        self,
+        base: str,
+        headers: Mapping[str, str] | None = None,
+        secrets: Iterable[str] = (),
+        ca_certs: str | None = None,
+    ) -> None:
+        """Prepare connections to ``http://HOST:PORT`` or ``https://HOST:PORT``; nothing is sent yet.
+
+        Parameters
+        ----------
+        secrets
+            What messages must not show, apart from what the address knows of.
+        ca_certs
+            A file of certificates that are trusted instead of the system's.
+        """
+        self._httpx = import_extra("httpx", "httpx", "http", "an engine behind HTTP")
+        from anyio.from_thread import start_blocking_portal
+
+        self._secrets = list(secrets)
+        sent = {"accept": "application/json", "accept-encoding": "gzip", **(headers or {})}
+        try:
+            client = self._httpx.AsyncClient(
+                base_url=base,
+                headers={name: value.encode() for name, value in sent.items()},
+                timeout=self.timeout,
+                verify=_trusted(ca_certs) if base.startswith("https") else False,
+            )
+        except (self._httpx.InvalidURL, UnicodeError):
+            raise self._unusable() from None
+        self._client = client
+        self._stack = ExitStack()
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        self._stack.callback(self._portal.call, client.aclose)
+
+    def close(self) -> None:
+        """Close the connections and end the thread."""
+        if self._portal is not None:
+            self._portal = None
+            self._stack.close()
+
+    def send(self, method: str, target: str, body: str | None = None) -> str:
+        """The text of the answer to one request, which is a JSON object.
+
+        Raises
+        ------
+        BusyError
+            The server is busy, does not answer, or not completely within the timeout.
+        RefusedError
+            The server answered with an error status.
+        EngineError
+            The answer is larger than `MAX_BYTES`, or not HTTP, or not a JSON object.
+        """
+        httpx, where = self._httpx, self.address
+        try:
+            answer, content = self._portal.call(self._exchange, method, target, body)
+        except (TimeoutError, httpx.TimeoutException):
+            raise BusyError(
+                f"{where} did not answer within {self.timeout:g} s; ask it less at once"
+            ) from None
+        except httpx.DecodingError:
+            raise EngineError(f"{where} answered damaged gzip data; try again later") from None
+        except httpx.ProtocolError as error:
+            if "disconnected" not in str(error) and "peer closed" not in str(error):
+                raise EngineError(
+                    f"{where} answered something that is not HTTP; check its host and port"
+                ) from None
+            raise self._unreachable("it closed the connection") from None
+        except httpx.TransportError as error:
+            if "[SSL" not in str(error):
+                raise self._unreachable(error) from None
+            raise EngineError(
+                f"{where} has no certificate that is trusted here ({self._scrub(error)}); name its authority with "
+                f"ca_certs=FILE in the URL, or use +http"
+            ) from None
+        except (httpx.InvalidURL, UnicodeError):
+            raise self._unusable() from None
+        if answer.status_code >= 300:
+            raise self._refused(answer, content.decode(errors="replace"))
+        if not isinstance(parse_json(content, where), dict):
+            raise EngineError(f"{where} answered JSON that is not an object; check the URL")
+        return str(content, "utf-8-sig")
+
+    async def _exchange(self, method: str, target: str, body: str | None) -> tuple[Any, bytes]:
+        import anyio
+
+        found = bytearray()
+        kind = {"content-type": "application/json"} if body is not None else {}
+        content = None if body is None else body.encode()
+        with anyio.fail_after(self.timeout):
+            async with self._client.stream(method, target, content=content, headers=kind) as answer:
+                if answer.headers.get("content-encoding", "identity").strip().lower() not in ENCODINGS:
+                    raise EngineError(f"{self.address} answered in an encoding that was not asked for")
+                async for chunk in answer.aiter_bytes():
+                    found += chunk
+                    if len(found) > MAX_BYTES:
+                        raise EngineError(
+                            f"{self.address} answered with more than {MAX_BYTES >> 20} MiB; lower --limit, or search "
+                            f"a field with shorter texts"
+                        )
+        return answer, bytes(found)
+
+    def _refused(self, answer: Any, text: str) -> EngineError:
+        where, status = self.address, answer.status_code
+        reason = self._reason(text)
+        if status == 429 or status >= 500:
+            wait = retry_after(answer.headers.get("retry-after", ""))
+            asks = f"; it asks to wait {wait:,.0f} s" if wait else ""
+            return BusyError(f"{where} is too busy (status {status}){reason}; lower --rate{asks}", wait)
+        if status in (401, 403):
+            return RefusedError(
+                f"{where} refused the request (status {status}){reason}; {self.credentials}", status
+            )
+        return RefusedError(f"{where} could not answer (status {status}){reason}; check the URL", status)
+
+    def _reason(self, text: str) -> str:
+        """The reason that the server gave, to be appended to a message."""
+        try:
+            error = lookup(parse_json(text, self.address), "error")
+        except EngineError:
+            return ""
+        if isinstance(error, dict):
+            error = next((error[name] for name in REASONS if error.get(name)), None)
+        return f": {self._scrub(error)[:300]}" if error else ""
+
+    def _scrub(self, text: object) -> str:
+        return self.address.scrub(text, self._secrets)
+
+    def _unreachable(self, error: object) -> BusyError:
+        return BusyError(
+            f"{self.address} does not answer ({self._scrub(error) or type(error).__name__}); check that the server "
+            f"runs, and its host and port"
+        )
+
+    def _unusable(self) -> UsageError:
+        return UsageError(f"{self.address} is not a URL that HTTP can carry; check it")
+
+    def unexpected(self, what: str) -> EngineError:
+        """The error for JSON without what belongs into it."""
+        return EngineError(f"{self.address} answered JSON without {what}; check the URL")
+
+
+def _trusted(ca_certs: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_certs)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(
+            f"ca_certs={ca_certs} is not a file of certificates ({error.strerror or error}); correct it in the URL"
+        ) from None
+
+
+def retry_after(value: str) -> float | None:
+    """The seconds of a `Retry-After` header: a number, or a date.
+
+    >>> retry_after("120")
+    120.0
+    >>> retry_after("soon")
+    """
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def parse_json(text: str | bytes, address: Address) -> Any:
+    """JSON from a server."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise EngineError(f"{address} answered JSON that is nested too deeply; check the URL") from None
+    except ValueError:
+        raise EngineError(
+            f"{address} answered something that is not JSON; is it a proxy or a login page? Check the URL"
+        ) from None
+
+
+def lookup(value: Any, path: str) -> Any:
+    """What is at a path such as `web.results` of JSON; None if there is nothing."""
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def clean_text(value: Any) -> str | None:
+    """A string from JSON as text that can be stored (lone surrogates become U+FFFD); None for anything else."""
+    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else None

@@ -1,0 +1,123 @@
+"""infini-gram's HTTP API. `infinigram+https://HOST/?index=NAME[&max_disp_len=200]`.
+
+The protocol is that of https://api.infini-gram.io/: a POST of JSON with `index`, `query_type` and `query`, an answer
+with the results, `latency`, and `error` if there was one. Documents are fetched one by one, so that a query with a
+limit of N snippets takes N + 1 requests. The server's tokens are not ours: it finds the words near each other, and the
+snippets are checked as those of any foreign index are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bagpack.engines.base import EngineError, Snippet, chunks
+from bagpack.engines.http import HttpEngine, clean_text, parse_json
+from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.engines.queries import Query
+
+TERMS = 4  # strings that the service takes in one clause
+MAX_DIFF_TOKENS = 20  # of the server: six words and their pieces
+MAX_CLAUSE_FREQ = 500_000  # the service's maximum; above, it looks at a part of the occurrences
+MAX_DISP_LEN = 200  # tokens of a document around a match
+
+
+def clauses(query: Query) -> list[str]:
+    """The query in the service's language, in parts of at most `TERMS` strings a clause; OR binds closer than AND.
+
+    The words of a pair in a fixed order: the service does not distinguish them, so its queries are asked as one.
+    """
+    both = sorted(forms for forms in (query.forms1, query.forms2) if forms)
+    parts = [[" OR ".join(map(" ".join, chunk)) for chunk in chunks(forms, TERMS)] for forms in both]
+    return [" AND ".join(chosen) for chosen in itertools.product(*parts)]
+
+
+class InfiniGram(HttpEngine):
+    """An index behind the API."""
+
+    def open(self) -> None:
+        """Check the URL; no request is needed."""
+        options, parts = self.address.options, self.address.parts
+        if not options.get("index"):
+            raise UsageError(
+                f"{self.address} must name an index, as in {self.address.scheme}://HOST/?index=v4_pileval_llama"
+            )
+        length = options.get("max_disp_len", str(MAX_DISP_LEN))
+        if not length.isdecimal():
+            raise UsageError(f"max_disp_len={length} is not an integer; correct it in the URL")
+        self._index, self._length = options["index"], int(length)
+        host = f"{self.address.scheme.partition('+')[2]}://{parts.netloc.rpartition('@')[2]}"
+        self.start(host)
+
+    def search(self, query: Query, limit: int) -> list[Snippet]:
+        """Documents in which the words are near each other, by shard and position."""
+        found: list[Snippet] = []
+        for text in clauses(query):
+            places = itertools.islice(self._places(text), limit - len(found))
+            found.extend(self._document(text, place) for place in places)
+        return found
+
+    def _places(self, text: str) -> Iterator[dict[str, Any]]:
+        """Where the documents are, in the terms of the service."""
+        if " OR " not in text and " AND " not in text:
+            for shard, segment in enumerate(self._list(self._post("find", text).get("segment_by_shard"))):
+                start, end = (*self._numbers(segment), 0, 0)[:2]
+                for rank in range(start, end):
+                    yield {"query_type": "get_doc_by_rank", "s": shard, "rank": rank}
+            return
+        bounds = {"max_clause_freq": MAX_CLAUSE_FREQ, "max_diff_tokens": MAX_DIFF_TOKENS}
+        answer = self._post("find_cnf", text, **bounds)
+        for shard, pointers in enumerate(self._list(answer.get("ptrs_by_shard"))):
+            for pointer in sorted(self._numbers(pointers)):
+                yield {"query_type": "get_doc_by_ptr", "s": shard, "ptr": pointer}
+
+    def _document(self, text: str, place: dict[str, Any]) -> Snippet:
+        kind = place.pop("query_type")
+        answer = self._post(kind, text, **place, max_disp_len=self._length)
+        spans = [
+            span[0] if isinstance(span, list) and span else None for span in self._list(answer.get("spans"))
+        ]
+        texts = [clean_text(span) for span in spans]
+        if None in texts:
+            raise self.unexpected("spans")
+        return Snippet(f"{self._index}:{answer.get('doc_ix')}", "".join(filter(None, texts)))
+
+    def _post(self, kind: str, text: str, **more: int) -> dict[str, Any]:
+        request = {"index": self._index, "query_type": kind, "query": text, **more}
+        payload = json.dumps(request, ensure_ascii=False)
+        answer: dict[str, Any] = parse_json(self.ask(payload, lambda: self._send(payload)), self.address)
+        return answer
+
+    def _send(self, payload: str) -> str:
+        answer = self.send("POST", self.address.parts.path or "/", payload)
+        if error := parse_json(answer, self.address).get("error"):  # which is not worth keeping
+            raise EngineError(
+                f"{self.address} could not answer: {self.address.scrub(error)[:300]}; check index= in the URL"
+            )
+        return answer
+
+    def native(self, query: Query) -> str:
+        """What is sent as `query`."""
+        return " ; ".join(clauses(query))
+
+    def most_requests(self, query: Query, limit: int) -> int:
+        """Finding, and each document; the queries of a pair are asked as one."""
+        return 0 if query.is_repeated else len(clauses(query)) + limit
+
+    def _list(self, value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.unexpected("a list where one belongs")
+        return value
+
+    def _numbers(self, value: Any) -> list[int]:
+        found = self._list(value)
+        if not all(isinstance(number, int) and 0 <= number < 2**63 for number in found):
+            raise self.unexpected("a number where one belongs")
+        return found
+
+
+ENGINE = InfiniGram

@@ -1,0 +1,168 @@
+"""Locating targets in the sentences that an engine gave, and writing them as vertical text under keys of their own.
+
+The rule of docs/method.md is applied by our own code to every sentence, whatever the engine counted as a match.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.text.casefold import compose, fold_case
+from bagpack.corpus.text.decoding import MAX_UNESCAPES
+from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator
+from bagpack.engines.base import Snippet
+from bagpack.engines.queries import MAX_GAP, Form, Query
+from bagpack.engines.sentences import marked_sentences, plain, unmark
+
+NOTHING = "<s>\n\N{EMPTY SET}\t\N{EMPTY SET}\n"
+
+
+class Place(NamedTuple):
+    """An occurrence: where it starts, and how many tokens it takes."""
+
+    start: int
+    size: int
+
+
+def occurrences(words: Sequence[str], forms: Iterable[Form]) -> list[Place]:
+    """Positions of the forms in a sentence's case-folded words; the longest form at a position counts."""
+    found: dict[int, int] = {}
+    for form in forms:
+        size = len(form)
+        for start, word in enumerate(words):
+            if word == form[0] and (size == 1 or tuple(words[start : start + size]) == form):
+                found[start] = max(size, found.get(start, 0))
+    return [Place(start, size) for start, size in sorted(found.items())]
+
+
+def co_occurrences(
+    ones: Sequence[Place], twos: Sequence[Place], same: bool
+) -> Iterator[tuple[str, int, Place, Place]]:
+    """Consecutive targets, one of each kind, at most `MAX_GAP` tokens between: (order, gap, first, second).
+
+    Neither word occurs between the two. A place that is both words (their forms overlap) serves as either; equal
+    words (`same`) are observed once, in the order `+`.
+    """
+    kinds: dict[int, set[str]] = {}
+    sizes: dict[int, int] = {}
+    for kind, places in (("1", ones), ("2", twos)):
+        for place in places:
+            kinds.setdefault(place.start, set()).add(kind)
+            sizes[place.start] = max(place.size, sizes.get(place.start, 0))
+    for first, second in itertools.pairwise(sorted(kinds)):
+        gap = second - first - sizes[first]
+        if not 0 <= gap <= MAX_GAP:
+            continue
+        for order, left, right in (("+", "1", "2"), ("-", "2", "1")):
+            if left in kinds[first] and right in kinds[second] and not (same and order == "-"):
+                yield order, gap, Place(first, sizes[first]), Place(second, sizes[second])
+
+
+def matching_sentences(query: Query, snippets: Iterable[Snippet], lang: str) -> Iterator[Snippet]:
+    """Those sentences of the texts from a foreign index in which the query's words occur."""
+    wanted = [query.forms1, query.forms2] if query.kind == "pair" else [query.forms1]
+    for snippet in snippets:
+        for marked in marked_sentences(snippet.text, lang):
+            words = [fold_case(form) for form in unmark(marked)[0]]
+            if all(occurrences(words, forms) for forms in wanted):
+                yield Snippet(snippet.document, marked)
+
+
+class Sentence(NamedTuple):
+    """A snippet's sentence: the forms as written and case-folded, what is glued, and each token's lines."""
+
+    forms: list[str]
+    folded: list[str]
+    glued: list[bool]
+    lines: list[str]
+
+    def observed(self, places: Iterable[tuple[Place, str]] = ()) -> str:
+        """As vertical text, the observed tokens under their targets' keys, a run of tokens made one."""
+        found = ["<s>\n"]
+        at = 0
+        for place, key in sorted(places):
+            found += self.lines[at : place.start]
+            end = place.start + place.size
+            run = zip(self.forms[place.start : end], self.glued[place.start : end], strict=True)
+            form = "".join(
+                (" " if index and not glued else "") + form for index, (form, glued) in enumerate(run)
+            )
+            found.append(_token_lines(form, key, self.glued[place.start]))
+            at = end
+        return "".join([*found, *self.lines[at:]])
+
+
+def _token_lines(form: str, key: str, glued: bool) -> str:
+    """A token as vertical text."""
+    return f"{'<g/>' + chr(10) if glued else ''}{escaped(form)}\t{escaped(key)}\n"
+
+
+def escaped(text: str) -> str:
+    """What the reader of vertical text, which resolves entities several times over, gives back as it was."""
+    if "&" not in text and "<" not in text and '"' not in text:
+        return text
+    deep = "&" + "amp;" * (MAX_UNESCAPES - 1)
+    return text.replace("&", f"{deep}amp;").replace("<", f"{deep}lt;").replace('"', f"{deep}quot;")
+
+
+class Annotation:
+    """Turns snippets into sentences whose tokens have the keys that the corpus's annotator would give them."""
+
+    def __init__(self, options: TextOptions) -> None:
+        self.options = options
+        self._annotator = get_annotator(options.annotator, options.lang)
+        self._known: dict[str, tuple[str, str, str]] = {}  # form → folded, its lines, its lines when glued
+
+    def of(self, snippet: Snippet) -> list[Sentence]:
+        """The sentences of a snippet (one, unless the annotator splits it)."""
+        if self._annotator.in_context:
+            (sentences,) = self._annotator.annotate([plain(snippet.text)])
+            return list(map(self._annotated, sentences))
+        forms, glued = unmark(snippet.text)
+        known = self._known
+        fresh = list(set(forms).difference(known))
+        if fresh:
+            lemmas = self._annotator.lemmatize([compose(form) for form in fresh])
+            for form, lemma in zip(fresh, lemmas, strict=True):
+                key = self._key(form, lemma)
+                known[form] = fold_case(form), _token_lines(form, key, False), _token_lines(form, key, True)
+        entries = [known[form] for form in forms]
+        lines = [entry[1 + stuck] for entry, stuck in zip(entries, glued, strict=True)]
+        return [Sentence(forms, [entry[0] for entry in entries], glued, lines)]
+
+    def _annotated(self, tokens: Sequence[AnnotatedToken]) -> Sentence:
+        forms, glued = [token.form for token in tokens], [token.glued for token in tokens]
+        keys = (self._key(token.form, token.lemma) for token in tokens)
+        lines = list(map(_token_lines, forms, keys, glued))
+        return Sentence(forms, list(map(fold_case, forms)), glued, lines)
+
+    def _key(self, form: str, lemma: str) -> str:
+        return form if self.options.level == "form" else lemma or form
+
+
+class VerticalFile:
+    """Vertical text that is written sentence by sentence."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.count = 0  # of sentences that were added
+        self._document = ""
+        self._file = open(path, "wb")  # noqa: SIM115 (closed by close)
+
+    def add(self, document: str, sentence: str) -> None:
+        """Add a sentence of a document."""
+        if document != self._document or not self.count:
+            sentence = f'<text id="{escaped(" ".join(document.split()))}">\n{sentence}'
+            self._document = document
+        self._file.write(sentence.encode())
+        self.count += 1
+
+    def close(self) -> None:
+        """End the text; a store has at least one sentence."""
+        if not self.count:
+            self._file.write(NOTHING.encode())
+        self._file.close()

@@ -1,0 +1,289 @@
+"""OpenSearch and Elasticsearch: `intervals` queries over HTTP.
+
+`opensearch+https://[USER:PASSWORD@]HOST:PORT/INDEX`, likewise `elasticsearch+https://…` (or `+http`). By default the
+index is one that `bagpack engine build` filled, a document per sentence. In an index of the user's own, `field`
+names the text field to search and to read. `ca_certs` names a file of certificates to trust. User and password may
+also come from BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD, an API key of Elasticsearch from
+BAGPACK_ENGINE_API_KEY.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from bagpack.engines.base import Address, BusyError, EngineError, Snippet
+from bagpack.engines.cache import RequestPolicy, Requests
+from bagpack.engines.http import HttpEngine, RefusedError, clean_text, lookup, parse_json
+from bagpack.engines.sentences import index_word, index_words
+from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.engines.queries import Form, Query
+
+FORMAT_VERSION = 1
+MOST_HITS = 10_000  # index.max_result_window, as servers are delivered
+BULK = 2_000  # documents in one request
+BULK_TIMEOUT = 120.0
+BULK_RETRIES = 8
+# While an index is filled it makes nothing visible and has no copies; at the end both become the server's defaults.
+LOADING = {"index": {"refresh_interval": "-1", "number_of_replicas": 0}}
+LOADED = {"index": {"refresh_interval": None, "number_of_replicas": None}}
+SETTINGS = {"analysis": {"analyzer": {"bagpack": {"type": "custom", "tokenizer": "whitespace"}}}, **LOADING}
+FIELDS = {
+    "number": {"type": "long"},
+    "document": {"type": "keyword", "index": False, "doc_values": False},
+    "sentence": {"type": "text", "index": False},
+    "words": {"type": "text", "analyzer": "bagpack", "norms": False},
+}
+
+
+def intervals(query: Query) -> dict[str, Any]:
+    """The `intervals` rule: `any_of` forms, both words `all_of` in order, exactly `gap` positions between."""
+
+    def any_of(forms: tuple[Form, ...]) -> dict[str, Any]:
+        rules = [
+            {"match": {"query": " ".join(map(index_word, form)), "ordered": True, "max_gaps": 0}}
+            for form in forms
+        ]
+        return {"any_of": {"intervals": rules}}
+
+    if query.kind == "word":
+        return any_of(query.forms1)
+    both = [any_of(query.forms1), any_of(query.forms2)]
+    rule: dict[str, Any] = {"ordered": True, "max_gaps": query.gap, "intervals": both}
+    if query.gap:
+        rule["filter"] = {"script": {"source": f"interval.gaps == {query.gap:d}"}}
+    return {"all_of": rule}
+
+
+class OpenSearch(HttpEngine):
+    """An index on a server."""
+
+    credentials = "set BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD, or put them into the URL"
+
+    def _start(self) -> None:
+        address, parts = self.address, self.address.parts
+        self._index = name = parts.path.strip("/")
+        if not name or any(letter in name for letter in '/*?"<>| ,#\\') or name[0] in "_-+":
+            raise UsageError(
+                f"{address} must end in the name of one index, as in {address.scheme}://localhost:9200/docs"
+            )
+        protocol = address.scheme.partition("+")[2]
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or "localhost"
+        port = parts.port or (443 if protocol == "https" else 9200)
+        secrets = [os.environ.get(f"BAGPACK_ENGINE_{name}", "") for name in ("PASSWORD", "API_KEY")]
+        ca_certs = address.options.get("ca_certs")
+        self.start(f"{protocol}://{host}:{port}", _authorization(address), secrets, ca_certs)
+
+    def _call(self, method: str, path: str, body: Any = None) -> str:
+        return self.send(method, path, None if body is None else json.dumps(body))
+
+    def open(self) -> None:
+        """Look at the index's mapping: whether it is ours, or has the field that the URL names."""
+        self._start()
+        assert self.requests is not None
+        try:
+            text = self.requests.send(lambda: self._call("GET", f"/{self._index}/_mapping"))
+        except RefusedError as error:
+            if error.status != 404:
+                raise
+            raise EngineError(
+                f"{self.address} has no index {self._index!r}; correct its name, or fill one with bagpack engine build"
+            ) from None
+        found = list(map(_mappings, parse_json(text, self.address).values()))
+        if not found or None in found:
+            raise self.unexpected("an index mapping")
+        field = self.address.options.get("field")
+        if field is not None:
+            known = sorted({name for mapping in found for name in _fields(mapping or {})})
+            if field not in known:  # servers answer nothing, without an error, where a field does not exist
+                raise EngineError(
+                    f"{self.address} has no field {field!r}; correct field= in the URL (its fields: "
+                    f"{', '.join(known[:20]) or 'none'})"
+                )
+            return
+        facts = lookup(found[0], "_meta.bagpack") if len(found) == 1 else None
+        if not isinstance(facts, dict):
+            raise UsageError(
+                f"{self.address} was not filled by bagpack engine build; name the field that holds its text "
+                f"({self.address.shown}?field=…)"
+            )
+        if facts.get("format_version") != FORMAT_VERSION:
+            raise EngineError(
+                f"{self.address} has format version {facts.get('format_version')}, this BagPack reads "
+                f"{FORMAT_VERSION}; build it again"
+            )
+        self.exact = True
+        self.identity = f"{self.address.scheme.partition('+')[0]}:{facts.get('build')}"
+
+    def search(self, query: Query, limit: int) -> list[Snippet]:
+        """The first documents, by number in an index of ours."""
+        if limit > MOST_HITS:
+            raise UsageError(
+                f"the server gives at most {MOST_HITS:,} snippets a query; lower --limit {limit}"
+            )
+        field = self.address.options.get("field")
+        body = {
+            "size": limit,
+            "track_total_hits": False,
+            # In a foreign index the index order, which `preference` keeps the same from search to search.
+            "sort": [{"_doc" if field else "number": "asc"}],
+            "_source": [field] if field else ["document", "sentence"],
+            "query": self._query(query),
+        }
+        path = f"/{self._index}/_search?preference=bagpack"
+        kept = self.ask(json.dumps(body), lambda: self._whole(self._call("POST", path, body)))
+        hits = lookup(parse_json(kept, self.address), "hits.hits")
+        if not isinstance(hits, list):
+            raise self.unexpected("search results")
+        if len(hits) > limit:
+            raise EngineError(
+                f"{self.address} answered {len(hits):,} hits where at most {limit:,} were asked for; check the URL"
+            )
+        return [self._snippet(hit, field) for hit in hits]
+
+    def _query(self, query: Query) -> dict[str, Any]:
+        return {"intervals": {self.address.options.get("field", "words"): intervals(query)}}
+
+    def _whole(self, text: str) -> str:
+        """An answer, if all shards gave theirs."""
+        answer = parse_json(text, self.address)
+        if answer.get("timed_out") or lookup(answer, "_shards.failed"):
+            raise BusyError(f"{self.address} answered from a part of its shards only; try again later")
+        return text
+
+    def _snippet(self, hit: Any, field: str | None) -> Snippet:
+        source = lookup(hit, "_source")
+        if not isinstance(source, dict):
+            raise EngineError(f"{self.address} answered a hit without _source; enable it in the index")
+        if field is None:
+            return Snippet(self._text(source, "document"), self._text(source, "sentence"))
+        return Snippet(clean_text(str(hit.get("_id", ""))) or "", self._text(source, field))
+
+    def _text(self, source: dict[str, Any], name: str) -> str:
+        held = source[name] if name in source else lookup(source, name)
+        texts = [clean_text(part) for part in (held if isinstance(held, list) else [held])]
+        if None in texts:
+            raise EngineError(
+                f"{self.address} answered a hit whose field {name!r} is not text in _source; name a field that is "
+                f"stored there"
+            )
+        return "\n".join(filter(None, texts))
+
+    def native(self, query: Query) -> str:
+        """The `intervals` query as JSON."""
+        return json.dumps(self._query(query), ensure_ascii=False)
+
+    def fill(self, sentences: Iterable[tuple[str, str]], overwrite: bool) -> None:
+        """Fill a fresh index, and then give it its name as an alias."""
+        if "field" in self.address.options:
+            raise UsageError("bagpack engine build names its own fields; remove field= from the URL")
+        self.timeout = BULK_TIMEOUT
+        self._start()
+        try:
+            old = self._replaceable(overwrite)
+            build = uuid.uuid4().hex
+            fresh = f"{self._index}-{build[:12]}"
+            meta = {"bagpack": {"format_version": FORMAT_VERSION, "build": build}}
+            mapping = {"dynamic": "strict", "_meta": meta, "properties": FIELDS}
+            self._call("PUT", f"/{fresh}", {"settings": SETTINGS, "mappings": mapping})
+            try:
+                self._load(fresh, sentences)
+                # In one request, so that a reader sees the old index or the new one.
+                actions: list[dict[str, Any]] = [{"remove_index": {"index": name}} for name in old]
+                actions.append({"add": {"index": fresh, "alias": self._index}})
+                self._call("POST", "/_aliases", {"actions": actions})
+            except BaseException:
+                with suppress(EngineError):  # the first error is the one to report
+                    self._call("DELETE", f"/{fresh}")
+                raise
+        finally:
+            self.close()
+
+    def _replaceable(self, overwrite: bool) -> list[str]:
+        """The indices behind the name, which are to be removed."""
+        try:
+            held = parse_json(self._call("GET", f"/{self._index}/_mapping"), self.address)
+        except RefusedError as error:
+            if error.status == 404:
+                return []
+            raise
+        if not all(lookup(_mappings(entry), "_meta.bagpack") for entry in held.values()):
+            raise EngineError(
+                f"{self.address} was not made by BagPack, so it is not replaced; name another index"
+            )
+        if not overwrite:
+            raise EngineError(f"{self.address} exists already; --overwrite it, or name another index")
+        return list(held)
+
+    def _load(self, index: str, sentences: Iterable[tuple[str, str]]) -> None:
+        numbered = enumerate(sentences)
+        retrying = Requests(None, self.address.shown, RequestPolicy(retries=BULK_RETRIES), BULK_TIMEOUT)
+        while part := list(itertools.islice(numbered, BULK)):
+            lines: list[dict[str, Any]] = []
+            for number, (document, marked) in part:
+                lines.append({"index": {"_index": index, "_id": str(number)}})
+                words = " ".join(index_words(marked))
+                lines.append({"number": number, "document": document, "sentence": marked, "words": words})
+            text = "".join(f"{json.dumps(line)}\n" for line in lines)
+            retrying.send(lambda text=text: self._bulk(text))  # type: ignore[misc]
+        self._call("PUT", f"/{index}/_settings", LOADED)
+        self._call("POST", f"/{index}/_refresh")
+
+    def _bulk(self, text: str) -> str:
+        """Index documents. They have ids, so that none is indexed twice if the request is repeated."""
+        answer = self.send("POST", "/_bulk", text)
+        items = parse_json(answer, self.address).get("items")
+        if not isinstance(items, list):
+            raise self.unexpected("the result of a bulk request")
+        results = [lookup(item, "index") for item in items]
+        for result in results:
+            status = lookup(result, "status")
+            if status not in (200, 201, 429):
+                reason = lookup(result, "error.reason") or lookup(result, "error") or status
+                raise EngineError(
+                    f"{self.address} could not index a sentence: {self.address.scrub(reason)[:300]}; run the command "
+                    f"again"
+                )
+        if any(result["status"] == 429 for result in results):
+            raise BusyError(f"{self.address} is too busy to index everything; try again later")
+        return answer
+
+
+def _authorization(address: Address) -> dict[str, str]:
+    """The header for credentials from the URL or the environment."""
+    key = os.environ.get("BAGPACK_ENGINE_API_KEY")
+    if key and address.scheme.startswith("elasticsearch"):
+        return {"authorization": f"ApiKey {key}"}
+    parts = address.parts
+    user = unquote(parts.username or "") or os.environ.get("BAGPACK_ENGINE_USER", "")
+    password = unquote(parts.password or "") or os.environ.get("BAGPACK_ENGINE_PASSWORD", "")
+    encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return {"authorization": f"Basic {encoded}"} if user else {}
+
+
+def _mappings(entry: Any) -> dict[str, Any] | None:
+    """The mappings of an index, if they are what they should be."""
+    found = lookup(entry, "mappings")
+    return found if isinstance(found, dict) else None
+
+
+def _fields(mapping: dict[str, Any], before: str = "") -> Iterator[str]:
+    """The full names of a mapping's fields."""
+    for part in ("properties", "fields"):
+        held = mapping.get(part)
+        for name, entry in held.items() if isinstance(held, dict) else ():
+            if isinstance(entry, dict):
+                yield before + name
+                yield from _fields(entry, f"{before}{name}.")
+
+
+ENGINE = OpenSearch

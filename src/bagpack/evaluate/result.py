@@ -1,0 +1,400 @@
+"""What an evaluation found: one dataclass for every kind, from which JSON, the terminal and the report are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri, stdtr, stdtrit
+
+from bagpack.notebook import html_table
+from bagpack.numbers import metric_info, metric_label, show_interval, show_score
+
+FORMAT = 2  # raised whenever the meaning of a key of the JSON changes, or a key is removed
+CORRECTED = "paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)"
+
+
+HIDDEN = {"json": False}  # metadata of a field with an array or the like, which JSON does not have
+
+
+# Scores ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score with its 95 % interval and the value of each fold; NaN where there is none."""
+
+    mean: float
+    low: float = math.nan
+    high: float = math.nan
+    folds: tuple[float, ...] = ()
+
+
+def interval(values: Sequence[float], metric: str = "", *, test_share: float = 0.0) -> Score:
+    """Mean ± t·s·√(1/k + test_share) over the k values that are numbers, within the bounds of ``metric``.
+
+    With ``test_share`` = 0 this is the plain t interval over folds. Rounds of cross-validation over the same rows are
+    not independent; for them ``test_share`` is n_test / n_train of a fold (the corrected resampled t interval of
+    Nadeau and Bengio, 2003).
+
+    Examples
+    --------
+    >>> score = interval([0.7, 0.8, 0.9])
+    >>> round(score.mean, 3), round(score.low, 3), round(score.high, 3)
+    (0.8, 0.552, 1.048)
+    >>> interval([0.7, 0.8, 0.9], "accuracy").high
+    1.0
+    """
+    found = np.array([value for value in values if math.isfinite(value)])
+    folds = tuple(float(value) for value in values)
+    if not len(found):
+        return Score(math.nan, folds=folds)
+    mean, k = float(found.mean()), len(found)
+    if k < 2:
+        return Score(mean, folds=folds)
+    error = found.std(ddof=1) * math.sqrt(1 / k + test_share)
+    half = float(stdtrit(k - 1, 0.975) * error)
+    bounds = metric_info(metric)
+    # The mean may pass a bound by a rounding error, and the interval must contain it.
+    low, high = max(mean - half, min(bounds.least, mean)), min(mean + half, max(bounds.most, mean))
+    return Score(mean, low, high, folds)
+
+
+def correlation_interval(rho: float, n: int) -> Score:
+    """A rank correlation over n rows: Fisher's z with Bonett and Wright's variance (1 + ρ²/2)/(n − 3)."""
+    if not math.isfinite(rho) or n < 4 or abs(rho) >= 1:
+        return Score(rho)
+    half = float(ndtri(0.975)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    return Score(rho, math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Condition ``a`` minus condition ``b`` over the same folds.
+
+    ``p`` and the interval are Nadeau and Bengio's (2003): folds share training rows, so the variance of the mean is
+    s²·(1/k + n_test/n_train). ``p_plain`` is that of the ordinary paired t-test, which is too small.
+    """
+
+    a: str
+    b: str
+    metric: str
+    difference: float
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    p_plain: float = math.nan
+    test: str = CORRECTED
+
+
+def compare(
+    a: Sequence[float], b: Sequence[float], *, test_share: float, names: tuple[str, str] = ("a", "b"),
+    metric: str = "", test: str = CORRECTED,
+) -> Comparison:  # fmt: skip
+    """Compare two conditions fold by fold; ``test_share`` is n_test / n_train of a fold."""
+    differences = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
+    differences = differences[np.isfinite(differences)]
+    k = len(differences)
+    score = interval(differences.tolist(), test_share=test_share)
+    if k < 2:
+        return Comparison(*names, metric, score.mean, test=test)
+    spread = float(differences.std(ddof=1))
+
+    def p_value(error: float) -> float:
+        if error == 0:
+            return 1.0 if score.mean == 0 else 0.0
+        return float(2 * stdtr(k - 1, -abs(score.mean) / error))
+
+    corrected, plain = spread * math.sqrt(1 / k + test_share), spread / math.sqrt(k)
+    return Comparison(
+        *names, metric, score.mean, score.low, score.high, p_value(corrected), p_value(plain), test
+    )
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition (v1v2, v12, v1v2v12) or a baseline with its scores by metric, and its answers.
+
+    ``decisions`` (rows × outputs) and ``predicted`` (class codes or ratings) have a row per pair; rows that no fold
+    tested hold NaN or −1. Of questions, ``picked`` has the choice of each, ``credit`` its point (ties share it; NaN
+    where the right one is unknown), ``complete`` whether all of its pairs have a vector, and ``values`` the decision
+    value of every choice.
+    """
+
+    name: str
+    metrics: dict[str, Score]
+    zero_rows: int | None = None
+    decisions: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    predicted: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    confusion: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    picked: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    credit: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    complete: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    values: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+
+
+# Parts of an evaluation --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Number of rows of a fold, and the seconds it took."""
+
+    name: str
+    train: int
+    test: int
+    dropped: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Counts of rows by true label (down) and predicted label (across), for one condition."""
+
+    condition: str
+    labels: list[str]
+    counts: list[list[int]]
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A part of the rows, its size, and each condition's score there (NaN where there is none)."""
+
+    name: str
+    n: int
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A metric by bucket of co-occurrence frequency (0, 1–9, 10–99, 100+) or by group (verb, relation)."""
+
+    metric: str
+    rows: list[Bucket]
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A line of the concordance: its document and its seven pieces (before, left, w, between, w, right, after)."""
+
+    document: str
+    pieces: list[str]
+
+
+@dataclass
+class Prediction:
+    """A row of the data set with its out-of-fold prediction by the last condition.
+
+    ``label`` and ``predicted`` are labels or ratings; ``predicted`` is None for rows that no fold tested.
+    ``probability`` is the calibrated probability of the predicted label, ``label_probability`` that of the given one;
+    both are None for ratings. ``abstained``: the probability is below the threshold of ``Abstention``, or a word is
+    unknown. ``together`` is how often the pair was seen; None if a word is unknown.
+    """
+
+    line: int
+    w1: str
+    w2: str
+    label: str | float
+    predicted: str | float | None = None
+    fold: str | None = None
+    probability: float | None = None
+    label_probability: float | None = None
+    abstained: bool | None = None
+    together: int | None = None
+    sentences: list[Sentence] = field(default_factory=list)
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether a tested row has another label than predicted; for ratings every tested row has an error."""
+        return self.predicted is not None and self.predicted != self.label
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Predictions of similar probability: how many, their mean probability, and the share that is right."""
+
+    n: int
+    probability: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Whether probabilities are what they say: bins, and the expected calibration error (mean gap over rows)."""
+
+    bins: list[ReliabilityBin]
+    error: float
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """What happens if predictions below ``threshold`` are withheld.
+
+    The threshold of each fold is chosen on the other folds for the wanted ``precision``; ``threshold`` is the one of
+    all folds together. ``coverage`` is the share of rows that are answered, ``precision_found`` the share of those
+    that is right.
+    """
+
+    precision: float
+    threshold: float | None
+    coverage: float
+    precision_found: float | None
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The main score with a part of the training rows."""
+
+    rows: int
+    score: Score
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """The main score of one condition by number of training rows.
+
+    ``gain`` is what the last doubling of the training rows brought, over the folds; ``next_gain`` what another
+    doubling would bring if gains keep shrinking at the same rate.
+    """
+
+    condition: str
+    metric: str
+    points: list[CurvePoint]
+    gain: Comparison
+    next_gain: float | None
+
+
+@dataclass(frozen=True)
+class QuestionAnswer:
+    """A multiple-choice question, its answer (None if unknown), and what each condition picked."""
+
+    id: str
+    stem: Any
+    choices: list[Any]
+    answer: int | None
+    picked: dict[str, int]
+    complete: dict[str, bool]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Published numbers for comparison: condition → metric → value."""
+
+    name: str
+    scores: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature's stable name (``v12:-betw:such as``) and its weight in the model for one label."""
+
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of an evaluation: ``kind`` is relations, ratings, analogies or synonyms.
+
+    `cross_validate` and the question solvers fill the first part; a run over files adds the rest. ``fold_of`` has the
+    number of the fold that tested each row, ``units`` that of the fold (or group) within which its rating is ranked; −1
+    for rows that were not tested. ``suspicious`` are the numbers of the ``predictions`` whose label the model
+    contradicts with confidence, the surest first. Fractions are fractions (0.843).
+    """
+
+    kind: str
+    main_metric: str
+    conditions: list[Condition]
+    baselines: list[Condition] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    folds: list[Fold] = field(default_factory=list)
+    classes: tuple[Any, ...] = field(default=(), repr=False, compare=False, metadata=HIDDEN)
+    fold_of: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    units: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    rows: int = 0
+    tested_rows: int = 0
+    dropped: int = 0
+    transductive: bool = False
+    confusion: Confusion | None = None
+    buckets: Breakdown | None = None
+    groups: Breakdown | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    # What a run over files adds.
+    title: str = ""
+    command: str = ""
+    corpus: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+    predictions: list[Prediction] = field(default_factory=list)
+    suspicious: list[int] = field(default_factory=list)
+    reliability: Reliability | None = None
+    abstention: Abstention | None = None
+    learning_curve: LearningCurve | None = None
+    features: dict[str, list[Feature]] = field(default_factory=dict)
+    answers: list[QuestionAnswer] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def tested(self) -> Any:
+        """Which rows some fold tested."""
+        return np.asarray(self.fold_of >= 0)
+
+    def __getitem__(self, name: str) -> Condition:
+        """The condition or baseline called ``name``."""
+        return {result.name: result for result in (*self.conditions, *self.baselines)}[name]
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Every metric of the conditions, the main one first."""
+        names = [metric for condition in self.conditions for metric in condition.metrics]
+        return list(dict.fromkeys([self.main_metric, *names]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, without the arrays of the rows; what there is not is omitted."""
+        found = {"format": FORMAT, **plain(self)}
+        found["tested"] = found.pop("tested_rows")
+        kept = ("transductive", "rows", "tested", "dropped", "baselines", "notes", "settings")
+        return {
+            name: value for name, value in found.items() if value not in (None, [], {}, "") or name in kept
+        }
+
+    def _repr_html_(self) -> str:
+        names = self.metric_names
+        header = ["condition", *(metric_label(name) for name in names)]
+        rows = [
+            [result.name, *(shown_score(result.metrics.get(name), name) for name in names)]
+            for result in (*self.conditions, *self.baselines)
+        ]
+        return html_table(f"{self.kind}: {self.tested_rows:,} rows in {len(self.folds)} folds", header, rows)
+
+
+def shown_score(score: Score | None, metric: str) -> str:
+    """A score and its interval, as a table shows them."""
+    if score is None:
+        return ""
+    between = show_interval(score.low, score.high, metric)
+    return show_score(score.mean, metric) + (f" ({between})" if between else "")
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, numpy's numbers and NaN as JSON has them: dictionaries, numbers, null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = (
+            (one.name, getattr(value, one.name)) for one in fields(value) if one.metadata.get("json", True)
+        )
+        empty: dict[str, Any] = {"zero_rows": None, "sentences": []}  # omitted where there is nothing
+        return {name: plain(item) for name, item in pairs if name not in empty or item != empty[name]}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value

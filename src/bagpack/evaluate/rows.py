@@ -1,0 +1,239 @@
+"""Every row with its out-of-fold prediction: probabilities, when to abstain, mistakes, suspicious labels, sentences.
+
+The calibration of a fold is fitted on the decision values of the other folds, and its threshold chosen there, so that
+no row calibrates itself. A test file is calibrated on folds of the training rows alone, as a model in use would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bagpack.evaluate.result import Abstention, Evaluation, Prediction, Reliability, ReliabilityBin, Sentence
+from bagpack.evaluate.splits import Split
+from bagpack.learn import calibration
+from bagpack.learn.calibration import answer_probability
+from bagpack.learn.targets import chosen_labels
+from bagpack.sheets import Cell
+
+if TYPE_CHECKING:
+    from bagpack.contexts.source import ContextSource
+    from bagpack.contexts.windows import Windows
+    from bagpack.learn.targets import Targets
+    from bagpack.learn.types import Bools, Floats, Index, Ints
+
+PARTS = 10  # more folds than this are joined: a calibration curve needs few rows
+FEWEST = 20  # tested rows from which probabilities are calibrated
+BINS = 10  # of a reliability curve
+PRECISION = 0.9
+MISTAKES = 100  # that get sentences
+SENTENCES = 3  # of each of them
+PIECE = 120  # characters of a sentence beyond the windows, each side
+COLUMNS = (
+    "w1", "w2", "label", "predicted", "probability", "label_probability", "abstained", "together", "fold", "line",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RowFacts:
+    """The pair of each row, its line in the file, and how often it was seen (None: a word is unknown)."""
+
+    pairs: Sequence[tuple[str, str]]
+    lines: Sequence[int]
+    together: Sequence[int | None]
+
+
+def add_predictions(
+    found: Evaluation, targets: Targets, facts: RowFacts, precision: float = PRECISION,
+    training: Evaluation | None = None,
+) -> Evaluation:  # fmt: skip
+    """Add what is about single rows: predictions, suspicious labels, reliability, abstention.
+
+    ``training`` is a cross-validation of the training rows (see `calibration_splits`): where a test file is
+    evaluated, probabilities and thresholds come from it, and without it there are none.
+    """
+    decisions = found.conditions[-1].decisions
+    tested = found.tested
+    names = [fold.name for fold in found.folds]
+    rows = [
+        Prediction(line, *pair, "", fold=names[fold] if fold >= 0 else None, together=together)
+        for line, pair, fold, together in zip(
+            facts.lines, facts.pairs, found.fold_of, facts.together, strict=True
+        )
+    ]
+    if targets.kind == "rating":
+        for i, row in enumerate(rows):
+            row.label = float(targets.ratings[i])
+            row.predicted = float(decisions[i, 0]) if tested[i] else None
+        return replace(found, predictions=rows)
+    parts = calibration_parts(found.fold_of)
+    if training is not None:
+        parts = calibration_parts(training.fold_of)
+        decisions = np.where(training.tested[:, None], training.conditions[-1].decisions, decisions)
+    per_label = calibrated(targets, decisions, parts)
+    truth = targets.one_hot()
+    chosen = chosen_labels(targets.kind, decisions)
+    probability, of_label = (answer_probability(per_label, labels) for labels in (chosen, truth))
+    right = (truth == chosen).all(axis=1)
+    known = np.array([count is not None for count in facts.together], dtype=bool)
+    usable = tested & np.isfinite(probability)
+    answers = calibration.Answers(probability, right)
+    withheld = ~known | ~calibration.accepted_answers(answers, parts, precision, known)
+    for i, row in enumerate(rows):
+        row.label = _label(targets, truth[i])
+        if tested[i]:
+            row.predicted = _label(targets, chosen[i])
+        if usable[i]:
+            row.probability = round(float(probability[i]), 6)
+            row.label_probability = round(float(of_label[i]), 6)
+            row.abstained = bool(withheld[i])
+    if not usable.any():
+        return replace(found, predictions=rows)
+    chosen_on = (parts >= 0) & known
+    threshold = None
+    if chosen_on.any():
+        chosen_answers = calibration.Answers(probability[chosen_on], right[chosen_on])
+        threshold = calibration.choose_threshold(chosen_answers, precision).value
+    return replace(
+        found, predictions=rows, suspicious=suspicious(targets, per_label, usable),
+        reliability=reliability(probability[usable], right[usable]),
+        abstention=abstention(withheld[usable], right[usable], precision, threshold),
+    )  # fmt: skip
+
+
+def _label(targets: Targets, columns: Bools) -> str:
+    return ", ".join(str(name) for name, has in zip(targets.classes, columns, strict=True) if has)
+
+
+def suspicious(targets: Targets, per_label: Floats, usable: Bools) -> list[int]:
+    """Rows whose label the model contradicts with confidence, the surest first."""
+    margin = _contradiction(per_label, targets.codes, usable)
+    return sorted(np.flatnonzero(margin > 0).tolist(), key=lambda i: (-margin[i], i))
+
+
+def _contradiction(probability: Floats, given: Index, usable: Bools) -> Floats:
+    """By how much the most probable label exceeds the given one; 0 unless the model is confident.
+
+    Confident learning (Northcutt, Jiang and Chuang 2021): the other label is at least as probable as it is on average
+    for rows that have it.
+    """
+    usual = np.full(probability.shape[1], np.inf)
+    for label in np.unique(given[usable]):
+        usual[label] = probability[usable & (given == label), label].mean()
+    rows, shown = np.arange(len(given)), np.nan_to_num(probability)
+    best = shown.argmax(axis=1)
+    sure = usable & (shown[rows, best] >= usual[best])
+    return np.where(sure, shown[rows, best] - shown[rows, given], 0.0)
+
+
+def mistakes(rows: Sequence[Prediction]) -> list[int]:
+    """Numbers of the wrong predictions: the most probable first, ratings with the largest error first."""
+
+    def size(i: int) -> float:
+        row = rows[i]
+        if isinstance(row.label, str):
+            return -(row.probability or 0.0)
+        return -abs(float(row.predicted or 0.0) - row.label)
+
+    return sorted((i for i, row in enumerate(rows) if row.is_mistake), key=lambda i: (size(i), i))
+
+
+def add_sentences(found: Evaluation, source: ContextSource, windows: Windows) -> None:
+    """Give the first mistakes, and the suspicious rows, the first lines of their concordance."""
+    rows = found.predictions
+    for i in dict.fromkeys([*mistakes(rows)[:MISTAKES], *found.suspicious[:MISTAKES]]):
+        if rows[i].together:
+            lines = source.contexts(rows[i].w1, rows[i].w2, limit=SENTENCES, windows=windows)
+            rows[i].sentences = [sentence(line.document, line.pieces) for line in lines]
+
+
+def sentence(document: str, pieces: Sequence[str]) -> Sentence:
+    """A line of the concordance, with what is beyond its windows cut to a bounded length."""
+    before, *middle, after = pieces
+    if len(before) > PIECE:
+        before = "…" + before[-PIECE:]
+    if len(after) > PIECE:
+        after = after[:PIECE] + "…"
+    return Sentence(document, [before, *(piece[: 2 * PIECE] for piece in middle), after])
+
+
+def predictions_table(found: Evaluation) -> list[list[Cell]]:
+    """Header and rows of the table that ``--predictions`` writes; numbers are numbers."""
+    return [list(COLUMNS), *([getattr(row, name) for name in COLUMNS] for row in found.predictions)]
+
+
+# Probabilities -----------------------------------------------------------------------------------------------------
+
+
+def calibration_splits(targets: Targets, split: Split, pairs: Index) -> list[Split]:
+    """Folds of the training rows of ``split``, to calibrate what it tests; none where the rows are too few.
+
+    Rows with the same number in ``pairs`` are in the same fold.
+    """
+    rows, columns = split.train, targets.columns[split.train]
+    labels = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
+    if len(rows) < FEWEST or len(np.unique(pairs[rows])) < 2 or np.bincount(labels).max() < 2:
+        return []
+    fold = calibration.calibration_folds(columns, pairs[rows])
+    numbers = np.unique(fold).tolist()
+    if any(len(np.unique(labels[fold != k])) < 2 for k in numbers):
+        return []  # a fold would have one label to learn from
+    return [Split(str(k + 1), rows[fold != k], rows[fold == k]) for k in numbers]
+
+
+def calibration_parts(fold_of: Ints) -> Ints:
+    """The part of each row that is calibrated on the other parts: its fold, or several joined; −1 for rows without."""
+    return np.where(fold_of >= 0, fold_of % PARTS, -1)
+
+
+def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
+    """Probability of every label (rows × classes), each part calibrated on the others; NaN where there is none.
+
+    Rows without a part are calibrated on all that have one.
+    """
+    found = np.full((len(targets), len(targets.classes)), np.nan)
+    own = parts >= 0
+    if own.sum() < FEWEST or len(np.unique(parts[own])) < 2:
+        return found
+    columns, kind = targets.columns[own], targets.kind
+    found[own] = calibration.held_out_probabilities(decisions[own], columns, kind, parts[own].astype(np.intp))
+    rest = ~own & np.isfinite(decisions).all(axis=1)
+    if rest.any():
+        curves = calibration.fit_calibration(decisions[own], columns, kind)
+        found[rest] = curves.probabilities(decisions[rest])
+    return found
+
+
+def reliability(probability: Floats, right: Bools) -> Reliability:
+    """Mean probability and accuracy in ten bins of equal width, and the expected calibration error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reliability(np.array([0.85, 0.85, 0.85, 0.85]), np.array([True, True, True, False])).error
+    0.1
+    """
+    place = np.searchsorted(np.linspace(0.0, 1.0, BINS + 1)[1:-1], probability)
+    counts = np.bincount(place, minlength=BINS)
+    used = counts > 0
+    means, shares = (
+        np.bincount(place, weights=values, minlength=BINS)[used] / counts[used]
+        for values in (probability, right.astype(np.float64))
+    )
+    rows = zip(counts[used].tolist(), means.tolist(), shares.tolist(), strict=True)
+    error = float(np.average(np.abs(shares - means), weights=counts[used]))
+    return Reliability([ReliabilityBin(*row) for row in rows], round(error, 6))
+
+
+def abstention(withheld: Bools, right: Bools, precision: float, threshold: float | None) -> Abstention:
+    """Coverage, and precision of what is answered."""
+    answered = ~withheld
+    return Abstention(
+        precision=precision,
+        threshold=threshold,
+        coverage=float(answered.mean()) if len(answered) else 0.0,
+        precision_found=float(right[answered].mean()) if answered.any() else None,
+    )

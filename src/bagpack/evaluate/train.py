@@ -1,0 +1,285 @@
+"""Models for use: train on a data set, predict new pairs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.evaluate.crossval import check_found
+from bagpack.evaluate.result import Evaluation, plain
+from bagpack.evaluate.rows import PRECISION
+from bagpack.evaluate.run import (
+    CountOptions,
+    EvaluateOptions,
+    Rows,
+    corpus_facts,
+    data_facts,
+    evaluate_rows,
+    features_of,
+    load_rows,
+    versions,
+)
+from bagpack.evaluate.splits import TooFewPairsError
+from bagpack.files import check_not_read
+from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
+from bagpack.learn.fitting import calibrate
+from bagpack.learn.model import pair_hashes
+from bagpack.learn.model_io import check_model_place
+from bagpack.learn.svm import SvmSettings
+from bagpack.learn.targets import Targets, encode_targets
+from bagpack.parallel import progress
+from bagpack.sources import open_source
+from bagpack.tasks.checks import similar_labels, similar_labels_sentence
+from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, reversed_pairs
+from bagpack.vectors.counting import count_cached
+from bagpack.vectors.counts import Pair, PairCounts
+from bagpack.vectors.storage import is_matrix
+
+NONE = "none"
+REVERSED = 4  # at most a quarter of the background pairs are training pairs in reverse
+DIRECTION = "learned only from data that shows it; --background adds reversed pairs as none"
+Draw = Callable[
+    ..., list[Pair]
+]  # (source, pairs of the data, between=tokens between two words) → background pairs
+FIRST, LAST = ("w1", "w2", "label", "probability"), ("together", "trained")  # columns of answers
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """Options of a training, as the command line has them.
+
+    Attributes
+    ----------
+    precision
+        The model answers only where its probability is high enough that this share of its answers is right.
+    background
+        Draws pairs from the corpus, which are trained on as `none`; the cross-validation is without them.
+    scores, folds
+        Whether the model is cross-validated for its card, and in how many folds.
+    features
+        Whether the result of that also has the features with the largest weights.
+    """
+
+    preset: str = "modern"
+    condition: str = "v1v2v12"
+    C: float | None = None
+    epsilon: float = 0.2
+    columns: Mapping[str, str] | None = None
+    precision: float | None = None
+    background: Draw | None = None
+    scores: bool = True
+    folds: int | None = None
+    seed: int = 0
+    features: bool = True
+    counting: CountOptions = field(default_factory=CountOptions)
+
+    @property
+    def evaluation(self) -> EvaluateOptions:
+        """The options of its cross-validation."""
+        return EvaluateOptions(
+            preset=self.preset, C=self.C, epsilon=self.epsilon, columns=self.columns, folds=self.folds, seed=self.seed,
+            features=False, precision=PRECISION if self.precision is None else self.precision, counting=self.counting,
+        )  # fmt: skip
+
+
+def train_file(
+    source: str, path: str, out: str, options: TrainOptions | None = None, *, overwrite: bool = False
+) -> tuple[LinearModel, Evaluation | None]:
+    """Train on all rows, write the model and its card; returns the model and what the cross-validation found."""
+    options = options or TrainOptions()
+    evaluation = options.evaluation
+    if options.background is not None and is_matrix(Path(source)):
+        raise UsageError(
+            f"--background draws pairs from a corpus, and {source} is a matrix; name the store instead"
+        )
+    check_not_read(Path(out), source, path, options.counting.basis)
+    check_model_place(Path(out), overwrite)
+    rows = load_rows(source, path, evaluation)
+    if rows.data.kind == "relations" and rows.data.group_column:
+        column = rows.data.group_column
+        raise UsageError(
+            f"{path} holds several tasks, one for each {column}; write the rows of one {column} to a file and train "
+            f"on that"
+        )
+    # Scores first: a data set that cannot be evaluated is found out before a model is written.
+    result: Evaluation | None = None
+    if options.scores:
+        try:
+            result = evaluate_rows(rows, evaluation)
+        except TooFewPairsError as error:
+            raise InputError(f"{error}, or train without scores (--no-scores)") from error
+    else:  # what the evaluation looks at
+        check_found(rows.matrix)
+        for group in similar_labels(rows.data.labels):
+            warnings.warn(f"there are {similar_labels_sentence(group)}", stacklevel=2)
+    progress()("model", 0, 0)
+    matrix, targets, turned = rows.matrix, rows.targets, 0
+    if options.background is not None:
+        matrix, targets, turned = _with_background(rows, source, options.background)
+    svm = SvmSettings(evaluation.cost, options.epsilon)
+    model = fit_counts(matrix, targets, options.condition, options.preset, svm, keep_training=True)
+    model = calibrate(model, matrix, targets, options.preset, svm, options.precision)
+    drawn = len(matrix) - len(rows.matrix)
+    if drawn:  # which may be found
+        model = replace(model, trained=np.unique(pair_hashes(rows.matrix)))
+    if result is not None and options.features:
+        result = replace(result, features=features_of(model))
+    background = {"pairs": drawn, "reversed": turned, "seed": options.seed} if drawn else {}
+    manifest, card = _described(model, rows, path, _scores(result), background)
+    save_model(model, out, manifest=manifest, card=card, overwrite=overwrite)
+    return load_model(out), result
+
+
+def _described(
+    model: LinearModel, rows: Rows, path: str, scores: dict[str, dict[str, Any]], background: dict[str, int]
+) -> tuple[dict[str, Any], str]:
+    """The manifest and the card of a model."""
+    matrix = rows.matrix
+    data: dict[str, Any] = {"path": path, "rows": len(matrix)}
+    facts = data_facts(matrix, path)
+    manifest: dict[str, Any] = {
+        "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
+        "scores": scores,
+        "versions": versions(),
+    }
+    if rows.data.kind == "relations":
+        data["labels"] = rows.data.label_counts
+        listed = set(matrix.pairs)
+        manifest["direction"] = bool(background.get("reversed")) or any(
+            w1 != w2 and (w2, w1) in listed for w1, w2 in listed
+        )
+        if not manifest["direction"]:
+            data["direction"] = DIRECTION
+    if background:
+        manifest[BACKGROUND] = background
+        data["background"] = (
+            f"{background['pairs']:,} co-occurring pairs of the corpus, {background['reversed']:,} of them from the "
+            f"data, reversed (seed {background['seed']}); scores are without them"
+        )
+    card = model_card(
+        model,
+        title=f"BagPack model of {Path(path).name}",
+        corpus=dict(corpus_facts(matrix)),
+        data=data,
+        scores=scores,
+        coverage={
+            "unknown words": facts["unknown_words"],
+            "pairs never seen together": facts["unseen_pairs"],
+        },
+        caps={"limit": matrix.settings.limit, "words": facts["capped_words"], "pairs": facts["capped_pairs"]},
+        versions={name: value for name, value in versions().items() if name != "bagpack"},
+    )
+    return manifest, card
+
+
+def _with_background(rows: Rows, store: str, draw: Draw) -> tuple[PairCounts, Targets, int]:
+    """The rows and background pairs, as a matrix and what is to be learned; how many of these are rows in reverse.
+
+    Without reversed pairs nothing would show that a relation holds in one direction only.
+    """
+    if rows.data.kind == "ratings":
+        raise UsageError("--background is for labels, and this data set holds ratings; train without it")
+    matrix, source = rows.matrix, open_source(store)
+    drawn = draw(source, matrix.pairs, between=matrix.settings.windows.between)
+    turned = _spread(reversed_pairs(matrix.pairs, rows.data.labels), len(drawn) // REVERSED)
+    drawn = [*turned, *drawn][: len(drawn)]
+    grown = count_cached(source, [*matrix.pairs, *drawn], matrix.basis, matrix.settings)
+    answers = list(rows.answers)
+    return grown, encode_targets([*answers, *[background_answer(answers)] * len(drawn)]), len(turned)
+
+
+def _spread(pairs: Sequence[Pair], most: int) -> list[Pair]:
+    """At most this many of the pairs, evenly over the list."""
+    chosen = np.linspace(0, len(pairs) - 1, min(most, len(pairs))).astype(int)
+    return [pairs[at] for at in chosen.tolist()]
+
+
+def background_answer(answers: Sequence[Any]) -> Any:
+    """What background pairs are labelled with: the data's own label for unrelated pairs, or `none`.
+
+    Examples
+    --------
+    >>> background_answer(["part-of", "random"]), background_answer(["part-of", "made-of"])
+    ('random', 'none')
+    """
+    own = sorted({str(label) for label in answers if str(label).lower() in NO_LABELS})
+    return own[0] if len(own) == 1 else NONE
+
+
+def _scores(result: Evaluation | None) -> dict[str, dict[str, Any]]:
+    entries = [] if result is None else [*result.conditions, *result.baselines]
+    return {
+        entry.name: {
+            metric: plain({"mean": score.mean, "low": score.low, "high": score.high})
+            for metric, score in entry.metrics.items()
+        }
+        for entry in entries
+    }
+
+
+def predict_pairs(
+    model_path: str, pairs: Sequence[Pair], *, store: str | None = None, any_store: bool = False
+) -> tuple[LinearModel, PairCounts, Any, np.ndarray]:
+    """Labels (or ratings) of new pairs: model, their matrix, answers, decision values."""
+    model = load_model(model_path)
+    if store is not None and is_matrix(Path(store)):
+        matrix = PairCounts.open(store).rows_of(pairs)
+        if matrix.basis != model.basis:
+            raise StoreError(
+                f"the matrix {store} was counted over another basis than the model's; name the store"
+            )
+    else:
+        matrix = model.count(pairs, model.open_source(store, any_store))
+    decisions = model.decisions(matrix)
+    return model, matrix, model.decode(decisions), decisions
+
+
+def label_columns(labels: Sequence[str]) -> list[str]:
+    """The names of the labels' columns: a label that is the name of another column gets `score of` before it.
+
+    >>> label_columns(["kind", "together"])
+    ['kind', 'score of together']
+    """
+    taken = {*FIRST, *LAST}
+    names = []
+    for label in labels:
+        name = label
+        while name.lower() in taken or (name != label and name in labels):
+            name = f"score of {name}"
+        names.append(name)
+    return names
+
+
+def answer_rows(
+    model: LinearModel, matrix: PairCounts, pairs: Sequence[Pair], answers: Any, decisions: np.ndarray
+) -> Iterator[list[str | float | int | None]]:
+    """`w1 w2 label probability`, a score per label, `together` and `trained`; or `w1 w2 score together trained`.
+
+    A header comes first. The label is empty where the model has no answer: a word is unknown, or the probability is
+    below the model's threshold. ``trained`` says whether the pair was among the training pairs.
+    """
+    seen_pairs = zip(matrix.seen, matrix.unknown, strict=True)
+    together = [None if lost else int(count) for count, lost in seen_pairs]
+    trained = ["yes" if one else "no" for one in model.trained_on(matrix)]
+    if model.kind == "rating":
+        yield ["w1", "w2", "score", *LAST]
+        ratings = np.asarray(answers, float).tolist()
+        for (w1, w2), score, seen, known in zip(pairs, ratings, together, trained, strict=True):
+            yield [w1, w2, score, seen, known]
+        return
+    yield [*FIRST, *label_columns(list(map(str, model.classes))), *LAST]
+    given = model.answered(matrix, decisions)
+    probability: list[float | None] = [None] * len(pairs)
+    if model.calibration is not None:
+        probability = model.answer_probabilities(decisions).round(6).tolist()
+    scores = model.scores_of(decisions).tolist()
+    columns = zip(pairs, answers, given, probability, scores, together, trained, strict=True)
+    for (w1, w2), answer, has, share, row, seen, known in columns:
+        label = ",".join(sorted(map(str, answer))) if isinstance(answer, set | frozenset) else str(answer)
+        yield [w1, w2, label if has else "", share, *row, seen, known]

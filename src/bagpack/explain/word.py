@@ -1,0 +1,129 @@
+"""Word sketches: the collocates of a word by grammatical pattern."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bagpack.contexts.concordance import show
+from bagpack.contexts.source import ContextSource, elsewhere
+from bagpack.contexts.targets import Elsewhere, Target
+from bagpack.contexts.windows import Windows
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import UsageError
+from bagpack.explain.collocates import Collocate, WordPlaces, occurrences
+from bagpack.explain.lines import line_dict
+from bagpack.sources import as_source
+
+ORDERS = ("llr", "logdice")
+FORMS = 12  # listed
+
+
+@dataclass(frozen=True)
+class Form:
+    """A written form and how often it occurs."""
+
+    form: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Collocates:
+    """The collocates of a word in one pattern, which fits in `count` places."""
+
+    pattern: str
+    count: int
+    words: list[Collocate]
+
+
+@dataclass(frozen=True)
+class WordSketch:
+    """One word: frequency, forms, parts of speech, and its collocates by pattern, from `sampled` occurrences."""
+
+    word: str
+    known_as: str
+    unknown: bool
+    count: int
+    per_million: float
+    rank: int
+    forms: list[Form]
+    parts_of_speech: dict[str, int]
+    sampled: int
+    patterns: list[Collocates]
+    examples: list[dict[str, Any]] = field(default_factory=list)
+    windows: str = ""
+    elsewhere: list[Elsewhere] = field(default_factory=list)
+
+    def __getitem__(self, pattern: str) -> list[Collocate]:
+        return {found.pattern: found.words for found in self.patterns}[pattern]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def sketch_word(
+    source: ContextSource | Corpus, word: str, *, windows: Windows | None = None, top: int = 15, by: str = "llr",
+    examples: int = 6,
+) -> WordSketch:  # fmt: skip
+    """A word's sketch: how often, in which forms, and its collocates by grammatical pattern.
+
+    Parameters
+    ----------
+    top
+        Number of collocates per pattern.
+    by
+        What they are sorted by: ``llr`` (log-likelihood ratio, favours frequent ones) or ``logdice``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bagpack import Corpus, index_corpus
+    >>> place = tempfile.TemporaryDirectory()
+    >>> text = open(f"{place.name}/t.txt", "w")
+    >>> _ = text.write("The old doctor came.\\n" * 5 + "A young dog ran.\\n" * 40)
+    >>> text.close()
+    >>> store = index_corpus([text.name], f"{place.name}/t.bp").corpus
+    >>> [collocate.term for collocate in sketch_word(store, "doctor")["before"]]
+    ['old']
+    """
+    if by not in ORDERS:
+        raise UsageError(f"collocates cannot be sorted by {by}; choose one of {', '.join(ORDERS)}")
+    source = as_source(source)
+    windows = windows or Windows()
+    target = source.resolve([word])[0]
+    corpus = source.for_words
+    count = 0 if target is None else occurrences(corpus, target)
+    if target is None or not count:
+        return WordSketch(word, "", True, 0, 0.0, 0, [], {}, 0, [], windows=str(windows))
+    places = WordPlaces(source, target, windows)
+    patterns = []
+    for name, numbers in places.found.items():
+        words = places.collocates(numbers, top, by)
+        if words:
+            patterns.append(Collocates(name, int(numbers.size), words))
+    lines = [show(corpus, place, [len(target.keys)], windows) for place in places.examples(examples)]
+    return WordSketch(
+        word=word, known_as=str(target), unknown=False, count=count,
+        per_million=round(1e6 * count / max(corpus.tokens, 1), 2),
+        rank=int((corpus.lexicon.counts > count).sum()) + 1 if target.is_key else 0,
+        forms=_forms(corpus, target), parts_of_speech=places.parts_of_speech(), sampled=places.sampled,
+        patterns=patterns, examples=[line_dict(line) for line in lines], windows=str(windows),
+        elsewhere=elsewhere(source, [word]),
+    )  # fmt: skip
+
+
+def _forms(corpus: Corpus, target: Target) -> list[Form]:
+    """How a word is written, the commonest first; for a run of words there is no such list."""
+    if not target.is_key:
+        return []
+    sums: Counter[str] = Counter()
+    for shard in corpus.shards:
+        key = int(shard.keys.find([target.keys[0]])[0])
+        for number in np.flatnonzero(shard.key_of_type == key).tolist() if key >= 0 else ():
+            sums[shard.forms[number]] += int(shard.type_counts[number])
+    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [Form(form, count) for form, count in ordered[:FORMS]]

@@ -1,0 +1,125 @@
+"""Likely mistakes in a data set: repeated and swapped pairs, a word paired with itself, contradicting labels.
+
+None of them is an error: a pair may well have two labels. So they are reported, and nothing is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bagpack.errors import InputError
+from bagpack.tasks.files import TextFile
+from bagpack.tasks.pairs import Dataset, Pair, read_dataset
+
+FOLDS = 10  # of an evaluation, by default
+
+
+def likely_mistakes(listed: Dataset) -> dict[str, Any]:
+    """Repeated pairs, pairs in both orders, pairs with several labels, a word paired with itself; similar labels.
+
+    Pairs come with their lines in the file. Words that differ only in case are the same word.
+    """
+    rows: dict[Pair, list[int]] = {}
+    written: dict[Pair, Pair] = {}  # as the first of them is written
+    for row, pair in enumerate(listed.pairs):
+        key = (pair[0].casefold(), pair[1].casefold())
+        rows.setdefault(key, []).append(row)
+        written.setdefault(key, pair)
+    labels = listed.labels
+    repeated, several = [], []
+    for pair, of_pair in rows.items():
+        if len(of_pair) == 1:
+            continue
+        lines = [listed.lines[row] for row in of_pair]
+        named = [labels[row] for row in of_pair] if labels else []
+        if len(set(named)) > 1:
+            several.append({"pair": list(written[pair]), "lines": lines, "labels": named})
+        else:
+            repeated.append({"pair": list(written[pair]), "lines": lines})
+    same = [
+        {"pair": list(written[pair]), "lines": [listed.lines[row] for row in of_pair]}
+        for pair, of_pair in rows.items()
+        if pair[0] == pair[1]
+    ]
+    swapped = [
+        {
+            "pair": list(written[pair]),
+            "lines": sorted(listed.lines[row] for row in [*of_pair, *rows[pair[::-1]]]),
+        }
+        for pair, of_pair in rows.items()
+        if pair[0] != pair[1] and pair[::-1] in rows and of_pair[0] < rows[pair[::-1]][0]
+    ]
+    return {
+        "repeated_pairs": repeated,
+        "swapped_pairs": swapped,
+        "pairs_with_several_labels": several,
+        "same_word_twice": same,
+        "similar_labels": similar_labels(labels),
+    }
+
+
+def similar_labels(labels: Sequence[str]) -> list[dict[str, int]]:
+    """Labels that differ only in case, spaces, underscores or hyphens, with their rows; the most frequent first.
+
+    >>> similar_labels(["part of", "Part-of", "part of", "is a"])
+    [{'part of': 2, 'Part-of': 1}]
+    """
+    groups: dict[str, Counter[str]] = {}
+    for label, count in Counter(labels).items():
+        same = re.sub(r"[\s_-]+", "", label.casefold())
+        groups.setdefault(same, Counter())[label] = count
+    return [dict(group.most_common()) for group in groups.values() if len(group) > 1]
+
+
+def similar_labels_sentence(group: Mapping[str, int]) -> str:
+    """What to do about similar labels, given their rows."""
+    most, *others = group
+    named = ", ".join(f"{label!r} ({rows:,} row{'s' if rows > 1 else ''})" for label, rows in group.items())
+    replaced = " and ".join(map(repr, others))
+    return (
+        f"labels that differ only in case, spaces or hyphens: {named}; if they are one label, replace {replaced} by "
+        f"{most!r}"
+    )
+
+
+def too_few_pairs(pairs: int, folds: int) -> str:
+    """What to do about fewer distinct rated pairs than folds."""
+    if pairs < 2:
+        return "there is only one pair; cross-validation needs at least two"
+    return f"there are {pairs} pairs, fewer than the {folds} folds; use --folds {pairs}"
+
+
+def equal_ratings(rating: float) -> str:
+    """What to do about ratings that are all equal."""
+    return f"every pair has the rating {rating:g}; at least two different ratings are needed"
+
+
+def why_not_evaluated(file: TextFile, listed: Dataset, columns: Mapping[str, str] | None = None) -> str:
+    """Why `bagpack evaluate` without further options would refuse a data set; nothing if it accepts it."""
+    if listed.kind == "pairs":
+        try:
+            listed = read_dataset(file, columns=columns)
+        except InputError as error:
+            return str(error)
+    if listed.kind != "relations":
+        if listed.scores.min() == listed.scores.max():
+            return equal_ratings(listed.scores[0])
+        pairs = len({tuple(sorted(pair)) for pair in listed.pairs})
+        return too_few_pairs(pairs, FOLDS) if pairs < FOLDS else ""
+    if len(listed.label_counts) == 1:
+        return f"every pair has the label {listed.labels[0]!r}; at least two labels are needed"
+    # Folds divide distinct pairs: a repeated pair, in either order, is in one fold.
+    distinct = {(label, *sorted(pair)) for label, pair in zip(listed.labels, listed.pairs, strict=True)}
+    sizes = Counter(label for label, *_ in distinct)
+    label, size = min(sorted(sizes.items()), key=lambda item: item[1])
+    if size >= FOLDS:
+        return ""
+    has = "1 pair" if size == 1 else f"{size} pairs"
+    problem = f"the label {label!r} has {has}, fewer than the {FOLDS} folds"
+    if similar := next((group for group in similar_labels(listed.labels) if label in group), None):
+        return f"{problem}; it is written in {len(similar)} ways, so write it in one"
+    fewer = f", or take fewer folds (--folds {size})" if size > 1 else ""
+    return f"{problem}; remove its rows{fewer}"

@@ -1,0 +1,253 @@
+"""Reduced vectors of a corpus's words: how similarly two words are used, and each word's part of speech.
+
+A word's contexts are the most frequent unigrams within four tokens, both sides together:
+
+    PPMI(w, t) = max(0, ln(n(w, t) / (n(w) p(t)))),   p(t) ~ n(t)^0.75
+    vector(w)  = unit(PPMI(w) V S^(-1/2) - mean),     PPMI = U S V' over the frequent words (300 dimensions)
+
+The mean over the frequent words is subtracted, since all vectors share a large common part. They are computed once per
+store and kept in it (`STORE/word-vectors`); words that are not among them are projected by the same formula.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bagpack import parallel
+from bagpack.artefacts import Artefact, Kind, is_kind, new_artefact, open_artefact
+from bagpack.basis import Basis, top_unigrams
+from bagpack.contexts.candidates import frequent_words
+from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.store.strings import Strings
+from bagpack.errors import StoreError
+from bagpack.files import map_array, write_array
+from bagpack.vectors.word_classes import CLASSES, word_classes
+
+F32 = NDArray[np.float32]
+I64 = NDArray[np.int64]
+
+MOST_WORDS = 40_000
+TERMS = 10_000
+DIMENSIONS = 300
+SETTINGS = CountSettings(Windows(before=4, after=4), limit=5_000)
+SMOOTHING = 0.75  # of the terms' counts: rare terms would be surprising everywhere
+NAME = "word-vectors"  # in the directory of a store
+KIND = Kind("word-vectors", "directory of word vectors", 1, "bagpack find")
+FILES = {
+    "words.blob": "|u1", "words.offsets": "<i8", "terms.blob": "|u1", "terms.offsets": "<i8", "classes": "|u1",
+    "rows": "<f4", "shares": "<f8", "projection": "<f4", "mean": "<f4",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Vectors of the frequent words of a corpus, and what others need to be projected.
+
+    Attributes
+    ----------
+    words, rows, classes
+        The keys of the words, one row of unit length each, and each word's part of speech: a place in
+        `word_classes.CLASSES`.
+    terms, shares, projection, mean
+        The context terms, their smoothed shares, V S^(-1/2), and the mean that is subtracted.
+    """
+
+    corpus: Corpus
+    words: Strings
+    rows: F32
+    classes: NDArray[np.uint8]
+    terms: Strings
+    shares: NDArray[np.float64]
+    projection: F32
+    mean: F32
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> WordVectors:
+        """The vectors of a corpus: from its store, or computed and, if the store can be written, kept there.
+
+        Those of a part of a store are those of the whole: how similar words are is a property of the language.
+        """
+        return _vectors_of(str(corpus.path), _whole(corpus).content_hash)
+
+    @classmethod
+    def compute(cls, corpus: Corpus) -> WordVectors:
+        """Count and reduce."""
+        from sklearn.utils.extmath import randomized_svd
+
+        targets = sorted(frequent_words(corpus, MOST_WORDS), key=lambda target: target.keys[0].encode())
+        unigrams, counts = top_unigrams(corpus, TERMS)
+        basis = Basis(tuple(unigrams), (), tuple(counts))
+        rows = _count(corpus, targets, basis)
+        totals = np.asarray(rows.sum(axis=0)).ravel() ** SMOOTHING
+        shares = totals / max(totals.sum(), 1e-300)
+        weighted = _ppmi(rows, shares)
+        most = min(weighted.shape)
+        parallel.progress()("word vectors", 0, 0)
+        _, values, directions = randomized_svd(
+            weighted, min(DIMENSIONS, most), n_iter=2, random_state=np.random.RandomState(0)
+        )
+        positive = values > 1e-9
+        projection = (directions[positive].T / np.sqrt(values[positive])).astype(np.float32)
+        raw = np.asarray(weighted @ projection, np.float32)
+        mean = raw.mean(axis=0)
+        keys = [target.keys[0] for target in targets]
+        classes = word_classes(corpus, keys)
+        return cls(
+            corpus,
+            Strings.of(keys),
+            unit(raw - mean),
+            classes,
+            Strings.of(unigrams),
+            shares,
+            projection,
+            mean,
+        )
+
+    # Looking up -----------------------------------------------------------------------------------------------------
+
+    def vectors(self, targets: Sequence[Target]) -> F32:
+        """A row of unit length for each target; for a phrase, the mean of its words."""
+        keys = list(dict.fromkeys(word for target in targets for word in target.words))
+        number = {key: k for k, key in enumerate(keys)}
+        table = self._of_keys(keys)
+        rows = np.stack([table[[number[word] for word in target.words]].mean(axis=0) for target in targets])
+        return unit(rows)
+
+    def class_of(self, targets: Sequence[Target]) -> NDArray[np.uint8]:
+        """The part of speech of each target, as a place in `CLASSES`; of a phrase, that of its last word."""
+        keys = [target.words[-1] for target in targets]
+        found = self.words.find(keys)
+        out = np.where(found >= 0, self.classes[found], 0).astype(np.uint8)
+        if len(new := np.flatnonzero(found < 0)):
+            out[new] = word_classes(self.corpus, [keys[k] for k in new.tolist()])
+        return out
+
+    def nearest(self, word: str, n: int = 10) -> list[tuple[str, float]]:
+        """The words that are used most like a word, with the cosine of their vectors."""
+        target = self.corpus.resolve([word])[0]
+        if target is None:
+            return []
+        similar = self.rows @ self.vectors([target])[0]
+        order = np.argsort(-similar, kind="stable")[: n + 1].tolist()
+        found = [(self.words[k], float(similar[k])) for k in order if self.words[k] not in target.words]
+        return found[:n]
+
+    def _of_keys(self, keys: Sequence[str]) -> F32:
+        found = self.words.find(keys)
+        rows = np.zeros((len(keys), self.rows.shape[1]), np.float32)
+        rows[found >= 0] = self.rows[found[found >= 0]]
+        if len(new := np.flatnonzero(found < 0)):
+            basis = Basis(tuple(term.decode() for term in self.terms), ())
+            counts = _count(self.corpus, [Target((keys[k],)) for k in new.tolist()], basis)
+            rows[new] = unit(np.asarray(_ppmi(counts, self.shares) @ self.projection) - self.mean)
+        return rows
+
+    # Storage --------------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Write the vectors as an artefact."""
+        arrays: dict[str, NDArray[Any]] = {
+            "words.blob": self.words.blob, "words.offsets": self.words.offsets, "terms.blob": self.terms.blob,
+            "terms.offsets": self.terms.offsets, "classes": self.classes, "rows": self.rows, "shares": self.shares,
+            "projection": self.projection, "mean": self.mean,
+        }  # fmt: skip
+        with new_artefact(path, KIND, overwrite=True) as draft:
+            for name, dtype in FILES.items():
+                write_array(draft.directory / name, arrays[name].ravel(), dtype)
+            draft.manifest = {
+                "content_hash": self.corpus.content_hash,
+                "words": len(self.words),
+                "terms": len(self.terms),
+                "dimensions": self.rows.shape[1],
+            }
+
+    @classmethod
+    def open(cls, path: Path, corpus: Corpus) -> WordVectors:
+        """Read vectors; a StoreError if they are damaged, or of another state of the corpus."""
+        stored = open_artefact(path, KIND)
+        if stored.manifest.get("content_hash") != corpus.content_hash:
+            raise StoreError(f"{path} has the word vectors of another corpus")
+        if problems := stored.damages():
+            raise StoreError(problems[0])
+        arrays = {name: map_array(stored.file(name), dtype) for name, dtype in FILES.items()}
+        words = Strings(arrays["words.blob"], arrays["words.offsets"])
+        terms = Strings(arrays["terms.blob"], arrays["terms.offsets"])
+        d = len(arrays["mean"])
+        sizes = {
+            "rows": len(words) * d,
+            "projection": len(terms) * d,
+            "shares": len(terms),
+            "classes": len(words),
+        }
+        for name, size in sizes.items():
+            if arrays[name].size != size:
+                raise StoreError(f"{path} has {arrays[name].size:,} numbers in {name}, and not {size:,}")
+        if arrays["classes"].size and int(arrays["classes"].max()) >= len(CLASSES):
+            raise StoreError(f"{path} has an unknown part of speech")
+        return cls(
+            corpus, words, arrays["rows"].reshape(-1, d), arrays["classes"], terms, arrays["shares"],
+            arrays["projection"].reshape(-1, d), arrays["mean"],
+        )  # fmt: skip
+
+
+def stored_vectors(store: Path) -> Artefact | None:
+    """The artefact of a store's word vectors, if it has them."""
+    return open_artefact(store / NAME, KIND) if is_kind(store / NAME, KIND) else None
+
+
+@lru_cache(maxsize=4)
+def _vectors_of(path: str, content_hash: str) -> WordVectors:
+    corpus = Corpus.open(path)
+    place = corpus.path / NAME
+    try:
+        return WordVectors.open(place, corpus)
+    except StoreError:  # there are none, or they are of no use
+        found = WordVectors.compute(corpus)
+    if os.access(corpus.path, os.W_OK):
+        try:
+            found.save(place)
+        except (
+            StoreError
+        ) as error:  # a full disk, or another process that writes them: they are only kept in memory
+            parallel.progress()(f"word vectors were not kept: {error}", 0, 0)
+    return found
+
+
+def _whole(corpus: Corpus) -> Corpus:
+    from bagpack.corpus.subcorpus import Subcorpus
+
+    return Corpus.open(corpus.path) if isinstance(corpus, Subcorpus) else corpus
+
+
+def _count(corpus: Corpus, targets: Sequence[Target], basis: Basis) -> sparse.csr_array:
+    """Contexts of each target, both sides together."""
+    rows, _ = corpus.count_words(targets, basis, SETTINGS)
+    half = len(basis)
+    return sparse.csr_array(rows[:, :half] + rows[:, half:])
+
+
+def _ppmi(counts: sparse.csr_array, shares: NDArray[np.float64]) -> sparse.csr_array:
+    totals = np.asarray(counts.sum(axis=1), np.float64).ravel()
+    entries = counts.tocoo()
+    with np.errstate(divide="ignore"):
+        values = np.log(entries.data) - np.log(totals[entries.row]) - np.log(shares[entries.col])
+    kept = values > 0
+    rows, columns = entries.row[kept], entries.col[kept]
+    return sparse.csr_array((values[kept], (rows, columns)), shape=counts.shape)
+
+
+def unit(rows: F32) -> F32:
+    """Rows of length 1; all-zero rows are unchanged."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)

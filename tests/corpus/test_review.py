@@ -1,0 +1,150 @@
+"""Bugs that a review and an attack found in the corpus, each as it was reproduced."""
+
+import json
+import os
+import textwrap
+
+import pytest
+from corpus_oracle import build, words
+
+from bagpack.artefacts import LOCK, Kind, new_artefact, seal_of
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.readers.text import is_wrapped
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import InputError, StoreError
+from bagpack.files import replacing
+
+UTTERANCES = "where is the lion\nin the house\n\nis he asleep\nyes\nhe is\n\nlook at him\noh\n\n" * 4
+
+
+def test_short_lines_are_not_joined_into_one_sentence(tmp_path, write):
+    assert not is_wrapped(UTTERANCES.encode())
+    corpus = build(write("a.txt", UTTERANCES), tmp_path / "s")
+    assert words(corpus)[:2] == [["where", "is", "the", "lion"], ["in", "the", "house"]]
+    assert corpus.contexts("lion", "house").total == 0
+
+
+def test_paragraphs_of_e_books_are_joined():
+    prose = "The lion is the only cat that lives in large social groups. It sleeps for most of the day. " * 3
+    assert is_wrapped("\n\n".join([textwrap.fill(prose, 72)] * 4).encode() + b"\n")
+    assert not is_wrapped(textwrap.fill(prose, 72).encode() + b"\n")  # without blank lines, nothing says so
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        ("a.json", '[{"text": "Lions sleep."},\n {"text": "Cats hunt."}]\n', "JSON, but not JSON lines"),
+        ("b.json", '{\n  "text": "Lions sleep."\n}\n', "JSON, but not JSON lines"),
+        ("c.xml", '<?xml version="1.0"?>\n<TEI><text><p>Lions sleep.</p></text></TEI>\n', "an XML file"),
+        ("d.xml", "<TEI><text><p>Lions sleep.</p></text></TEI>\n", "an XML file"),
+    ],
+)
+def test_markup_is_not_counted_as_words(name, text, what, tmp_path, write):
+    with pytest.raises(InputError, match=what):
+        build(write(name, text), tmp_path / "s")
+    assert build(tmp_path / name, tmp_path / "s", format="text").tokens > 5
+    folder = index_corpus([write("f/x.txt", "Lions.\n").parent], tmp_path / "t", jobs=1)
+    assert folder.left_out == []
+
+
+def test_json_lines_on_standard_input_with_a_long_first_line(tmp_path, cli):
+    lines = "".join(json.dumps({"text": "Lions sleep. " * size}) + "\n" for size in (9000, 1))
+    done = cli("index", "-", "--out", tmp_path / "s", stdin=lines.encode())
+    assert done.code == 0, done.err
+    assert Corpus.open(tmp_path / "s").tokens == 9001 * 3
+
+
+def test_an_append_does_not_need_the_metadata_of_the_first_build(tmp_path, write):
+    table = write("files.tsv", "file\tgenre\na.txt\tnews\n")
+    source = write("a.txt", "Lions sleep.\n")
+    index_corpus([source], tmp_path / "s", {"metadata": str(table)}, jobs=1)
+    os.unlink(table)
+    corpus = index_corpus([write("b.txt", "Cats hunt.\n")], tmp_path / "s", {}, append=True, jobs=1).corpus
+    assert corpus.documents == 2
+    assert corpus.where("genre == news").documents == 1
+
+
+def test_soft_hyphens_are_no_part_of_a_word(tmp_path, write):
+    corpus = build(
+        write("a.txt", "An inter\xadnational lion and an international cat. \xad\n"), tmp_path / "s"
+    )
+    assert corpus.count("international") == corpus.count("inter\xadnational") == 2
+
+
+@pytest.mark.parametrize("name", ["a.vert", "a.conllu"])
+def test_no_control_character_is_in_a_word(name, tmp_path, write):
+    forms = ["li\0on", "a\x1bb", "c\x7f", "new\N{NO-BREAK SPACE}york", "\x01", "\x85"]
+    if name == "a.vert":
+        text = "<s>\n" + "".join(f"{form}\tN\t{form}\n" for form in forms) + "</s>\n"
+    else:
+        text = "".join(f"{n}\t{form}\t{form}" + "\t_" * 7 + "\n" for n, form in enumerate(forms, 1)) + "\n"
+    corpus = build(write(name, text), tmp_path / "s", format=name[2:].replace("vert", "vertical"))
+    expected = ["li on", "a b", "c", "new york", "\ufffd", "\ufffd"]
+    assert words(corpus) == [expected]
+    assert sorted(map(bytes.decode, corpus.lexicon.keys)) == sorted(set(expected))
+
+
+def test_attributes_cost_what_documents_have_of_them(tmp_path, write):
+    lines = "".join(json.dumps({"text": "Lions sleep.", f"key{n % 900}": n}) + "\n" for n in range(8000))
+    corpus = build(write("a.jsonl", lines), tmp_path / "s")
+    assert corpus.info()["bytes"] < 2_000_000  # a table of documents and names had 256 MB
+    assert corpus.where("key7 == 907").documents == 1
+    assert len(corpus.attribute_names) == 900
+    many = "".join(json.dumps({"text": "Lions sleep.", f"key{n}": n}) + "\n" for n in range(1100))
+    with pytest.raises(InputError, match="more than 1,000 different attributes of documents"):
+        build(write("b.jsonl", many), tmp_path / "t")
+    tag = "<text " + " ".join(f'a{n}="x"' for n in range(100_000)) + ">\n<s>\na\tN\ta\n</s>\n</text>\n"
+    with pytest.raises(InputError, match="more than 1,000 different attributes of documents"):
+        build(write("c.vert", tag), tmp_path / "t")
+
+
+def test_the_error_names_the_file_that_is_missing(tmp_path):
+    for writing in (
+        lambda: replacing(tmp_path / "out.tsv"),
+        lambda: new_artefact(tmp_path / "x.model", Kind("test", "test artefact", 1, "bagpack test")),
+    ):
+        with pytest.raises(FileNotFoundError, match="missing"), writing():
+            (tmp_path / "in" / "missing.tsv").read_text()
+    with pytest.raises(StoreError, match="cannot be written"), replacing(tmp_path / "none" / "out.tsv"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "options", [{"lang": 5}, {"lang": None}, {"max_sentence": "x"}, {"max_line": 0}, {"bad_lines": []}]
+)
+def test_forged_options_are_one_sentence(options, tmp_path, write, cli):
+    build(write("a.txt", "Lions sleep.\n"), tmp_path / "s")
+    path = tmp_path / "s" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["options"].update(options)
+    path.write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
+    done = cli("info", tmp_path / "s")
+    assert done.code == 1
+    assert "unexpected error" not in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_the_era_does_not_end_a_french_sentence(tmp_path, write):
+    text = "Il est mort en 44 av. J.-C. il y a longtemps. Rome pleure.\n"
+    corpus = build(write("a.txt", text), tmp_path / "s", lang="fr")
+    assert [line[0] for line in words(corpus)] == ["Il", "Rome"]
+
+
+def test_a_sentence_is_not_cut_when_a_segment_is_full(tmp_path, write, monkeypatch):
+    """A sentence of token lines that goes on in the next block."""
+    monkeypatch.setattr("bagpack.corpus.readers.files.BLOCK", 400)
+    long = "<s>\n" + "".join(f"w{n}\tN\tw{n}\n" for n in range(200)) + "</s>\n"
+    corpus = build(
+        write("a.vert", long * 3), tmp_path / "s", part_bytes=600, columns="word,tag,lemma", max_line=500
+    )
+    assert [len(line) for line in words(corpus)] == [200, 200, 200]
+
+
+def test_a_build_killed_before_anything_was_finished_is_simply_begun_again(tmp_path, write):
+    """Nothing is kept that --resume could use, so no option is asked for."""
+    store = tmp_path / "s.bp"
+    (store / "segments" / ("0" * 32 + "-000.new")).mkdir(parents=True)
+    (store / "work" / "progress").mkdir(parents=True)
+    (store / LOCK).touch()
+    index_corpus([write("a.txt", "Lions sleep.\n")], store)
+    assert Corpus.open(store).tokens == 3

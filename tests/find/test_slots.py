@@ -1,0 +1,71 @@
+"""How well words fit the places of a relation, against the formulas written out."""
+
+import numpy as np
+import pytest
+
+from bagpack.find.slots import Slots, SlotScores, kinds_of
+from bagpack.vectors.words import unit
+
+
+def cosines(rng, words, examples):
+    return rng.uniform(-1, 1, (words, examples)).astype(np.float32)
+
+
+@pytest.fixture
+def slots():
+    rng = np.random.default_rng(3)
+    none = np.zeros((40, 0), np.float32)
+    return Slots((cosines(rng, 40, 6), cosines(rng, 40, 6)), (none, none))
+
+
+def test_the_fit_is_the_mean_of_the_three_nearest(slots):
+    first, second = np.array([0, 1, 2]), np.array([5, 6, 5])
+    for k, (a, b) in enumerate(zip(first, second, strict=True)):
+        one, two = (np.sort(own[w])[-3:].mean() for own, w in zip(slots.yes, (a, b), strict=True))
+        assert slots.slot(first, second)[k] == pytest.approx(min(one, two))
+        both = np.sort(np.minimum(slots.yes[0][a], slots.yes[1][b]))[-3:].mean()
+        assert slots.pair(first, second)[k] == pytest.approx(both)
+    left = np.delete(slots.yes[0], 2, axis=1)
+    np.testing.assert_allclose(
+        slots.fits(0, without=2), np.sort(left, axis=1)[:, -3:].mean(axis=1), rtol=1e-6
+    )
+
+
+def test_a_rejected_word_counts_only_where_it_is_nearer(slots):
+    yes = slots.fits(0)
+    far, near = np.full((40, 3), -1, np.float32), np.full((40, 3), 1, np.float32)
+    np.testing.assert_array_equal(Slots(slots.yes, (far, far)).fits(0), yes)
+    lowered = Slots(slots.yes, (near, far)).fits(0)
+    np.testing.assert_allclose(lowered, yes - (1 - yes), rtol=1e-6)
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_the_weight_is_chosen_by_leaving_examples_out(typed):
+    """Slots count where examples are of one kind, and do not where they are of any kind."""
+    rng = np.random.default_rng(0)
+    centres = unit(rng.normal(size=(2, 60)).astype(np.float32))
+    words = rng.normal(size=(400, 60)).astype(np.float32)
+    if typed:  # the first forty words are near the centre of one place, the next forty near that of the other
+        words[:40] = 4 * centres[0] + words[:40] / 3
+        words[40:80] = 4 * centres[1] + words[40:80] / 3
+    else:  # no example is like another
+        words[[*range(30), *range(40, 70)]] = np.eye(60)
+    words = unit(words)
+    examples = [(k, 40 + k) for k in range(30)]
+    positives = tuple(words[[pair[place] for pair in examples]] for place in (0, 1))
+    slots = Slots.of(words, positives, (words[:0], words[:0]))
+    first, second = rng.integers(30, 400, 3000), rng.integers(30, 400, 3000)
+    model = rng.normal(size=3000)
+    held_out = rng.normal(size=30) if typed else np.full(30, 2.5)
+    found = SlotScores.of(slots, first, second, model, examples, held_out, np.ones(3000, bool))
+    assert (found.weight > 0) == typed
+    if typed:
+        best = np.argsort(-found.fit)[:5]
+        right = np.isin(first[best], range(40)) & np.isin(second[best], range(40, 80))
+        assert right.mean() > 0.8
+
+
+def test_kinds_are_those_of_a_quarter_of_the_examples():
+    assert kinds_of(np.array([1, 1, 1, 1, 1, 1, 3, 3, 4], np.uint8)) == {1}
+    assert kinds_of(np.array([1, 1, 3, 3], np.uint8)) == {1, 3}
+    assert kinds_of(np.array([1, 0], np.uint8)) == frozenset()  # a word of unknown kind

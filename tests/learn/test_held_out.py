@@ -1,0 +1,63 @@
+"""Held-out decision values of the training rows: which rows share a fold, and which weights their SVMs have."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.synthetic import make_counts
+
+from bagpack.learn import encode_targets, fit_counts
+from bagpack.learn.fitting import calibrate, hold_out
+from bagpack.learn.svm import SvmSettings
+
+
+@pytest.fixture(scope="module")
+def data():
+    counts, y = make_counts(n_pairs=120, n_words=30, n_terms=20, n_labels=3, seed=1)
+    return counts, encode_targets(y)
+
+
+@pytest.mark.parametrize("preset", ["modern", "paper"])
+def test_repeated_and_reversed_pairs_are_in_one_fold(data, preset):
+    """Else a model would be calibrated on rows that it was trained on."""
+    counts, targets = data
+    rows = np.concatenate([np.arange(60), np.arange(60), np.arange(60)])
+    both = counts[rows]
+    both = replace(both, rows=np.concatenate([both.rows[:120], both.rows[120:, ::-1]]))
+    found = hold_out(both, targets[rows], "v1v2v12", preset, SvmSettings())
+    groups = np.sort(np.stack([both.w1, both.w2], axis=1), axis=1)
+    for group in np.unique(groups, axis=0):
+        assert len(set(found.fold[(groups == group).all(axis=1)])) == 1
+    assert len(set(found.fold)) == 5
+
+
+@pytest.mark.parametrize(
+    "preset", ["modern", "paper"]
+)  # by one Gram matrix of all rows, and by models of their own
+def test_held_out_svms_have_the_weights_of_the_model(data, preset):
+    counts, targets = data
+    svm = SvmSettings(tol=1e-6)
+    rng = np.random.default_rng(0)
+    sample_weight = rng.integers(1, 9, len(counts)).astype(float)
+    weight = sample_weight[:, None] * np.where(targets.columns, 3.0, 1.0)
+    found = hold_out(counts, targets, "v1v2v12", preset, svm, weight, sample_weight)
+    plain = hold_out(counts, targets, "v1v2v12", preset, svm)
+    assert np.abs(found.decisions - plain.decisions).max() > 0.1
+    for number in range(5):
+        train, test = found.fold != number, found.fold == number
+        model = fit_counts(
+            counts[train], targets[train], preset=preset, svm=svm, weight=weight[train],
+            sample_weight=sample_weight[train],
+        )  # fmt: skip
+        np.testing.assert_allclose(found.decisions[test], model.decisions(counts[test]), atol=1e-3)
+
+
+def test_held_out_values_that_are_at_hand_are_used(data, monkeypatch):
+    counts, targets = data
+    svm = SvmSettings()
+    model = fit_counts(counts, targets, svm=svm)
+    found = hold_out(counts, targets, "v1v2v12", "modern", svm)
+    whole = calibrate(model, counts, targets, "modern", svm)
+    monkeypatch.setattr("bagpack.learn.fitting.hold_out", None)
+    again = calibrate(model, counts, targets, "modern", svm, held_out=found)
+    assert again.calibration == whole.calibration

@@ -1,0 +1,63 @@
+"""Jobs and progress are settings of a context: read where work is spread, and at their defaults inside of a task."""
+
+import os
+import threading
+
+import pytest
+
+from bagpack import parallel
+from bagpack.errors import UsageError
+
+
+def seen(_=None):
+    """What a task sees of the settings, and where it runs."""
+    inner = list(parallel.run(parallel.delayed(where)() for _ in range(2)))
+    return parallel.jobs(), parallel.progress() is parallel._no_progress, where(), set(inner)
+
+
+def where():
+    return os.getpid(), threading.get_ident()
+
+
+def test_settings_nest_and_end():
+    assert parallel.jobs() is None
+    with parallel.settings(n_jobs=3):
+        with parallel.settings(progress=print):
+            assert (parallel.jobs(), parallel.progress()) == (3, print)
+            with parallel.settings(n_jobs=2):
+                assert (parallel.worker_count(), parallel.progress()) == (2, print)
+        assert parallel.worker_count() == 3
+        parallel.progress()("words", 1, 2)  # without a callback nothing happens
+    assert parallel.jobs() is None
+
+
+def test_no_workers_are_refused_at_once():
+    with pytest.raises(UsageError, match="--jobs"), parallel.settings(n_jobs=0):
+        pass
+    assert parallel.jobs() is None
+
+
+def test_tasks_in_processes_start_no_further_workers():
+    with parallel.settings(n_jobs=2, progress=print):
+        found = list(parallel.run(parallel.delayed(seen)(n) for n in range(4)))
+    assert {one[:2] for one in found} == {(1, True)}
+    assert os.getpid() not in {one[2][0] for one in found}
+    assert all(one[3] == {one[2]} for one in found)
+
+
+def test_tasks_in_threads_start_no_further_workers():
+    with parallel.settings(n_jobs=2, progress=print):
+        found = parallel.run_threads(parallel.delayed(seen)(n) for n in range(4))
+        with parallel.on_threads():
+            found += list(parallel.run(parallel.delayed(seen)(n) for n in range(4)))
+        assert parallel.worker_count() == 2
+    assert {one[:2] for one in found} == {(1, True)}
+    assert all(one[3] == {one[2]} for one in found)
+
+
+def test_progress_counts_what_is_done():
+    reports = []
+    with parallel.settings(progress=lambda *report: reports.append(report)):
+        assert list(parallel.with_progress(iter("ab"), "letters", 2)) == ["a", "b"]
+        parallel.counter("words", 9)(4)
+    assert reports == [("letters", 0, 2), ("letters", 1, 2), ("letters", 1, 2), ("words", 4, 9)]

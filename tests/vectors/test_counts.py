@@ -1,0 +1,387 @@
+"""Counts of pairs: names, selections, what is counted again, on disk, and what other tools read."""
+
+import copy
+import json
+import pickle
+import shutil
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from bagpack import Basis, PairCounts
+from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.store.corpus import Corpus
+from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.names import feature_names
+from bagpack.vectors import counting
+from bagpack.vectors.counting import CountCache, count_cached, count_pairs, forget
+from bagpack.vectors.storage import ARRAYS, export, verify_matrix
+from tests.contexts.stores import make_store
+from tests.forging import data_of, forge
+from tests.synthetic import counts_of, make_counts
+from tests.vectors.conftest import PAIRS, SENTENCES
+
+GOLDEN_NAMES = """
+v1:pre:T v1:pre:U V v1:post:T v1:post:U V v2:pre:T v2:pre:U V v2:post:T v2:post:U V
+v12:+pre:T v12:+pre:U V v12:+betw:T v12:+betw:U V v12:+post:T v12:+post:U V
+v12:-pre:T v12:-pre:U V v12:-betw:T v12:-betw:U V v12:-post:T v12:-post:U V
+"""
+GOLDEN_TSV = """w1\tw2\tfeature\tcount
+cat\tlion\tv1:pre:only\t1
+cat\tlion\tv1:post:that\t1
+cat\tlion\tv2:post:only\t1
+cat\tlion\tv12:-betw:only\t1
+cat\tlion\tv12:-post:that\t1
+"""
+
+
+def count(corpus, pairs, basis, **settings):
+    return count_pairs(corpus, pairs, basis, CountSettings(**settings))
+
+
+def assert_equal(one, two):
+    assert one.pairs == two.pairs
+    words = ([[own.targets[name] for name in row] for row in own.rows.tolist()] for own in (one, two))
+    assert next(words) == next(words)
+    assert one.basis == two.basis
+    assert one.settings == two.settings
+    for condition in ("v1", "v2", "v12", "v1v2", "v1v2v12"):
+        first, second = one.tocsr(condition), two.tocsr(condition)
+        assert first.shape == second.shape
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
+    for name in ("seen", "counted", "n_plus", "n_minus", "n_w1", "n_w2"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for name in ("unknown_words", "capped_words", "capped_pairs"):
+        assert getattr(one, name) == getattr(two, name)
+
+
+def test_feature_names_stand_in_the_order_of_the_specification():
+    assert " ".join(feature_names(["T", "U V"])) == " ".join(GOLDEN_NAMES.split())
+    assert len(feature_names(["T", "U V"])) == 10 * 2
+    with pytest.raises(UsageError, match="v1v3"):
+        feature_names(["T"], "v1v3")
+
+
+def test_what_is_known_of_each_pair(matrix):
+    assert len(matrix) == 7
+    assert matrix.n_w1.tolist() == [18, 6, 18, 3, 0, 3, 18]
+    assert matrix.n_w2.tolist() == [6, 18, 18, 3, 18, 3, 6]
+    assert matrix.n_plus.tolist() == [3, 6, 6, 3, 0, 3, 3]
+    assert matrix.n_minus.tolist() == [6, 3, 6, 0, 0, 0, 6]
+    assert matrix.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]
+    assert matrix.unknown_words == ["unicorn"]
+    assert matrix[[4]].tocsr("v1").nnz == 0
+    assert matrix[[4]].tocsr("v2").nnz > 0
+    assert matrix[[4]].tocsr("v12").nnz == 0
+    np.testing.assert_array_equal(matrix[[0]].tocsr().toarray(), matrix[[6]].tocsr().toarray())
+
+
+def test_seen_is_what_the_corpus_has_and_counted_what_the_cap_left(corpus):
+    matrix = count(corpus, PAIRS, Basis.of(corpus, 4), limit=2)
+    assert matrix.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]
+    assert matrix.counted.tolist() == [2, 2, 2, 2, 0, 2, 2]
+    assert matrix.capped_pairs == {"cat cat": 6, "cat lion": 9, "hammer nail": 3, "ice cream town": 3}
+    assert matrix.take([5]).capped_pairs == {"hammer nail": 3}
+    assert matrix.take([5]).capped_words == {"hammer": 3, "nail": 3}
+    assert matrix.take([5]).unknown_words == []
+
+
+def test_pickling(matrix):
+    assert_equal(pickle.loads(pickle.dumps(matrix)), matrix)
+    assert copy.deepcopy(matrix) is matrix
+
+
+def test_zero_rows_by_block():
+    words = sparse.csr_array(np.array([[1, 0], [0, 0]]))
+    pairs = sparse.csr_array(np.array([[0] * 6, [0] * 6, [1] + [0] * 5]))
+    X = counts_of(words, [0, 1, 1], [1, 1, 1], pairs)
+    assert X.zero_rows(("v1", "v2")).tolist() == [False, True, True]
+    assert X.zero_rows(("v12",)).tolist() == [True, True, False]
+    assert X.zero_rows().tolist() == [False, True, False]
+
+
+class Counting(Corpus):
+    """A source that says how many words and pairs it was asked to count."""
+
+    asked = 0
+
+    def count_words(self, targets, *args):
+        self.asked += len(targets)
+        return super().count_words(targets, *args)
+
+    def count_pairs(self, pairs, *args):
+        self.asked += len(pairs)
+        return super().count_pairs(pairs, *args)
+
+
+@pytest.mark.parametrize("settings", [{}, {"limit": 2}])
+@pytest.mark.parametrize("cut", [0, 1, 4, 7])
+def test_what_a_cache_has_is_not_counted_again(corpus, settings, cut):
+    source, basis, counting_settings = (
+        Counting.open(corpus.path),
+        Basis.of(corpus, 4),
+        CountSettings(**settings),
+    )
+    cache = CountCache(source, basis, counting_settings)
+    count_pairs(source, PAIRS[:cut], basis, counting_settings, cache)
+    found = count_pairs(source, PAIRS, basis, counting_settings, cache)
+    assert source.asked == 6 + 4  # distinct words that are known, and unordered pairs of them
+    again = count_pairs(source, [*PAIRS[::-1], ("cats", "lion")], basis, counting_settings, cache)
+    assert source.asked == 10
+    assert_equal(found, count(corpus, PAIRS, basis, **settings))
+    assert_equal(again[:7], count(corpus, PAIRS[::-1], basis, **settings))
+
+
+def test_remembered_counts_are_those_of_their_settings_and_basis(corpus):
+    """Recently counted pairs are found again only under the settings and the basis that they were counted with."""
+    forget()
+    source = Counting.open(corpus.path)
+    basis = Basis.of(corpus, 4)
+    for settings in ({}, {"limit": 2}):
+        for own in (basis, Basis.of(corpus, 2)):
+            found = count_cached(source, PAIRS, own, CountSettings(**settings))
+            assert_equal(found, count(corpus, PAIRS, own, **settings))
+    asked = source.asked
+    count_cached(source, PAIRS[::-1], basis, CountSettings(limit=2))
+    assert source.asked == asked == 4 * 10
+    forget()
+
+
+def test_one_pair_costs_the_same_however_many_are_remembered(corpus, monkeypatch):
+    """Rows that are kept are never copied when others are added."""
+    forget()
+    source, basis, settings = corpus, Basis.of(corpus, 4), CountSettings()
+    count_cached(source, PAIRS, basis, settings)
+    stacked = []
+    monkeypatch.setattr(counting.sparse, "vstack", lambda parts, **more: stacked.append(len(parts)))
+    found = [count_cached(source, [pair], basis, settings) for pair in [("cat", "lion"), ("dog", "chase")]]
+    assert stacked == [] and [len(one) for one in found] == [1, 1]
+    forget()
+
+
+def test_too_many_counts_are_not_kept(corpus, monkeypatch):
+    forget()
+    monkeypatch.setattr(counting, "MOST_PAIRS", 3)
+    source = Counting.open(corpus.path)
+    for _ in range(2):
+        assert len(count_cached(source, PAIRS, Basis.of(corpus, 4), CountSettings())) == 7
+    assert source.asked == 20
+    forget()
+
+
+def test_selections_share_their_tables_and_are_saved_alone(matrix, tmp_path):
+    for rows in ([3, 1], slice(2, 5), np.arange(7) > 4):
+        some = matrix[rows]
+        assert some.words is matrix.words
+        np.testing.assert_array_equal(some.tocsr().toarray(), matrix.tocsr().toarray()[rows])
+        np.testing.assert_array_equal(some.seen, matrix.seen[rows])
+    matrix[[5, 3]].save(tmp_path / "m.bpm")
+    opened = PairCounts.open(tmp_path / "m.bpm")
+    assert_equal(opened, matrix[[5, 3]])
+    assert opened.words.shape[0] == 4 and opened.together.shape[0] == 2
+
+
+def test_a_reversed_pair_has_its_blocks_exchanged(matrix):
+    there, back = matrix.tocsr().toarray(), matrix.reversed().tocsr().toarray()
+    np.testing.assert_array_equal(back[:, 16:32], there[:, :16])
+    np.testing.assert_array_equal(back[:, 32:56], there[:, 56:])
+    np.testing.assert_array_equal(matrix.reversed().n_plus, matrix.n_minus)
+
+
+def test_counts_made_elsewhere_come_back_whole(tmp_path):
+    """Equal pairs with different counts, and a pair and its reverse, are rows of their own."""
+    counts, _ = make_counts(n_pairs=300, n_words=12, seed=2)
+    counts.save(tmp_path / "m.bpm")
+    assert_equal(PairCounts.open(tmp_path / "m.bpm"), counts)
+
+
+def test_rows_are_selected_and_looked_up(matrix):
+    assert matrix.take([2, 0]).pairs == (PAIRS[2], PAIRS[0])
+    assert matrix.take(np.array([True] + [False] * 6)).pairs == (PAIRS[0],)
+    assert len(matrix.take([])) == 0
+    assert matrix.take([]).tocsr().shape == (0, 80)
+    assert matrix.rows_of([("hammer", "nail")]).seen.tolist() == [3]
+    with pytest.raises(StoreError, match="does not hold the pair dog nail"):
+        matrix.rows_of([("dog", "nail")])
+
+
+def test_saved_and_opened_it_is_the_same(matrix, tmp_path):
+    matrix.save(tmp_path / "m.bpm")
+    opened = PairCounts.open(tmp_path / "m.bpm")
+    assert_equal(opened, matrix)
+    assert isinstance(opened.words.data.base, np.memmap | np.ndarray)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.bpm"]
+    opened.save(tmp_path / "again.bpm")
+    for file in [path for path in (tmp_path / "m.bpm").rglob("*") if path.is_file()]:
+        again = tmp_path / "again.bpm" / file.relative_to(tmp_path / "m.bpm")
+        assert again.read_bytes() == file.read_bytes()
+
+
+def test_an_empty_matrix_can_be_kept_too(corpus, tmp_path):
+    matrix = count(corpus, [], Basis.of(corpus, 4))
+    matrix.save(tmp_path / "m.bpm")
+    assert_equal(PairCounts.open(tmp_path / "m.bpm"), matrix)
+    unknown = count(corpus, [("unicorn", "gryphon")], Basis.of(corpus, 4))
+    assert unknown.tocsr().shape == (1, 80)
+    unknown.save(tmp_path / "u.bpm")
+    assert_equal(PairCounts.open(tmp_path / "u.bpm"), unknown)
+
+
+@pytest.mark.parametrize(
+    "name", ["words.data", "pairs.indptr", "rows.names", "names.blob", "basis.tsv", "manifest.json"]
+)
+def test_damage_is_a_sentence(matrix, tmp_path, name):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    file = (path if name == "manifest.json" else data_of(path)) / name
+    whole = file.read_bytes()
+    for damaged in (whole[:-8], whole + bytes(8), None):
+        if damaged is None:
+            file.unlink()
+        else:
+            file.write_bytes(damaged)
+        with pytest.raises(BagpackError) as error:
+            PairCounts.open(path)
+        assert str(path) in str(error.value)
+
+
+FORGED = {
+    "words.indices": lambda a: np.where(np.arange(a.size) == 3, 10**6, a),
+    "pairs.indices": lambda a: np.where(np.arange(a.size) == 1, -5, a),
+    "words.indptr": lambda a: np.where(np.arange(a.size) == 1, 10**9, a),
+    "pairs.indptr": lambda a: a[::-1].copy(),
+    "names.word": lambda a: a + 10**6,
+    "rows.names": lambda a: a + 10**6,
+    "rows.pair": lambda a: a - 10**6,
+    "rows.swapped": lambda a: a + 2,
+    "names.offsets": lambda a: a * 7,
+    "keys.offsets": lambda a: np.where(np.arange(a.size) == 1, 10**12, a),
+    "words.data": lambda a: -a,
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_matrix_is_refused_before_any_kernel_sees_it(matrix, tmp_path, name):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    declared = ARRAYS[name]
+    values = np.fromfile(data_of(path) / name, declared.dtype)
+    forge(path, file=name, content=FORGED[name](values).astype(declared.dtype).tobytes())
+    with pytest.raises(StoreError, match="the matrix is damaged: restore the file, or count the pairs again"):
+        PairCounts.open(path)
+    assert verify_matrix(path)
+
+
+def test_verify_finds_every_flipped_bit(matrix, tmp_path):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    assert list(verify_matrix(path)) == []
+    rng = np.random.default_rng(0)
+    for file in [path / "manifest.json", *sorted(data_of(path).iterdir())]:
+        whole = file.read_bytes()
+        for at in rng.integers(0, len(whole), 5).tolist():
+            damaged = bytearray(whole)
+            damaged[at] ^= 1 << int(rng.integers(8))
+            file.write_bytes(bytes(damaged))
+            try:
+                found = list(verify_matrix(path))
+            except BagpackError as error:
+                found = [str(error)]
+            assert found, (file.name, at)
+            with suppress(BagpackError):  # opening may refuse it or not, but must not crash
+                PairCounts.open(path).tocsr()
+        file.write_bytes(whole)
+
+
+@pytest.mark.parametrize("lacking", ["seal", "checksums", "words", "source"])
+def test_a_manifest_that_lacks_an_entry_is_refused(matrix, tmp_path, lacking):
+    path = tmp_path / "m.bpm"
+    matrix.save(path)
+    forge(path, without=lacking)
+    with pytest.raises(StoreError, match=r"manifest\.json (lacks entries|does not match|names no files)"):
+        PairCounts.open(path)
+
+
+def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
+    matrix.save(tmp_path / "m.bpm")
+    manifest = json.loads((tmp_path / "m.bpm" / "manifest.json").read_text())
+    (tmp_path / "m.bpm" / "manifest.json").write_text(json.dumps({**manifest, "format_version": 9}))
+    with pytest.raises(StoreError, match=r"format version 9, this BagPack reads 3; update BagPack"):
+        PairCounts.open(tmp_path / "m.bpm")
+    with pytest.raises(StoreError, match="is a BagPack corpus, not a matrix"):
+        PairCounts.open(store)
+    with pytest.raises(StoreError, match="does not exist; make one with bagpack vectors"):
+        PairCounts.open(tmp_path / "none.bpm")
+
+
+def test_nothing_else_is_overwritten(matrix, tmp_path, store):
+    copy = tmp_path / "store.bp"
+    shutil.copytree(store, copy)
+    with pytest.raises(StoreError, match="is not a BagPack matrix, so it is not replaced"):
+        matrix.save(copy, overwrite=True)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(StoreError, match="is not a BagPack matrix, so it is not replaced"):
+        matrix.save(tmp_path / "notes.txt", overwrite=True)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    matrix.save(tmp_path / "m.bpm")
+    with pytest.raises(StoreError, match="exists already"):
+        matrix.save(tmp_path / "m.bpm")
+    (tmp_path / "m.bpm.old").mkdir()
+    matrix.take([0]).save(tmp_path / "m.bpm", overwrite=True)
+    assert (tmp_path / "m.bpm.old").exists(), "a copy of the user's own"
+    assert len(PairCounts.open(tmp_path / "m.bpm")) == 1
+
+
+# What other tools read ----------------------------------------------------------------------------------------
+
+
+def long_counts(matrix):
+    names = matrix.feature_names()
+    block = matrix.tocsr().tocoo()
+    return [
+        (*matrix.pairs[row], names[column], int(value))
+        for row, column, value in zip(block.row, block.col, block.data, strict=True)
+    ]
+
+
+def test_the_long_table_of_the_papers_sentence(tmp_path):
+    matrix = count(make_store(tmp_path, SENTENCES[:1]), [("cat", "lion")], Basis(("only", "that"), ()))
+    export(matrix, tmp_path / "x.tsv")
+    assert (tmp_path / "x.tsv").read_text() == GOLDEN_TSV
+
+
+def test_parquet_holds_the_same_long_table(matrix, tmp_path):
+    expected = long_counts(matrix)
+    export(matrix, tmp_path / "x.parquet")
+    export(matrix, tmp_path / "x.tsv")
+    tables = {
+        "parquet": pd.read_parquet(tmp_path / "x.parquet"),
+        "tsv": pd.read_csv(tmp_path / "x.tsv", sep="\t", quoting=3),
+    }
+    for name, table in tables.items():
+        assert list(table.columns) == ["w1", "w2", "feature", "count"], name
+        assert [tuple(row) for row in table.itertuples(index=False, name=None)] == expected, name
+
+
+def test_a_broken_export_leaves_nothing(matrix, tmp_path, monkeypatch):
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bagpack.vectors.storage.long_rows", fail)
+    for name in ("x.tsv", "x.parquet"):
+        with pytest.raises(StoreError, match=f"the disk is full: .*{name} could not be written"):
+            export(matrix, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_counts_beyond_32_bits_are_not_cut_off(matrix, tmp_path):
+    large = matrix.words.copy().astype(np.int64)
+    large.data[0] = 1 << 31
+    with pytest.raises(UsageError, match="a count of 2,147,483,648 does not fit into the matrix format"):
+        replace(matrix, words=large).save(tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
