@@ -28,8 +28,8 @@ import numpy as np
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.engines.base import BusyError, connect
 from bagpack.engines.build import build_engine, corpus_sentences
 from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests

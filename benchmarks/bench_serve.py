@@ -68,7 +68,7 @@ def model(at: Path) -> Path | None:
     given = os.environ.get("BAGPACK_BENCH_MODEL")
     if given:
         return Path(given)
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.corpus import Corpus
     from bagpack.evaluate import TrainOptions, train_file
 
     if not Corpus.open(at).count("house"):
@@ -87,7 +87,7 @@ def relations() -> Path:
 
 def ordinary_pairs(at: Path, number: int) -> list[tuple[str, str]]:
     """Pairs of words that occur 500 to 50,000 times in the corpus; half of them pairs of a known relation."""
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.corpus import Corpus
     from bagpack.tasks import read_pairs
 
     corpus = Corpus.open(at)
@@ -111,7 +111,7 @@ def ordinary_pairs(at: Path, number: int) -> list[tuple[str, str]]:
 
 def million_words(at: Path) -> list[str]:
     """Words that occur a million times or more, the rarest first."""
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.corpus import Corpus
 
     lexicon = Corpus.open(at).lexicon
     frequent = np.flatnonzero(lexicon.counts >= MILLION)

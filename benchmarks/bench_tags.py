@@ -46,11 +46,11 @@ def divided(path: Path) -> Path:
     import numpy as np
 
     from bagpack import Corpus
+    from bagpack.corpus import format
     from bagpack.corpus.build.index import describe_store, segment_entry
-    from bagpack.corpus.store import format
-    from bagpack.corpus.store.attributes import AttributeColumns
-    from bagpack.corpus.store.manifest import FACTS, MANIFEST, SEGMENTS
-    from bagpack.corpus.store.strings import Strings
+    from bagpack.corpus.format import FACTS, MANIFEST, SEGMENTS
+    from bagpack.corpus.segment import AttributeColumns
+    from bagpack.corpus.strings import Strings
     from bagpack.files import write_array, write_json
 
     whole, drawn, entries, total, before = Corpus.open(path), np.random.default_rng(0), [], 0, 0

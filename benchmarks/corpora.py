@@ -38,7 +38,7 @@ def copy_text(out: Path, most: int) -> None:
 
 def sentences(corpus: Corpus) -> Iterator[str]:
     """Every sentence as a line of lemmas."""
-    from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+    from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 
     for shard in corpus.shards:
         names = np.array([key.decode() for key in shard.keys], dtype=object)
@@ -50,7 +50,7 @@ def sentences(corpus: Corpus) -> Iterator[str]:
 
 def write_vertical(corpus: Corpus, path: Path) -> None:
     """A corpus as word TAB tag TAB lemma, with <text> and <s>."""
-    from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+    from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 
     partial = path.with_name(path.name + ".new")
     with open(partial, "wb") as out:

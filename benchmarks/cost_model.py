@@ -180,7 +180,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.parallel.on_one_machine": lambda: False,
             "bagpack.basis.worker_count": lambda: cost.workers,
             "bagpack.contexts.distribute.worker_count": lambda: cost.workers,
-            "bagpack.corpus.store.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard again
+            "bagpack.corpus.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard again
             "bagpack.contexts.count.OPEN_SHARDS": 0,
         }.items():
             stack.enter_context(mock.patch(name, value))

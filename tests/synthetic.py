@@ -9,7 +9,7 @@ from scipy import sparse
 
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.strings import Strings
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:

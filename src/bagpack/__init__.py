@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from bagpack.basis import Basis as Basis
     from bagpack.contexts.windows import Windows as Windows
     from bagpack.corpus.build.index import index_corpus as index_corpus
+    from bagpack.corpus.corpus import Corpus as Corpus
     from bagpack.corpus.options import TextOptions as TextOptions
-    from bagpack.corpus.store.corpus import Corpus as Corpus
     from bagpack.evaluate import cross_validate as cross_validate
     from bagpack.find import find_pairs as find_pairs
     from bagpack.learn import RatingRegressor as RatingRegressor
@@ -26,7 +26,7 @@ _NAMES = {
     "bagpack.contexts.windows": ("Windows",),
     "bagpack.corpus.build.index": ("index_corpus",),
     "bagpack.corpus.options": ("TextOptions",),
-    "bagpack.corpus.store.corpus": ("Corpus",),
+    "bagpack.corpus.corpus": ("Corpus",),
     "bagpack.evaluate": ("cross_validate",),
     "bagpack.find": ("find_pairs",),
     "bagpack.learn": ("RatingRegressor", "RelationClassifier"),

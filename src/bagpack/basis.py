@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.store.corpus import Corpus, Shards
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.corpus import Corpus, Shards
+from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.segment import Shard
+from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import digest, write_text
 from bagpack.kernels import kernel

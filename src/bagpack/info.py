@@ -17,10 +17,10 @@ HEAD = 1 << 12  # characters that are read to recognise a basis
 
 def kind_of(path: Path) -> str:
     """One of `KINDS`, or a basis; a sentence for anything else."""
-    from bagpack.corpus.store.manifest import is_unfinished
+    from bagpack.corpus.format import is_unfinished
 
     if not path.exists():
-        from bagpack.corpus.store.corpus import divide_name
+        from bagpack.corpus.corpus import divide_name
 
         store, condition = divide_name(path)
         if condition is not None and store.exists():
@@ -73,7 +73,7 @@ def describe(path: Path) -> dict[str, Any]:
         from bagpack.engines.snippets import SnippetCorpus
 
         return SnippetCorpus.open(path).info()
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.corpus import Corpus
 
     return {**Corpus.open(path).info(), **_word_vectors(path)}
 
@@ -115,8 +115,8 @@ def damages(path: Path) -> list[str]:
         from bagpack.engines.snippets import SnippetCorpus
 
         return SnippetCorpus.open(path).verify()
-    from bagpack.corpus.store.corpus import Corpus
-    from bagpack.corpus.store.manifest import read_manifest
+    from bagpack.corpus.corpus import Corpus
+    from bagpack.corpus.format import read_manifest
 
     found = Corpus(path, read_manifest(path)).verify()
     if (path / WORD_VECTORS).exists():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bagpack.artefacts import read_document
 from bagpack.contexts.source import ContextSource
-from bagpack.corpus.store.corpus import WHERE, Corpus, divide_name
+from bagpack.corpus.corpus import WHERE, Corpus, divide_name
 
 
 def as_source(corpus: ContextSource | str | Path) -> ContextSource:

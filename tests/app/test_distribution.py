@@ -9,7 +9,7 @@ import pytest
 from bagpack.app.routers.distribution import columns
 from bagpack.app.state import open_library
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from tests.app.conftest import in_process, running
 from tests.conftest import run_apart
 

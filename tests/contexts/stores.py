@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 
 
 def token_line(token):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bagpack.basis import Basis
 from bagpack.contexts import cooccurrences
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.vectors import PairVectorizer
 from tests.contexts import oracle
 from tests.contexts.stores import make_store

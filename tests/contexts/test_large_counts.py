@@ -9,8 +9,8 @@ from bagpack.basis import Basis
 from bagpack.contexts.distribute import join_rows, narrowed
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.parallel import Left
 from bagpack.vectors.counting import count_pairs

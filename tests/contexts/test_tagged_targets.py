@@ -151,7 +151,7 @@ def test_a_sketch_of_a_word_with_a_part_of_speech(corpus):
 
 def test_without_tags_nothing_else_is_looked_at(corpus, tmp_path, monkeypatch):
     """Counting plain words never touches the array of tags."""
-    from bagpack.corpus.store.shard import Shard
+    from bagpack.corpus.segment import Shard
 
     plain = make_store(tmp_path, [list("abab")])
     monkeypatch.setattr(Shard, "tags", property(lambda self: pytest.fail("tags were read")))

@@ -16,8 +16,8 @@ from bagpack.contexts.targets import (
     usual_keys,
 )
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 
 LETTERS = ("a", "b", "c")
 TOKENS = st.tuples(st.sampled_from(("a", "A", "b", "c")), st.sampled_from(LETTERS))

@@ -11,9 +11,9 @@ from unicodedata import normalize
 import numpy as np
 
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
 
 DOCUMENT_TAGS = ["text", "doc", "file", "document", "article"]
 KNOWN_TAGS = [

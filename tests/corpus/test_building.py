@@ -13,9 +13,9 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.parts import workers_within
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.worker import COMPILES
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.kernels import COMPILING
 

@@ -10,9 +10,9 @@ import pytest
 from corpus_oracle import build, lexicon_of, segment_of
 
 from bagpack.artefacts import seal_of
-from bagpack.corpus.store import format
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.manifest import read_manifest
+from bagpack.corpus import format
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import read_manifest
 from bagpack.errors import StoreError
 from bagpack.files import digest
 

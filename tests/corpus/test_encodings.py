@@ -9,7 +9,7 @@ from corpus_oracle import build, sentences, words
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.text.decoding import check_encoding, decode, detect_encoding, encoding_of
+from bagpack.corpus.text.encoding import check_encoding, decode, detect_encoding, encoding_of
 from bagpack.errors import InputError, UsageError
 
 REFUSED = [

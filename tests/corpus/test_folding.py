@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.corpus.text.casefold import fold, fold_case
 
 

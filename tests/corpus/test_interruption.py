@@ -15,8 +15,8 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.parts import key_of
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.worker import build_part
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import StoreError
 
 BUILD = {"jobs": 1, "part_bytes": 12_000}

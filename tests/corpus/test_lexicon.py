@@ -8,9 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bagpack.corpus.build import lexicon_writer
-from bagpack.corpus.build.lexicon_writer import merge_all, most_frequent_keys, new_array
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.build import lexicon as lexicon_writer
+from bagpack.corpus.build.lexicon import merge_all, most_frequent_keys, new_array
+from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
 
 RNG = np.random.default_rng(5)

@@ -10,10 +10,10 @@ from contextlib import suppress
 import pytest
 
 from bagpack import files
+from bagpack.corpus import format
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.look import look
-from bagpack.corpus.store import format
 from bagpack.errors import StoreError
 
 COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]

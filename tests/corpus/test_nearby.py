@@ -3,8 +3,8 @@
 import pytest
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.suggest import complete, nearby
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.words import complete, nearby
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.build.shard_builder import ShardBuilder
+from bagpack.corpus.build.segment_writer import ShardBuilder
 from bagpack.corpus.build.tokens import token_batches
 from bagpack.corpus.build.worker import Worker
+from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
 from bagpack.corpus.readers.base import Slice, TextBatch, TokenBatch
 from bagpack.corpus.readers.look import look, reader_for
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
 from bagpack.errors import InputError, StoreError
 from bagpack.parallel import delayed, run_until
 

@@ -9,8 +9,8 @@ from corpus_oracle import build, words
 
 from bagpack.artefacts import LOCK, Kind, new_artefact, seal_of
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.readers.text import is_wrapped
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError
 from bagpack.files import replacing
 

@@ -13,7 +13,7 @@ from tests.forging import forge
 from tests.kills import moments_of
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 
 BUILD = {"jobs": 1}

@@ -17,7 +17,7 @@ INPUT = {"a.txt.gz": TEXT, "a.vert.gz": VERTICAL, "a.jsonl.gz": JSONL}
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """A shard is closed between two blocks."""
-    for name in ("bagpack.corpus.readers.files.BLOCK", "bagpack.corpus.build.shard_builder.TEXT_BATCH"):
+    for name in ("bagpack.corpus.readers.files.BLOCK", "bagpack.corpus.build.segment_writer.TEXT_BATCH"):
         monkeypatch.setattr(name, 2048, raising=False)
 
 

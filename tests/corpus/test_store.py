@@ -12,8 +12,8 @@ import pytest
 from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences
 
 from bagpack.artefacts import seal_of
-from bagpack.corpus.store import format
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus import format
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import StoreError
 
 VERTICAL = (

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bagpack.corpus import strings as strings_module
 from bagpack.corpus.build.interning import InternTable
-from bagpack.corpus.build.lexicon_writer import merge_all, most_frequent_keys
-from bagpack.corpus.build.shard_writer import (
+from bagpack.corpus.build.lexicon import merge_all, most_frequent_keys
+from bagpack.corpus.build.segment_writer import (
     count_ids,
     fill_postings,
     intern_pairs,
@@ -19,11 +20,10 @@ from bagpack.corpus.build.shard_writer import (
     remap_tokens,
     split_pairs,
 )
+from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store import strings as strings_module
-from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.shard import fold_all
-from bagpack.corpus.store.strings import FEW, SAMPLED, Strings
+from bagpack.corpus.segment import fold_all
+from bagpack.corpus.strings import FEW, SAMPLED, Strings
 from bagpack.corpus.text.casefold import fold
 
 byte_strings = st.lists(st.binary(max_size=20), max_size=60)

@@ -12,9 +12,9 @@ from test_interruption import dying
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.look import LeftOut, say_left_out
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.errors import InputError, StoreError
 
 

@@ -8,8 +8,8 @@ from corpus_oracle import build, segment_of
 
 from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.text.tagsets import CODES, UNIVERSAL, identify_tagset, tagset, tagset_names, universal_tag
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tagset, tagset_names, universal_tag
 from bagpack.errors import UsageError
 
 

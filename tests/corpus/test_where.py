@@ -15,16 +15,15 @@ from bagpack.basis import Basis
 from bagpack.contexts.targets import other_keys, usual_keys
 from bagpack.corpus import subcorpus
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus, divide_name
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import conllu, vertical
 from bagpack.corpus.readers.attributes import add_metadata, scalar_attributes
 from bagpack.corpus.readers.look import look
-from bagpack.corpus.store.attributes import AttributeColumns
-from bagpack.corpus.store.corpus import Corpus, divide_name
-from bagpack.corpus.store.function_words import tag_counts
-from bagpack.corpus.store.suggest import complete
-from bagpack.corpus.store.where import Where
+from bagpack.corpus.segment import AttributeColumns
 from bagpack.corpus.subcorpus import open_corpus
+from bagpack.corpus.where import Where
+from bagpack.corpus.words import complete, tag_counts
 from bagpack.engines.build import corpus_sentences
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.vectors import PairVectorizer

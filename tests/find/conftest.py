@@ -5,8 +5,8 @@ import random
 import pytest
 
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.find import train_on_examples
 from bagpack.find.examples import Examples
 from bagpack.sources import as_source

@@ -8,7 +8,7 @@ import pytest
 
 from bagpack import parallel
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.evaluate.train import background_answer
 from bagpack.find.background import draw_background

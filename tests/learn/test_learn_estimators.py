@@ -18,7 +18,7 @@ from tests.learn.learn_oracle import without_counts
 from tests.synthetic import make_counts
 
 from bagpack import PairVectorizer
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.learn import RatingRegressor, RelationClassifier, encode_targets
 from bagpack.vectors.counting import forget

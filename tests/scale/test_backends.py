@@ -129,7 +129,7 @@ def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
     from bagpack import Corpus
     from bagpack.corpus.build.index import index_corpus
 
-    monkeypatch.setattr("bagpack.corpus.store.corpus.OPEN_SHARDS", 2)
+    monkeypatch.setattr("bagpack.corpus.corpus.OPEN_SHARDS", 2)
     text = "".join(f"The lion met cat {number}.\n\n" for number in range(400))
     index_corpus([str(write("a.txt", text))], tmp_path / "a.bp", jobs=1, part_bytes=1000)
     shards = Corpus.open(tmp_path / "a.bp").shards

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from bagpack import Basis, PairCounts
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.names import feature_names
 from bagpack.vectors import counting

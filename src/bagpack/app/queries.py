@@ -12,9 +12,9 @@ from bagpack._version import __version__
 from bagpack.app.state import Library
 from bagpack.contexts.by_attribute import count_by
 from bagpack.contexts.concordance import FIELDS
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.suggest import complete as complete_word
-from bagpack.corpus.store.suggest import nearby
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.words import complete as complete_word
+from bagpack.corpus.words import nearby
 from bagpack.errors import StoreError, UsageError
 from bagpack.explain.browse import SORTS
 from bagpack.explain.lines import PairEvidence, line_dict

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bagpack.app.teaching import Point
 from bagpack.contexts.by_attribute import ValueCount
-from bagpack.corpus.store.suggest import KnownWord
+from bagpack.corpus.words import KnownWord
 from bagpack.explain.explanation import Explanation
 from bagpack.explain.pair import PairSketch
 from bagpack.explain.word import WordSketch

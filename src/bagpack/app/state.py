@@ -13,8 +13,8 @@ from bagpack.app.limits import Limits
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import WHERE, Corpus
-from bagpack.corpus.text.numbers import number_of
+from bagpack.corpus.corpus import WHERE, Corpus
+from bagpack.corpus.where import number_of
 from bagpack.explain.browse import Browser
 from bagpack.explain.explanation import Explanation, explain_matrix
 from bagpack.explain.lines import PairEvidence

@@ -18,7 +18,7 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.corpus.build.plan import Plan
-    from bagpack.corpus.store.manifest import LeftOut
+    from bagpack.corpus.format import LeftOut
 
 SHOWN_FILES = 10
 RATED = 1_000_000  # tokens; with fewer, most of the time is spent on starting

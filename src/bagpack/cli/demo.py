@@ -76,8 +76,8 @@ def _relations() -> Path:
 
 
 def _corpus(directory: Path, store: Path) -> None:
-    from bagpack.corpus.store.corpus import Corpus
-    from bagpack.corpus.store.manifest import is_unfinished, read_manifest
+    from bagpack.corpus.corpus import Corpus
+    from bagpack.corpus.format import is_unfinished, read_manifest
     from bagpack.demo import ENWIK8, fetch, unpack
     from bagpack.errors import StoreError
 

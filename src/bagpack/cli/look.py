@@ -62,7 +62,7 @@ def _show_by(source: ContextSource, words: list[str], by: str, json: bool, csv: 
     """How often the word or pair occurs in the documents of each value."""
     from bagpack.contexts.by_attribute import count_by
     from bagpack.contexts.windows import Windows
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.corpus import Corpus
     from bagpack.report.screens.lines import show_distribution
 
     if not isinstance(source, Corpus):

@@ -16,7 +16,7 @@ from bagpack.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from bagpack.cli.progress import Work
     from bagpack.contexts.source import ContextSource
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.corpus import Corpus
     from bagpack.corpus.subcorpus import Subcorpus
     from bagpack.evaluate import CountOptions
 
@@ -238,7 +238,7 @@ def selected(store: str, where: str | None) -> str:
 
 
 def _select(store: str, condition: str) -> Subcorpus:
-    from bagpack.corpus.store.corpus import divide_name
+    from bagpack.corpus.corpus import divide_name
     from bagpack.corpus.subcorpus import open_corpus, select_documents
     from bagpack.info import kind_of
 
@@ -271,9 +271,9 @@ def write_out(out: Path | None, rows: Iterable[Sequence[Any]]) -> None:
 def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
     """On standard error, for each unknown word, some of the corpus with a similar spelling."""
     from bagpack.console import print_message
-    from bagpack.corpus.store.corpus import Corpus
-    from bagpack.corpus.store.suggest import nearby
-    from bagpack.corpus.text.tagsets import split_tag
+    from bagpack.corpus.corpus import Corpus
+    from bagpack.corpus.text.tags import split_tag
+    from bagpack.corpus.words import nearby
 
     if isinstance(source, Corpus):
         for word in unknown:
@@ -288,7 +288,7 @@ def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
 def _other_parts(corpus: Corpus, word: str) -> str:
     """The parts of speech under which a word occurs, if it has another one behind it; empty if it does not occur."""
     from bagpack.contexts.targets import resolve_targets
-    from bagpack.corpus.text.tagsets import UNIVERSAL, split_tag
+    from bagpack.corpus.text.tags import UNIVERSAL, split_tag
     from bagpack.explain.collocates import occurrences
 
     stem, tag = split_tag(word)

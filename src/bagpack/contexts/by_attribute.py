@@ -12,8 +12,8 @@ import numpy as np
 from bagpack.contexts.occurrences import observe
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import Windows
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.text.numbers import number_of
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.where import number_of
 from bagpack.errors import UsageError, did_you_mean
 from bagpack.sheets import table_text
 

@@ -19,10 +19,10 @@ from bagpack.contexts.kernels.candidates import count_partners, merge_partners
 from bagpack.contexts.occurrences import OccurrencesByShard, find_occurrences, most_occurrences
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.function_words import has_letter
-from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.segment import Shard
+from bagpack.corpus.strings import Strings
+from bagpack.corpus.words import has_letter
 from bagpack.errors import UsageError
 from bagpack.kernels import read_only
 from bagpack.parallel import Arrays, Shared, gather, share

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bagpack.contexts.occurrences import Observation, ShardObservations, observe
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
+from bagpack.corpus.segment import Shard
 from bagpack.notebook import html_lines
 from bagpack.sheets import table_text
 

@@ -14,7 +14,7 @@ from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, f
 from bagpack.contexts.occurrences import OccurrencesByShard, most_occurrences
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 
 I64 = NDArray[np.int64]
 

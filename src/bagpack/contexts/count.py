@@ -35,9 +35,9 @@ from bagpack.contexts.kernels.contexts import MOST_TERMS, PACK_BITS, VOIDS
 from bagpack.contexts.occurrences import Occurrences, OccurrencesByShard, most_occurrences
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import OPEN_SHARDS, Corpus
-from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.corpus import OPEN_SHARDS, Corpus
+from bagpack.corpus.segment import Shard
+from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus
 from bagpack.errors import UsageError
 from bagpack.kernels import read_only

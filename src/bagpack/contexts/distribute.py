@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.errors import StoreError
 from bagpack.parallel import Left, counter, worker_count

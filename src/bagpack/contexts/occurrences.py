@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.targets import TAG_MARK, Target
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings
-from bagpack.corpus.text.tagsets import CODES
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.segment import Shard
+from bagpack.corpus.strings import Strings
+from bagpack.corpus.text.tags import CODES
 from bagpack.kernels import read_only
 
 I64 = NDArray[np.int64]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from bagpack.contexts.targets import Elsewhere, Target, find_elsewhere
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,13 +13,12 @@ from itertools import chain
 
 import numpy as np
 
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.shard import Shard, fold_all, sum_keys
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.segment import Shard, fold_all, sum_keys
+from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.casefold import folding
-from bagpack.corpus.text.characters import is_ideographic
-from bagpack.corpus.text.tagsets import split_tag
-from bagpack.corpus.text.tokenizer import split_word
+from bagpack.corpus.text.tags import split_tag
+from bagpack.corpus.text.tokenizer import is_ideographic, split_word
 from bagpack.errors import UsageError
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have

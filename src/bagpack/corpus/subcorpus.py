@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus.corpus import WHERE, Corpus, Shards, divide_name
+from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import WHERE, Corpus, Shards, divide_name
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.shard import FormCounts, Shard, fold_all, sum_keys
-from bagpack.corpus.store.strings import FEW, compare, lower_bound_of
-from bagpack.corpus.store.where import Where
-from bagpack.corpus.text.tagsets import UNIVERSAL
+from bagpack.corpus.segment import FormCounts, Shard, fold_all, sum_keys
+from bagpack.corpus.strings import FEW, compare, lower_bound_of
+from bagpack.corpus.text.tags import UNIVERSAL
+from bagpack.corpus.where import Where
 from bagpack.errors import UsageError
 from bagpack.files import digest
 from bagpack.kernels import kernel, lower_bound, read_only
@@ -340,7 +340,7 @@ class Subcorpus(Corpus):
 
 
 def select_documents(corpus: Corpus, condition: str) -> Subcorpus:
-    """The corpus of the documents that satisfy a condition on their attributes; see `bagpack.corpus.store.where`.
+    """The corpus of the documents that satisfy a condition on their attributes; see `bagpack.corpus.where`.
 
     All counts are those of an index of these documents alone.
     """

@@ -16,11 +16,10 @@ import numpy as np
 
 from bagpack.artefacts import MANIFEST
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus, divide_name
+from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK, LeftOut
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus, divide_name
-from bagpack.corpus.store.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.store.manifest import LeftOut
-from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.segment import Shard
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.engines.base import make_engine
 from bagpack.engines.sentences import JOINER, clean_token

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 from bagpack.artefacts import check_place, new_artefact
 from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.engines.base import Engine, Snippet, connect, distinct, make_engine
 from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
 from bagpack.engines.inflect import Inflector

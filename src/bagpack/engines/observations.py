@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.text.casefold import compose, fold_case
-from bagpack.corpus.text.decoding import MAX_UNESCAPES
+from bagpack.corpus.text.encoding import MAX_UNESCAPES
 from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import MAX_GAP, Form, Query

@@ -19,8 +19,8 @@ from bagpack.contexts.count import PairCountsOf
 from bagpack.contexts.distribute import Csr
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store.corpus import Corpus
 from bagpack.engines.inflect import fold_target
 from bagpack.engines.queries import MAX_GAP
 from bagpack.engines.sentences import KEY_MARK

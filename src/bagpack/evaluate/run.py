@@ -15,7 +15,7 @@ from bagpack._version import __version__
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.evaluate.by_task import merge_tasks
 from bagpack.evaluate.crossval import CONDITIONS, cross_validate

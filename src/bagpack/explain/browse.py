@@ -24,8 +24,8 @@ from bagpack.contexts.occurrences import (
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import TYPE_MASK
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import TYPE_MASK
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach, spread
 

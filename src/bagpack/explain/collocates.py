@@ -11,14 +11,14 @@ from bagpack.contexts.occurrences import Observation, find_occurrences
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.function_words import (
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.text.tags import CODES, UNIVERSAL
+from bagpack.corpus.words import (
     has_letter,
     has_letter_or_digit,
     is_auxiliary,
     is_function_word,
 )
-from bagpack.corpus.text.tagsets import CODES, UNIVERSAL
 from bagpack.explain.keyness import CHANCE, LEAST, Keyword, log_dice, log_likelihood, numbers_of, spread
 from bagpack.explain.patterns import (
     CLOSED,

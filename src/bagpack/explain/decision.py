@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.source import ContextSource
-from bagpack.corpus.store.function_words import is_content_word
+from bagpack.corpus.words import is_content_word
 from bagpack.explain.lines import PairEvidence
 from bagpack.explain.reasons import CONTEXT, FeaturePart, Group, Like, Reason, ReasonWriter, group_features
 from bagpack.learn.features import evidence

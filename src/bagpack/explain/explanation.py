@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bagpack.contexts.source import ContextSource, elsewhere
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.explain.decision import Decision, PairDecisions
 from bagpack.learn.model import LinearModel

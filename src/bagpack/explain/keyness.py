@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.kernels.windows import window_end, window_start
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import TYPE_MASK
-from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import TYPE_MASK
+from bagpack.corpus.segment import Shard
 from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]

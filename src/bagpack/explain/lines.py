@@ -19,8 +19,8 @@ from bagpack.contexts.occurrences import ShardObservations, observe
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.store.format import GLUED, TYPE_MASK
-from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.format import GLUED, TYPE_MASK
+from bagpack.corpus.segment import Shard
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach
 from bagpack.kernels import kernel

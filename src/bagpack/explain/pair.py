@@ -15,8 +15,8 @@ from bagpack.contexts.occurrences import Observation, ShardObservations
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.targets import Elsewhere
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.format import TYPE_MASK
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import TYPE_MASK
 from bagpack.explain.collocates import occurrences
 from bagpack.explain.keyness import Keyword, TermCounter, reach, spread
 from bagpack.explain.lines import PairEvidence, line_dict

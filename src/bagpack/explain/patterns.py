@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.text.tagsets import CODES
+from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.text.tags import CODES
 from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]

@@ -12,7 +12,7 @@ from bagpack.contexts.concordance import show
 from bagpack.contexts.source import ContextSource, elsewhere
 from bagpack.contexts.targets import Elsewhere, Target
 from bagpack.contexts.windows import Windows
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.explain.collocates import Collocate, WordPlaces, occurrences
 from bagpack.explain.lines import line_dict

@@ -14,7 +14,7 @@ import numpy as np
 from bagpack.basis import Basis
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.corpus import Corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.learn.features import get_preset
 from bagpack.learn.model import LinearModel, pair_hashes

@@ -9,8 +9,8 @@ from pathlib import Path
 from bagpack.contexts.candidates import frequent_numbers, frequent_words, words_of
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.function_words import is_content_word
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.words import is_content_word
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks.files import read_text_file
 from bagpack.tasks.pairs import Pair, distinct_words
@@ -61,7 +61,7 @@ def targets_of(source: ContextSource, pairs: Iterable[Pair]) -> dict[str, Target
 def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
     """The most frequent content words of a corpus, except numbers and single letters.
 
-    See `bagpack.corpus.store.function_words`. Of a small corpus without parts of speech, all words that have a letter.
+    See `bagpack.corpus.words`. Of a small corpus without parts of speech, all words that have a letter.
     """
     corpus = corpus_of(source)
     if not corpus.tags and corpus.types < SMALL:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bagpack.corpus.readers.base import SUFFIXES
 from bagpack.corpus.readers.files import DAMAGED, OPENERS, compression_of
-from bagpack.corpus.text.tagsets import universal_tag
+from bagpack.corpus.text.tags import universal_tag
 from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.sheets import unguarded
 from bagpack.tasks.workbook import MAX_BYTES, Sheet, is_workbook, read_workbook

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.text.tagsets import universal_tag, with_tag
+from bagpack.corpus.text.tags import universal_tag, with_tag
 from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.tasks.files import (
     Table,

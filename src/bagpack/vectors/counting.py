@@ -16,7 +16,7 @@ from bagpack.contexts.distribute import Csr, canonical, no_rows
 from bagpack.contexts.source import ContextSource
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError
 from bagpack.vectors.counts import I64, KEY_SEPARATOR, Pair, PairCounts
 

@@ -20,7 +20,7 @@ from bagpack.basis import Basis
 from bagpack.contexts.distribute import Csr, canonical
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.kernels import kernel, read_only
 from bagpack.names import CONDITIONS, blocks_of, feature_names

@@ -21,8 +21,8 @@ from bagpack.artefacts import check_place as check_any_place
 from bagpack.basis import Basis
 from bagpack.contexts.distribute import Csr, make_rows
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.store.format import Array, Numbers, ascending, below, check, damages, utf8
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, utf8
+from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError, import_extra
 from bagpack.files import digest, disk_errors, is_stream, map_array, replacing, write_array, write_bytes
 from bagpack.vectors.counts import PairCounts

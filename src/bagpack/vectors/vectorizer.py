@@ -22,7 +22,7 @@ from bagpack.vectors.counting import PairInputError, as_pairs, count_cached
 from bagpack.vectors.counts import Pair, PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.corpus.store.corpus import Corpus
+    from bagpack.corpus.corpus import Corpus
 
 
 class PairVectorizer(TransformerMixin, BaseEstimator):

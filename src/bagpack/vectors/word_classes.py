@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.function_words import DECIDING, tag_counts
-from bagpack.corpus.text.tagsets import UNIVERSAL
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.text.tags import UNIVERSAL
+from bagpack.corpus.words import DECIDING, tag_counts
 from bagpack.errors import UsageError, did_you_mean
 from bagpack.parallel import delayed, run
 

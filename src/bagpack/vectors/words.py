@@ -28,8 +28,8 @@ from bagpack.basis import Basis, top_unigrams
 from bagpack.contexts.candidates import frequent_words
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError
 from bagpack.files import map_array, write_array
 from bagpack.vectors.word_classes import CLASSES, word_classes

@@ -22,7 +22,7 @@ from bagpack.app.dependencies import (
     unknown_word,
     words_of,
 )
-from bagpack.corpus.text.numbers import number_of
+from bagpack.corpus.where import number_of
 
 router = APIRouter()
 

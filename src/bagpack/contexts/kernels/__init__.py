@@ -1,7 +1,7 @@
 """Kernels: free functions over the arrays of one shard, compiled by numba when they are first called.
 
 A target's occurrences are an ascending array of positions and a length in tokens. The sentence flag of a token bounds
-every window. Nothing here checks an index: see `corpus.store.format` for the arrays of a store and
+every window. Nothing here checks an index: see `corpus.format` for the arrays of a store and
 `count.basis_tables` for those of a basis.
 """
 

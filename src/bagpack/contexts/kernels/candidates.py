@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bagpack.contexts.kernels.intrinsics import prefetch
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.kernels import allocating_kernel, kernel, lower_bound
 
 AHEAD = 8  # occurrences whose tokens are prefetched

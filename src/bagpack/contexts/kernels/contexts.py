@@ -12,7 +12,7 @@ import numpy as np
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.intrinsics import lowest_bit, prefetch
 from bagpack.contexts.kernels.windows import window_end, window_start
-from bagpack.corpus.store.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.kernels import kernel
 
 VOIDS = 8  # cells before the first term's; see `add_four`

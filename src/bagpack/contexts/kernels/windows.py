@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bagpack.corpus.store.format import SENTENCE_START
+from bagpack.corpus.format import SENTENCE_START
 from bagpack.kernels import kernel
 
 

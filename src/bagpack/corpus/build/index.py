@@ -25,7 +25,8 @@ from bagpack.artefacts import (
     remove_if_empty,
     write_manifest,
 )
-from bagpack.corpus.build.lexicon_writer import write_lexicon
+from bagpack.corpus import format
+from bagpack.corpus.build.lexicon import write_lexicon
 from bagpack.corpus.build.parts import (
     SPOOLED,
     FinishedPlan,
@@ -39,11 +40,8 @@ from bagpack.corpus.build.parts import (
 )
 from bagpack.corpus.build.plan import Plan, is_left_out, make_plan
 from bagpack.corpus.build.worker import PROGRESS
-from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.files import expand, printable
-from bagpack.corpus.store import format
-from bagpack.corpus.store.corpus import Corpus
-from bagpack.corpus.store.manifest import (
+from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import (
     CORPUS,
     FACTS,
     LEXICON_NAME,
@@ -57,8 +55,10 @@ from bagpack.corpus.store.manifest import (
     is_unfinished,
     read_manifest,
 )
-from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.text.tagsets import UNKNOWN
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.files import expand, printable
+from bagpack.corpus.segment import Shard
+from bagpack.corpus.text.tags import UNKNOWN
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest
 from bagpack.parallel import delayed, on_one_machine, run

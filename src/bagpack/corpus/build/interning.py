@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.readers.base import NONE, TokenBatch
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.strings import Strings
 from bagpack.kernels import inlined, intrinsic, kernel, read_only
 
 U8 = NDArray[np.uint8]

@@ -17,9 +17,9 @@ from typing import Any
 from bagpack._version import __version__
 from bagpack.corpus.build.plan import Part, Plan
 from bagpack.corpus.build.worker import COMPILES, PROGRESS, SHARD_TOKENS, TOLERANT, build_part
+from bagpack.corpus.format import FACTS, SEGMENTS, WORK
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.look import reader_for
-from bagpack.corpus.store.manifest import FACTS, SEGMENTS, WORK
 from bagpack.errors import InputError
 from bagpack.files import digest, disk_errors, read_json
 from bagpack.kernels import COMPILING

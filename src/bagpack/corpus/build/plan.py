@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bagpack.corpus.format import LeftOut
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import add_metadata
 from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.readers.files import Named, expand, printable
 from bagpack.corpus.readers.look import UnsuitableError, look, reader_for, say_left_out
-from bagpack.corpus.store.manifest import LeftOut
 from bagpack.errors import InputError
 from bagpack.parallel import delayed, on_one_machine, run
 

@@ -10,11 +10,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.normalise import clean_word
+from bagpack.corpus.build.segment_writer import clean_word
+from bagpack.corpus.format import GLUED, SENTENCE_START
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, TextBatch, TokenBatch
 from bagpack.corpus.readers.files import line_number
-from bagpack.corpus.store.format import GLUED, SENTENCE_START
 from bagpack.corpus.text.lemmas import AnnotatedToken, TextAnnotator, get_annotator
 from bagpack.corpus.text.sentences import join_paragraphs
 from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, Tokens, tokenize_into

@@ -15,13 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from bagpack.corpus.build.plan import Part
-from bagpack.corpus.build.shard_builder import ShardBuilder
-from bagpack.corpus.build.shard_writer import write_shard
+from bagpack.corpus.build.segment_writer import ShardBuilder, write_shard
 from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
+from bagpack.corpus.format import FACTS, SEGMENTS, WORK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
 from bagpack.corpus.readers.look import BUILT_IN, reader_for
-from bagpack.corpus.store.manifest import FACTS, SEGMENTS, WORK
 from bagpack.errors import BagpackError, InputError, StoreError
 from bagpack.files import disk_errors, sync_directory, write_json
 from bagpack.kernels import on_compile

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bagpack.corpus.readers.base import Source
-from bagpack.corpus.store.attributes import Attributes
+from bagpack.corpus.segment import Attributes
 from bagpack.errors import InputError
 from bagpack.numbers import many
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.store.attributes import Attributes
-from bagpack.corpus.text.decoding import decode
+from bagpack.corpus.segment import Attributes
+from bagpack.corpus.text.encoding import decode
 from bagpack.corpus.text.languages import other_language
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.store.format import GLUED, SENTENCE_START
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.format import GLUED, SENTENCE_START
+from bagpack.corpus.strings import Strings
 from bagpack.kernels import allocating_kernel, kernel
 
 # Why a kernel stopped.

@@ -12,7 +12,7 @@ from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import DocumentStart, Reader, Slice, Source, TokenBatch
 from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
-from bagpack.corpus.text.tagsets import identify_tagset
+from bagpack.corpus.text.tags import identify_tagset
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")

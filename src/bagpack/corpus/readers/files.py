@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from bagpack.artefacts import is_artefact
+from bagpack.corpus.format import is_unfinished
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Block, Slice, Source
-from bagpack.corpus.store.manifest import is_unfinished
-from bagpack.corpus.text.decoding import decode, encoding_error
+from bagpack.corpus.text.encoding import decode, encoding_error
 from bagpack.errors import BagpackError, InputError, UsageError
 from bagpack.files import TOO_MANY_FILES, too_many_files
 

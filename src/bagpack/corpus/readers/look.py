@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import IO, Any
 
+from bagpack.corpus.format import LeftOut
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import SUFFIXES, Reader, Source
 from bagpack.corpus.readers.files import (
@@ -28,8 +29,7 @@ from bagpack.corpus.readers.files import (
     uncompressed,
     unreadable,
 )
-from bagpack.corpus.store.manifest import LeftOut
-from bagpack.corpus.text.decoding import (
+from bagpack.corpus.text.encoding import (
     AUTO,
     check_encoding,
     codec_name,

@@ -16,7 +16,7 @@ from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
 from bagpack.corpus.readers.files import place_at, read_head
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
-from bagpack.corpus.text.decoding import decode
+from bagpack.corpus.text.encoding import decode
 from bagpack.errors import InputError
 
 OPENING, CLOSING = b"<page>", b"</page>"

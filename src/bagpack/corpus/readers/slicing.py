@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bagpack.corpus.options import MAX_LINE
 from bagpack.corpus.readers.base import DocumentStart, Slice, Source
 from bagpack.corpus.readers.files import BLOCK, BOM
-from bagpack.corpus.text.decoding import decode
+from bagpack.corpus.text.encoding import decode
 
 REACH = 4 << 20  # bytes in which a document is looked for
 

@@ -19,8 +19,8 @@ from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import DocumentStart, Reader, Slice, Source, TokenBatch
 from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
-from bagpack.corpus.text.decoding import unescape
-from bagpack.corpus.text.tagsets import identify_tagset
+from bagpack.corpus.text.encoding import unescape
+from bagpack.corpus.text.tags import identify_tagset
 from bagpack.errors import InputError, UsageError
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")

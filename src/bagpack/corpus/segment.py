@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.corpus import format
+from bagpack.corpus.format import GLUED, TYPE_MASK, read_facts
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store import format
-from bagpack.corpus.store.attributes import AttributeColumns
-from bagpack.corpus.store.format import GLUED, TYPE_MASK
-from bagpack.corpus.store.manifest import read_facts
-from bagpack.corpus.store.strings import Strings
+from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.casefold import folding, has_dotted_i
-from bagpack.corpus.text.tagsets import UNIVERSAL
+from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.files import map_array
 from bagpack.kernels import read_only
 
@@ -70,7 +69,7 @@ class Shard:
 
     @cached_property
     def tags(self) -> NDArray[np.uint8]:
-        """Universal part of speech of each token, as a code of `bagpack.corpus.text.tagsets`; X without tags."""
+        """Universal part of speech of each token, as a code of `bagpack.corpus.text.tags`; X without tags."""
         return self._map("tags") if self.has_tags else np.zeros(self.facts["tokens"], np.uint8)
 
     @cached_property
@@ -209,3 +208,98 @@ def fold_all(strings: Strings, options: TextOptions) -> Strings:
     folded = strings.mapped(*bytes_of_keys(options), folding(options))
     empty = (np.diff(folded.offsets) == 0) & (np.diff(strings.offsets) > 0)  # nothing but soft hyphens
     return folded.replaced(empty, strings.take(np.flatnonzero(empty))) if empty.any() else folded
+
+
+Attributes = tuple[tuple[str, str], ...]  # names and values, such as genre and fiction
+
+
+@dataclass(frozen=True)
+class AttributeColumns:
+    """Attribute k is that of documents[bounds[k]:bounds[k + 1]], ascending; `numbers` are those of its values."""
+
+    names: tuple[str, ...]
+    bounds: NDArray[np.int64]
+    documents: NDArray[np.uint32]
+    numbers: NDArray[np.uint32]
+    values: Strings
+    size: int  # documents
+
+    @classmethod
+    def of(cls, documents: Sequence[Attributes]) -> AttributeColumns:
+        """From the attributes of each document; of a repeated one, the last is taken. Empty values are none."""
+        listed = [{name: value for name, value in own if value} for own in documents]
+        names = sorted({name for own in listed for name in own})
+        values = sorted({value for own in listed for value in own.values()}, key=str.encode)
+        row = {name: index for index, name in enumerate(names)}
+        number = {value: index for index, value in enumerate(values)}
+        cells = sorted(
+            (row[name], document, number[value])
+            for document, own in enumerate(listed)
+            for name, value in own.items()
+        )
+        table = np.array(cells, np.int64).reshape(-1, 3)
+        bounds = np.searchsorted(table[:, 0], np.arange(len(names) + 1))
+        where, what = table[:, 1].astype(np.uint32), table[:, 2].astype(np.uint32)
+        return cls(tuple(names), bounds, where, what, Strings.of(values), len(documents))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The files of a segment."""
+        return {
+            "attributes.blob": self.values.blob,
+            "attributes.offsets": self.values.offsets,
+            "attributes.bounds": self.bounds,
+            "attributes.document": self.documents,
+            "attributes.value": self.numbers,
+        }
+
+    def column(self, name: str) -> tuple[NDArray[np.uint32], list[str]]:
+        """For each document the place of its value in the list, whose first item, an empty string, means none."""
+        places = np.zeros(self.size, np.uint32)
+        if name not in self.names:
+            return places, [""]
+        which = self.names.index(name)
+        cells = slice(int(self.bounds[which]), int(self.bounds[which + 1]))
+        used, inverse = np.unique(self.numbers[cells], return_inverse=True)
+        places[self.documents[cells]] = inverse + 1
+        return places, ["", *(self.values[int(number)] for number in used.tolist())]
+
+    def counts(self, name: str, documents: NDArray[np.int64]) -> Counter[str]:
+        """Of some documents, how many have each value of an attribute."""
+        places, texts = self.column(name)
+        counted = np.bincount(places[documents], minlength=len(texts)).tolist()
+        return Counter({text: count for text, count in zip(texts, counted, strict=True) if text and count})
+
+
+class Lexicon:
+    """The corpus's keys, sorted, with counts; memory-mapped.
+
+    All files are mapped at once, so that a corpus that is open stays usable while another process appends to it: an
+    append writes a new lexicon and removes the old one.
+    """
+
+    def __init__(self, directory: Path, tokens: int, keys: int) -> None:
+        self.directory = directory
+        format.check(directory, format.LEXICON, {"tokens": tokens, "keys": keys})
+        arrays = {
+            name: read_only(map_array(directory / name, array.dtype))
+            for name, array in format.LEXICON.items()
+        }
+        self.keys = Strings(arrays["keys.blob"], arrays["keys.offsets"])  # in code-point order
+        self.counts: NDArray[np.int64] = arrays["keys.count"]  # tokens of each key
+        self.forms = Strings(arrays["forms.blob"], arrays["forms.offsets"])
+        self.form_keys: NDArray[np.int64] = arrays["forms.key"]
+
+    def counts_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of some keys by number."""
+        return self.counts[numbers]
+
+    def find(self, words: Iterable[str]) -> NDArray[np.int64]:
+        """Key index of each word: as a key, failing that as a form; -1 if the corpus has neither."""
+        wanted = Strings.of(words)
+        found = self.keys.find(wanted)
+        missing = np.flatnonzero(found < 0)
+        if missing.size:
+            by_form = self.forms.find(wanted.take(missing))
+            known = by_form >= 0
+            found[missing[known]] = self.form_keys[by_form[known]]
+        return found

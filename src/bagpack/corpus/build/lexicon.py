@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.store import format
-from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.store.strings import Strings, compare, merge_sorted
+from bagpack.corpus import format
+from bagpack.corpus.segment import Shard
+from bagpack.corpus.strings import Strings, compare, merge_sorted
 from bagpack.files import disk_errors, reserve
 from bagpack.kernels import kernel, read_only
 

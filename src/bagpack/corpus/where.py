@@ -12,6 +12,7 @@ Python parses it: every name and value is replaced by a name of the same length,
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -21,9 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.store.attributes import AttributeColumns
-from bagpack.corpus.store.shard import Shard
-from bagpack.corpus.text.numbers import number_of
+from bagpack.corpus.segment import AttributeColumns, Shard
 from bagpack.errors import UsageError, did_you_mean
 
 Mask = NDArray[np.bool_]
@@ -229,3 +228,12 @@ def _mask(condition: Condition, shard: Shard, columns: AttributeColumns) -> Mask
         return ~masks[0]
     joined: Mask = (np.logical_and if condition.how == "and" else np.logical_or).reduce(masks)
     return joined
+
+
+def number_of(text: str) -> float | None:
+    """The number that a text is; None if it is none."""
+    try:
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

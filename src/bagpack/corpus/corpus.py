@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from bagpack.artefacts import MANIFEST, damaged_files
+from bagpack.corpus import format
+from bagpack.corpus.format import FACTS, NUMBERS, SEGMENTS, LeftOut, read_manifest
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.store import format
-from bagpack.corpus.store.lexicon import Lexicon
-from bagpack.corpus.store.manifest import FACTS, NUMBERS, SEGMENTS, LeftOut, read_manifest
-from bagpack.corpus.store.shard import Shard
+from bagpack.corpus.segment import Lexicon, Shard
 from bagpack.corpus.text.casefold import fold, folding
-from bagpack.corpus.text.numbers import number_of
+from bagpack.corpus.where import number_of
 from bagpack.errors import StoreError
 from bagpack.files import digest_file
 

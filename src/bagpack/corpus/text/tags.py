@@ -29,9 +29,9 @@ ENOUGH = 0.75  # share of the tokens whose tag a tagset must know
 
 @cache
 def _tables() -> dict[str, dict[str, int]]:
-    """The code of the universal tag of every tag of each tagset, from `tagsets.tsv`."""
+    """The code of the universal tag of every tag of each tagset, from `tags.tsv`."""
     found: dict[str, dict[str, int]] = {}
-    lines = Path(__file__).with_name("tagsets.tsv").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("tags.tsv").read_text(encoding="utf-8").splitlines()
     for name, universal, tags in (line.split("\t") for line in lines[1:]):
         found.setdefault(name, {}).update(dict.fromkeys(tags.split(), CODES[universal]))
     return found

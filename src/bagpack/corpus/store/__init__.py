@@ -1,1 +1,0 @@
-"""The on-disk store and how it is opened."""
