@@ -46,13 +46,13 @@ def test_scores_and_confusion_agree_with_the_answers(data, found):
     assert found.tested.all()
     for condition in CONDITIONS:
         result = found[condition]
-        assert result.confusion.sum() == len(y)
-        pooled = np.trace(result.confusion) / len(y)
-        assert (result.predicted == y).mean() == pytest.approx(pooled)
+        pooled = (result.predicted == y).mean()
         score = result.metrics["accuracy"]
         assert score.low <= score.mean <= score.high
         assert len(score.folds) == 5
         assert score.mean == pytest.approx(pooled, abs=0.02)
+    counts = np.array(found.confusion.counts)
+    assert counts.sum() == len(y) and np.trace(counts) == (found["v1v2v12"].predicted == y).sum()
     assert found["majority"].metrics["auc"].mean == pytest.approx(0.5)
     assert found["v1v2v12"].metrics["accuracy"].mean > found["majority"].metrics["accuracy"].mean
 
@@ -113,8 +113,7 @@ def test_workers_do_not_change_a_digit(data, kind, monkeypatch):
         two = cross_validate(counts, answers, splits, kind=kind)
     for a, b in zip(one.conditions + one.baselines, two.conditions + two.baselines, strict=True):
         np.testing.assert_array_equal(a.decisions, b.decisions)
-    strip = [{**e.to_dict(), "folds": None} for e in (one, two)]
-    assert strip[0] == strip[1]
+    assert one.to_dict() == two.to_dict()
 
 
 def test_ratings_by_group(data):
@@ -126,7 +125,6 @@ def test_ratings_by_group(data):
     )
     result = found["v1v2v12"]
     assert found.kind == "ratings"
-    assert [fold.name for fold in found.folds] == [f"verb{i}" for i in range(6)]
     inside = result.metrics["spearman"]
     of_verbs = [
         spearmanr(result.predicted[i::6], ratings[i::6]).statistic for i in range(6)

@@ -11,12 +11,11 @@ from sklearn.calibration import _SigmoidCalibration, calibration_curve
 
 from bagpack.contexts.windows import Windows
 from bagpack.evaluate import cross_validate, fixed_split, random_splits
-from bagpack.evaluate.by_task import merge_tasks
-from bagpack.evaluate.learning_curve import fewer_rows, learning_curve, next_gain
+from bagpack.evaluate.crossval import fewer_rows, learning_curve, next_gain
+from bagpack.evaluate.result import Prediction
 from bagpack.evaluate.rows import (
     COLUMNS,
     PIECE,
-    RowFacts,
     add_predictions,
     add_sentences,
     calibrated,
@@ -44,9 +43,21 @@ def found(data):
     return cross_validate(counts, y, random_splits(encode_targets(y), folds=5), ("v1v2", "v12"))
 
 
-def facts_of(n, unknown=()):
-    together = [None if i in unknown else i % 7 for i in range(n)]
-    return RowFacts([(f"a{i}", f"b{i}") for i in range(n)], list(range(2, n + 2)), together)
+FOLDS = ["1", "2", "3", "4", "5"]
+
+
+def blank(labels, unknown=()):
+    return [
+        Prediction(i + 2, f"a{i}", f"b{i}", label, together=None if i in unknown else i % 7)
+        for i, label in enumerate(labels)
+    ]
+
+
+def predicted(found, targets, *more, unknown=()):
+    """The result with predictions, for rows whose labels are those of the targets."""
+    rating = targets.kind == "rating"
+    labels = targets.ratings.tolist() if rating else [str(targets.classes[k]) for k in targets.codes]
+    return add_predictions(found, targets, blank(labels, unknown), FOLDS, *more)
 
 
 def test_the_sigmoid_is_platts_fitted_on_the_other_folds(data, found):
@@ -88,7 +99,7 @@ def test_a_test_file_is_calibrated_on_training_rows_alone(data):
     for fold in folds:
         assert not set(pairs[fold.train]) & set(pairs[fold.test])
     training = cross_validate(counts, y, folds, ("v12",), baselines=False)
-    result = add_predictions(found, targets, facts_of(300), 0.6, training)
+    result = predicted(found, targets, 0.6, training)
     rows = result.predictions
     assert all(row.probability is row.predicted is None for row in rows[:200])
     # The same curves as those of a model trained on these rows.
@@ -99,12 +110,12 @@ def test_a_test_file_is_calibrated_on_training_rows_alone(data):
     assert [row.probability for row in rows[200:]] == pytest.approx(expected, abs=1e-5)
     # Other labels in the test file change what is right, not the probabilities or what is answered.
     other = np.append(y[:200], (y[200:] + 1) % 3)
-    again = add_predictions(found, encode_targets(other), facts_of(300), 0.6, training)
+    again = predicted(found, encode_targets(other), 0.6, training)
     for name in ("probability", "abstained"):
         assert [getattr(row, name) for row in again.predictions] == [getattr(row, name) for row in rows]
     assert again.abstention.threshold == result.abstention.threshold
     assert 0 < result.abstention.coverage < 1
-    without = add_predictions(found, targets, facts_of(300), 0.6)
+    without = predicted(found, targets, 0.6)
     assert without.abstention is without.reliability is None and not without.suspicious
 
 
@@ -130,7 +141,7 @@ def test_reliability_is_scikit_learns_curve():
 
 def test_every_row_has_its_prediction(data, found):
     _, y = data
-    result = add_predictions(found, encode_targets(y), facts_of(300, unknown={5}), precision=0.6)
+    result = predicted(found, encode_targets(y), 0.6, unknown={5})
     json.dumps(result.to_dict(), allow_nan=False)
     rows = result.predictions
     assert len(rows) == 300
@@ -139,7 +150,7 @@ def test_every_row_has_its_prediction(data, found):
     for i, row in enumerate(rows):
         assert (row.w1, row.line, row.label) == (f"a{i}", i + 2, str(y[i]))
         assert row.predicted == str(found["v12"].predicted[i])
-        assert row.fold == found.folds[found.fold_of[i]].name
+        assert row.fold == FOLDS[found.fold_of[i]]
         assert row.probability == pytest.approx(per_label[i, decisions[i].argmax()], abs=1e-6)
         if row.predicted == row.label:
             assert row.probability == row.label_probability
@@ -170,7 +181,7 @@ def test_labels_that_were_changed_are_suspicious(data, found):
     planted = rng.choice(300, 8, replace=False)
     given[planted] = (given[planted] + 1) % 3
     shown = replace(found.conditions[-1], decisions=decisions, predicted=decisions.argmax(axis=1))
-    result = add_predictions(replace(found, conditions=[shown]), encode_targets(given), facts_of(300))
+    result = predicted(replace(found, conditions=[shown]), encode_targets(given))
     assert set(result.suspicious) <= set(planted.tolist())
     assert len(result.suspicious) >= 5
 
@@ -178,7 +189,7 @@ def test_labels_that_were_changed_are_suspicious(data, found):
 def test_rows_that_were_not_tested_and_ratings(data):
     counts, y = data
     found = cross_validate(counts, y, fixed_split(200, 100), ("v12",), baselines=False)
-    rows = add_predictions(found, encode_targets(y), facts_of(300)).predictions
+    rows = predicted(found, encode_targets(y)).predictions
     assert rows[0].predicted is rows[0].probability is rows[0].fold is None
     assert rows[250].predicted is not None
     ratings = y + np.linspace(0, 1, 300)
@@ -186,7 +197,7 @@ def test_rows_that_were_not_tested_and_ratings(data):
     found = cross_validate(
         counts, ratings, random_splits(targets, 3), ("v12",), kind="rating", baselines=False
     )
-    result = add_predictions(found, targets, facts_of(300))
+    result = predicted(found, targets)
     json.dumps(result.to_dict(), allow_nan=False)
     rows = result.predictions
     assert rows[4].predicted == pytest.approx(found["v12"].predicted[4])
@@ -194,19 +205,9 @@ def test_rows_that_were_not_tested_and_ratings(data):
     assert errors == sorted(errors, reverse=True)
 
 
-def test_tasks_are_merged(data, found):
-    _, y = data
-    part = add_predictions(found, encode_targets(y), facts_of(300))
-    both = merge_tasks({"one": part, "two": part}, "relation")
-    assert both.predictions == part.predictions * 2
-    assert sorted(both.suspicious) == sorted([*part.suspicious, *(300 + i for i in part.suspicious)])
-    assert both.reliability.error == part.reliability.error
-    assert both.abstention.coverage == part.abstention.coverage
-
-
 def test_mistakes_get_a_bounded_number_of_sentences_of_bounded_length(data, found):
     _, y = data
-    result = add_predictions(found, encode_targets(y), facts_of(300))
+    result = predicted(found, encode_targets(y))
     asked = []
 
     def contexts(w1, w2, limit, windows):
@@ -254,7 +255,7 @@ def test_numbers_are_numbers_in_a_table_for_spreadsheets(data, found):
     _, y = data
     rated = replace(found, kind="ratings")
     targets = encode_targets(-1.0 - y.astype(float), kind="rating")
-    table = predictions_table(add_predictions(rated, targets, facts_of(300)))
+    table = predictions_table(predicted(rated, targets))
     assert isinstance(table[1][COLUMNS.index("label")], float)
     text = table_text(table, ",")
     assert "-1," in text and "'-" not in text

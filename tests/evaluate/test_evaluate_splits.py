@@ -138,7 +138,7 @@ def test_splits_by_name():
     (only,) = fixed_split(30, 10)
     assert only.test.tolist() == list(range(30, 40))
     for spec, words_ in (
-        ("group:verb", "no column 'verb'"),
+        ("group:verb", "needs the groups"),
         ("lexical", "needs the words"),
         ("x", "the split 'x' is unknown"),
     ):

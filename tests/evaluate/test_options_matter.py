@@ -7,13 +7,6 @@ import pytest
 import bagpack
 from bagpack.contexts.windows import CountSettings
 from bagpack.evaluate import EvaluateOptions
-from bagpack.evaluate.reproduce import (
-    RELATIONS_B,
-    RELATIONS_NOTE,
-    RELATIONS_WANTED,
-    TASKS,
-    references,
-)
 
 
 def decisions(cli, *args):
@@ -82,35 +75,6 @@ def test_defaults_are_those_of_the_documentation():
     assert CountSettings().limit == 5000
     assert bagpack.RelationClassifier().preset == bagpack.RatingRegressor().preset == "modern"
     assert bagpack.PairVectorizer("c").limit == 5000 and bagpack.PairVectorizer("c").b == 1500
-
-
-def test_the_papers_numbers():
-    """Herdağdelen & Baroni (2009), v12 · v1v2 · v1v2v12, as a report shows them."""
-    shown = {task: {ref.name: ref.scores for ref in references(task)} for task in TASKS}
-    assert shown == {
-        "analogy": {
-            "paper, Yahoo": numbers(score=(0.425, 0.339, 0.441)),
-            "paper, ukWaC": numbers(score=(0.380, 0.382, 0.396)),
-        },
-        "synonyms": {
-            "paper, Yahoo": numbers(score=(0.800, 0.412, 0.750)),
-            "paper, ukWaC": numbers(score=(0.338, 0.275, 0.425)),
-        },
-        "plausibility": {
-            "paper, Yahoo": numbers(spearman_pooled=(0.60, 0.36, 0.55), spearman=(0.45, 0.26, 0.42)),
-            "paper, ukWaC": numbers(spearman_pooled=(0.58, 0.33, 0.60), spearman=(0.48, 0.22, 0.52)),
-        },
-        "relations": {},
-    }
-    assert "97.6-99.0 % (Yahoo), 95.0-99.1 % (ukWaC)" in RELATIONS_NOTE
-    assert (RELATIONS_B, RELATIONS_WANTED) == (500, 5)
-
-
-def numbers(**metrics):
-    return {
-        condition: {metric: values[place] for metric, values in metrics.items()}
-        for place, condition in enumerate(("v12", "v1v2", "v1v2v12"))
-    }
 
 
 def test_what_is_not_computed_for_many_rows_is_reported(cli, store, relations, monkeypatch):

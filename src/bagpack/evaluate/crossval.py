@@ -1,39 +1,22 @@
-"""Cross-validation of the conditions and their baselines over the same folds."""
+"""Cross-validation of the conditions and their baselines over the same folds, and with fewer training rows."""
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from bagpack import names
+from bagpack import names as blocks
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate.metrics import (
-    break_down,
-    confusion_matrix,
-    fold_scores,
-    pooled_correlation,
-    rank_correlation,
-    tested_groups,
-)
-from bagpack.evaluate.result import (
-    Comparison,
-    Condition,
-    Confusion,
-    Evaluation,
-    Fold,
-    Score,
-    compare,
-    correlation_interval,
-    interval,
-)
-from bagpack.evaluate.splits import Split, group_codes
+from bagpack.evaluate import result as results
+from bagpack.evaluate.metrics import break_down, fold_scores, pooled_correlation, rank_correlation
+from bagpack.evaluate.result import Comparison, Condition, Evaluation, LearningCurve, compare, interval
+from bagpack.evaluate.splits import Split, generator_of, group_codes
 from bagpack.learn.features import Preset, get_preset, word_features
 from bagpack.learn.fitting import WHOLE, fit_conditions, shared_grams
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
@@ -53,18 +36,16 @@ from bagpack.vectors.coverage import frequency_bands
 
 if TYPE_CHECKING:
     from bagpack.learn.design import Features
-    from bagpack.learn.types import Answers, Bools, Floats, Ints
+    from bagpack.learn.types import Answers, Floats, Ints
 
-CONDITIONS = tuple(names.CONDITIONS)
+CONDITIONS = tuple(blocks.CONDITIONS)
 MEMORY = 4 << 30  # for all folds that are trained at once on one machine
 FEWEST_ROWS = 1000  # below, starting workers takes longer than all folds: docs/performance.md
+HALVINGS = 3  # of the training rows, in a learning curve
+FEWEST = 20  # training rows of the smallest part
 
 
-@dataclass(frozen=True)
-class _FoldAnswers:
-    decisions: dict[str, Floats]
-    seconds: float
-    late: str = ""  # what a solver that did not converge said
+# One fold ----------------------------------------------------------------------------------------------------------
 
 
 def _constant_decisions(train: Targets, n_test: int) -> Floats:
@@ -79,6 +60,38 @@ def _word_decisions(train: Features, test: Features, targets: Targets, svm: SvmS
     """The baseline that never saw a corpus: an SVM over which words are in the pair."""
     dual = solve(pair_gram(train) if svm.by_gram(len(train)) else train, targets, svm)
     return dual.intercept + test.decisions(train.combine(dual.coef))
+
+
+def _run_fold(
+    shared: Shared, number: int, conditions: Sequence[str], preset: Preset, svm: SvmSettings, transductive: bool,
+    baselines: bool,
+) -> tuple[dict[str, Floats], str]:  # fmt: skip
+    """Decision values of each condition and baseline, and what a solver that did not converge said."""
+    counts, targets, splits, grams = shared.get()
+    split = splits[number]
+    # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
+    # must not depend on the number of workers. Cores are used by running folds side by side.
+    with threadpool_limits(1, "blas"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        train = targets[split.train]
+        if grams is not None:
+            decisions = {
+                name: held_out_by_gram(grams[name], split.train, split.test, train, svm)
+                for name in conditions
+            }
+        else:
+            learned = preset.learn(counts, WHOLE) if transductive else None
+            models = fit_conditions(counts[split.train], train, conditions, preset, svm, learned=learned)
+            decisions = {name: model.decisions(counts[split.test]) for name, model in models.items()}
+        if baselines:
+            words = word_features(counts)
+            constant = "mean" if targets.kind == "rating" else "majority"
+            decisions[constant] = _constant_decisions(train, len(split.test))
+            decisions["words-only"] = _word_decisions(
+                words.take(split.train), words.take(split.test), train, svm
+            )
+    late = (str(one.message) for one in caught if one.category is ConvergenceWarning)
+    return decisions, next(late, "")
 
 
 def folds_at_once(counts: PairCounts, svm: SvmSettings) -> int | None:
@@ -96,42 +109,7 @@ def folds_at_once(counts: PairCounts, svm: SvmSettings) -> int | None:
     return max(1, min(worker_count(), MEMORY // max(needed, 1)))
 
 
-def _run_fold(
-    shared: Shared,
-    number: int,
-    conditions: Sequence[str],
-    preset: Preset,
-    svm: SvmSettings,
-    transductive: bool,
-    baselines: bool,
-) -> _FoldAnswers:
-    begin = time.perf_counter()
-    counts, targets, splits, grams = shared.get()
-    split = splits[number]
-    # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
-    # must not depend on the number of workers. Cores are used by running folds side by side.
-    with threadpool_limits(1, "blas"), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        train_counts, train_targets = counts[split.train], targets[split.train]
-        test_counts = counts[split.test]
-        if grams is not None:
-            decisions = {
-                name: held_out_by_gram(grams[name], split.train, split.test, train_targets, svm)
-                for name in conditions
-            }
-        else:
-            learned = preset.learn(counts, WHOLE) if transductive else None
-            models = fit_conditions(train_counts, train_targets, conditions, preset, svm, learned=learned)
-            decisions = {name: model.decisions(test_counts) for name, model in models.items()}
-        if baselines:
-            name = "mean" if targets.kind == "rating" else "majority"
-            decisions[name] = _constant_decisions(train_targets, len(split.test))
-            words = word_features(counts)
-            decisions["words-only"] = _word_decisions(
-                words.take(split.train), words.take(split.test), train_targets, svm
-            )
-    late = next((str(one.message) for one in caught if one.category is ConvergenceWarning), "")
-    return _FoldAnswers(decisions, time.perf_counter() - begin, late)
+# All folds ---------------------------------------------------------------------------------------------------------
 
 
 def cross_validate(
@@ -182,10 +160,12 @@ def cross_validate(
     >>> [result.name for result in found.conditions + found.baselines]  # doctest: +SKIP
     ['v1v2', 'v12', 'v1v2v12', 'majority', 'words-only']
     """
-    targets = encode_targets(y, kind=kind)
-    preset = get_preset(preset)
-    svm = SvmSettings(C, epsilon, tol, solver)
-    _check(counts, targets, splits, conditions, preset)
+    targets, preset, svm = (
+        encode_targets(y, kind=kind),
+        get_preset(preset),
+        SvmSettings(C, epsilon, tol, solver),
+    )
+    _check(counts, targets, splits, conditions)
     progress()("features", 0, 0)
     with threadpool_limits(1, "blas"):
         grams = shared_grams(counts, conditions, preset, svm)
@@ -195,60 +175,47 @@ def cross_validate(
             delayed(_run_fold)(shared, number, conditions, preset, svm, transductive, baselines)
             for number in range(len(splits))
         )
-        answers: list[_FoldAnswers] = list(with_progress(shared.run(tasks), "folds", len(splits)))
+        answers = list(with_progress(shared.run(tasks), "folds", len(splits)))
     fold_of = np.full(len(targets), -1, dtype=np.intp)
     for number, split in enumerate(splits):
         fold_of[split.test] = number
     tested = fold_of >= 0
     unit, unit_of = _ranked_within(fold_of, groups)
-    results = {
-        name: _gather(name, targets, splits, answers, fold_of, unit_of) for name in answers[0].decisions
+    gathered = {
+        name: _gather(name, targets, splits, [decisions[name] for decisions, _ in answers], fold_of, unit_of)
+        for name in answers[0][0]
     }
-    zero_rows = {name: int(counts.zero_rows(names.blocks_of(name))[tested].sum()) for name in conditions}
-    condition_results = [replace(results[name], zero_rows=zero_rows[name]) for name in conditions]
-    baseline_results = [result for name, result in results.items() if name not in conditions]
+    zero = {name: int(counts.zero_rows(blocks.blocks_of(name))[tested].sum()) for name in conditions}
+    compared = [replace(gathered[name], zero_rows=zero[name]) for name in conditions]
+    others = [result for name, result in gathered.items() if name not in conditions]
     main = "spearman" if targets.kind == "rating" else "f1_macro"
-    settings = {
-        "preset": preset.name,
-        "conditions": list(conditions),
-        "C": C,
-        "tol": tol,
-        "folds": len(splits),
+    used: dict[str, Any] = {
+        "preset": preset.name, "conditions": list(conditions), "C": C, "tol": tol, "folds": len(splits),
         "transductive": transductive,
-    }
+    }  # fmt: skip
     if targets.kind == "rating":
-        settings["epsilon"] = epsilon
-    folds = [
-        Fold(split.name, len(split.train), len(split.test), split.dropped, round(answer.seconds, 4))
-        for split, answer in zip(splits, answers, strict=True)
-    ]
-    bands = [(name, band & tested) for name, band in frequency_bands(counts.seen).items()]
-    answered = targets, fold_of, results
+        used["epsilon"] = epsilon
+    bands = {name: band & tested for name, band in frequency_bands(counts.seen).items()}
+    by_group = None
+    if groups is not None:
+        values, codes = group_codes(groups)
+        parts = {str(value): (codes == code) & tested for code, value in enumerate(values)}
+        parts = {name: rows for name, rows in parts.items() if rows.any()}
+        by_group = break_down(parts, group_column, "spearman", targets, fold_of, gathered)
+    notes = _notes(counts.seen[tested], splits, transductive, zero)
+    if targets.kind == "rating":
+        notes.append(
+            f"Spearman ρ is the mean of ρ within each {unit}. The pooled ρ over all predictions also rewards "
+            "predicting which folds have high ratings; its interval is Fisher's, with Bonett and Wright's variance."
+        )
     return Evaluation(
-        kind="ratings" if targets.kind == "rating" else "relations",
-        classes=targets.classes,
-        main_metric=main,
-        fold_of=fold_of,
-        units=unit_of,
-        folds=folds,
-        rows=len(targets),
-        tested_rows=int(tested.sum()),
-        dropped=sum(fold.dropped for fold in folds),
-        confusion=_confusion(condition_results, targets),
-        conditions=condition_results,
-        baselines=baseline_results,
-        comparisons=_comparisons(condition_results, baseline_results, splits, main),
-        buckets=break_down(bands, "", "spearman_pooled", *answered),
-        groups=None
-        if groups is None
-        else break_down(tested_groups(groups, tested), group_column, "spearman", *answered),
-        transductive=transductive,
-        settings=settings,
-        notes=[
-            *_notes(counts, targets, splits, tested, transductive, zero_rows, unit),
-            *_late([answer.late for answer in answers]),
-        ],
-    )
+        kind="ratings" if targets.kind == "rating" else "relations", main_metric=main, fold_of=fold_of,
+        rows=len(targets), tested_rows=int(tested.sum()), dropped=sum(split.dropped for split in splits),
+        conditions=compared, baselines=others, comparisons=_comparisons(compared, others, splits, main),
+        confusion=None if targets.kind == "rating" else _confusion(compared[-1], targets, tested),
+        buckets=break_down(bands, "", "spearman_pooled", targets, fold_of, gathered), groups=by_group,
+        transductive=transductive, settings=used, notes=[*notes, *_late([late for _, late in answers])],
+    )  # fmt: skip
 
 
 def check_found(counts: PairCounts) -> None:
@@ -260,30 +227,22 @@ def check_found(counts: PairCounts) -> None:
         )
 
 
-def _check(
-    counts: PairCounts,
-    targets: Targets,
-    splits: Sequence[Split],
-    conditions: Sequence[str],
-    preset: Preset,
-) -> None:
+def _check(counts: PairCounts, targets: Targets, splits: Sequence[Split], conditions: Sequence[str]) -> None:
     if len(counts) != len(targets):
         raise UsageError(f"there are {len(counts)} pairs and {len(targets)} answers; give one per pair")
     if not splits:
         raise UsageError("there is no split to evaluate on; give at least one")
     for condition in conditions:
-        names.blocks_of(condition)
+        blocks.blocks_of(condition)
     check_found(counts)
     for split in splits:
         check_trainable(targets[split.train], f"the training rows of fold {split.name}")
 
 
-def _confusion(conditions: Sequence[Condition], targets: Targets) -> Confusion | None:
-    """The confusion matrix of the last condition; None for ratings."""
-    last = conditions[-1]
-    if last.confusion is None:
-        return None
-    return Confusion(last.name, [str(label) for label in targets.classes], last.confusion.tolist())
+def _confusion(last: Condition, targets: Targets, tested: Any) -> results.Confusion:
+    counts = np.zeros((len(targets.classes),) * 2, dtype=np.int64)
+    np.add.at(counts, (targets.codes[tested], last.predicted[tested]), 1)
+    return results.Confusion(last.name, [str(label) for label in targets.classes], counts.tolist())
 
 
 def _ranked_within(fold_of: Ints, groups: Sequence[Hashable] | None) -> tuple[str, Ints]:
@@ -292,90 +251,61 @@ def _ranked_within(fold_of: Ints, groups: Sequence[Hashable] | None) -> tuple[st
     Returns "group" or "fold", and the number of each row's (−1: not tested). Predictions of different folds come from
     different models, so that their order says little.
     """
-    if groups is None:
-        return "fold", fold_of
-    codes = group_codes(groups)[1]
-    folds_per_group = [len(np.unique(fold_of[(codes == code) & (fold_of >= 0)])) for code in np.unique(codes)]
-    if max(folds_per_group) > 1:
-        return "fold", fold_of
-    return "group", np.where(fold_of >= 0, codes, -1)
+    if groups is not None:
+        codes = group_codes(groups)[1]
+        in_folds = np.unique(np.column_stack([codes, fold_of])[fold_of >= 0], axis=0)[:, 0]
+        if len(np.unique(in_folds)) == len(in_folds):
+            return "group", np.where(fold_of >= 0, codes, -1)
+    return "fold", fold_of
 
 
 def _gather(
-    name: str,
-    targets: Targets,
-    splits: Sequence[Split],
-    answers: Sequence[_FoldAnswers],
-    fold_of: Ints,
-    unit_of: Ints,
-) -> Condition:
+    name: str, targets: Targets, splits: Sequence[Split], answers: Sequence[Floats], fold_of: Ints, unit_of: Ints
+) -> Condition:  # fmt: skip
     """One condition's scores per fold and its answers over all rows."""
     tested = fold_of >= 0
-    width = answers[0].decisions[name].shape[1]
-    decisions = np.full((len(targets), width), np.nan)
-    per_fold: list[dict[str, float]] = []
-    for split, answer in zip(splits, answers, strict=True):
-        found = answer.decisions[name]
+    decisions = np.full((len(targets), answers[0].shape[1]), np.nan)
+    per_fold = []
+    for split, found in zip(splits, answers, strict=True):
         decisions[split.test] = found
         per_fold.append(fold_scores(targets[split.test], found))
     metrics = {metric: interval([scores[metric] for scores in per_fold], metric) for metric in per_fold[0]}
-    predicted: Any
-    confusion = None
-    if targets.kind == "rating":
-        predicted = decisions[:, 0]
-        del metrics["spearman"]  # by fold
-        metrics = {**_correlations(predicted, targets.ratings, fold_of, unit_of), **metrics}
-    else:
+    if targets.kind != "rating":
         predicted = np.where(tested, decode(targets.kind, np.nan_to_num(decisions)), -1)
-        confusion = confusion_matrix(targets[tested], predicted[tested])
-    return Condition(name, metrics, decisions=decisions, predicted=predicted, confusion=confusion)
-
-
-def _correlations(predicted: Floats, ratings: Floats, fold_of: Ints, unit_of: Ints) -> dict[str, Score]:
-    """Mean ρ within a group (or fold), and ρ over all predictions pooled."""
-    units = [np.flatnonzero(unit_of == unit) for unit in np.unique(unit_of[unit_of >= 0])]
-    within = [rank_correlation(predicted[rows], ratings[rows]) for rows in units]
-    tested = fold_of >= 0
+        return Condition(name, metrics, decisions=decisions, predicted=predicted)
+    predicted, ratings = decisions[:, 0], targets.ratings
+    units = [np.flatnonzero(unit_of == unit) for unit in np.unique(unit_of[tested])]
     pooled = pooled_correlation(predicted[tested], ratings[tested], fold_of[tested])
-    return {
-        "spearman": interval(within, "spearman"),
-        "spearman_pooled": correlation_interval(pooled, int(tested.sum())),
+    correlations = {
+        "spearman": interval(
+            [rank_correlation(predicted[rows], ratings[rows]) for rows in units], "spearman"
+        ),
+        "spearman_pooled": results.correlation_interval(pooled, int(tested.sum())),
     }
+    return Condition(
+        name, correlations | {**metrics, **correlations}, decisions=decisions, predicted=predicted
+    )
+
+
+def _test_share(splits: Sequence[Split]) -> float:
+    return float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
 
 
 def _comparisons(
-    conditions: Sequence[Condition],
-    baselines: Sequence[Condition],
-    splits: Sequence[Split],
-    metric: str,
-) -> list[Comparison]:
+    conditions: Sequence[Condition], baselines: Sequence[Condition], splits: Sequence[Split], metric: str
+) -> list[Comparison]:  # fmt: skip
     """Every later condition against every earlier one, and the last against the words-only model."""
     if len(splits) < 2:
         return []
-    share = float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
-    compared = [(a, b) for i, a in enumerate(conditions) for b in conditions[:i]]
-    compared += [(conditions[-1], b) for b in baselines if b.name == "words-only"]
-    return [
-        compare(
-            a.metrics[metric].folds,
-            b.metrics[metric].folds,
-            test_share=share,
-            names=(a.name, b.name),
-            metric=metric,
-        )
-        for a, b in compared
-    ]
+    names = [one.name for one in conditions]
+    compared = [(a, b) for i, a in enumerate(names) for b in names[:i]]
+    compared += [(names[-1], one.name) for one in baselines if one.name == "words-only"]
+    folds = {one.name: one.metrics[metric].folds for one in (*conditions, *baselines)}
+    share = _test_share(splits)
+    return [compare(folds[a], folds[b], test_share=share, names=(a, b), metric=metric) for a, b in compared]
 
 
-def _notes(
-    counts: PairCounts,
-    targets: Targets,
-    splits: Sequence[Split],
-    tested: Bools,
-    transductive: bool,
-    zero_rows: dict[str, int],
-    unit: str,
-) -> list[str]:
+def _notes(seen: Ints, splits: Sequence[Split], transductive: bool, zero: dict[str, int]) -> list[str]:
     fitted = "all rows (transductive)" if transductive else "the training rows alone"
     notes = [f"Weighting and scaling were fitted on {fitted}."]
     dropped = sum(split.dropped for split in splits)
@@ -384,16 +314,13 @@ def _notes(
             "Training rows that share a word (lexical split) or their pair with test rows were dropped from the fold, "
             f"{dropped:,} in all folds together."
         )
-    never = int((counts.seen[tested] == 0).sum())
-    for name, n in zero_rows.items():
-        # Pairs never seen together are reported with the data set.
-        if n and not (name == "v12" and n == never):
-            notes.append(f"{n} of {int(tested.sum())} tested rows have an all-zero vector in {name}.")
-    if targets.kind == "rating":
-        notes.append(
-            f"Spearman ρ is the mean of ρ within each {unit}. The pooled ρ over all predictions also rewards "
-            "predicting which folds have high ratings; its interval is Fisher's, with Bonett and Wright's variance."
-        )
+    never = int((seen == 0).sum())
+    notes += [
+        f"{n} of {len(seen)} tested rows have an all-zero vector in {name}."
+        for name, n in zero.items()
+        if n
+        and not (name == "v12" and n == never)  # pairs never seen together are reported with the data set
+    ]
     return notes
 
 
@@ -405,3 +332,74 @@ def _late(messages: Sequence[str]) -> list[str]:
     note = f"In {len(late)} of {len(messages)} folds the SVM did not converge, so scores are approximate: {late[0]}."
     warnings.warn(note, ConvergenceWarning, stacklevel=3)
     return [note]
+
+
+# Do I need more pairs? ---------------------------------------------------------------------------------------------
+
+
+def learning_curve(
+    found: Evaluation,
+    counts: PairCounts,
+    targets: Targets,
+    splits: Sequence[Split],
+    seed: int = 0,
+    **how: Any,
+) -> LearningCurve | None:
+    """The scores of the last condition with an eighth, a quarter, half and all of the training rows.
+
+    ``found`` is what `cross_validate` found on ``splits``, and ``how`` its options. None where folds or rows are too
+    few.
+    """
+    condition, metric = found.conditions[-1].name, found.main_metric
+    parts, scores = [list(splits)], [found[condition].metrics[metric]]
+    for halving in range(1, HALVINGS + 1):
+        fewer = fewer_rows(splits, targets, 0.5**halving, seed)
+        if len(splits) < 2 or np.mean([len(split.train) for split in fewer]) < FEWEST:
+            break
+        again = cross_validate(counts, targets, fewer, (condition,), baselines=False, **how)
+        parts.insert(0, fewer)
+        scores.insert(0, again[condition].metrics[metric])
+    if len(scores) < 2:
+        return None
+    last, before = scores[-1].folds, scores[-2].folds
+    gain = compare(last, before, test_share=_test_share(splits), names=("all rows", "half"), metric=metric)
+    points = [
+        results.CurvePoint(round(float(np.mean([len(split.train) for split in part]))), score)
+        for part, score in zip(parts, scores, strict=True)
+    ]
+    return LearningCurve(condition, metric, points, gain, next_gain([score.mean for score in scores]))
+
+
+def fewer_rows(splits: Sequence[Split], targets: Targets, share: float, seed: int = 0) -> list[Split]:
+    """The same folds with a share of their training rows, drawn per label; smaller shares are parts of larger ones."""
+    out = []
+    for number, split in enumerate(splits):
+        order = generator_of(seed + number).permutation(split.train)
+        labels = targets.codes[order]  # all equal for ratings
+        each = [order[labels == label] for label in np.unique(labels)]
+        kept = np.concatenate([rows[: max(1, round(share * len(rows)))] for rows in each])
+        out.append(replace(split, train=np.sort(kept)))
+    return out
+
+
+def next_gain(means: Sequence[float]) -> float | None:
+    """The gain of one more doubling, if gains keep shrinking at the rate of the last two.
+
+    That is where a power law a − b·n⁻ᶜ through the last three points leads. Gains never grow, are not below 0, and do
+    not lead to a score above 1.
+
+    Examples
+    --------
+    >>> next_gain([0.5, 0.7, 0.8])
+    0.05
+    >>> next_gain([0.5, 0.5, 0.6])
+    0.1
+    >>> next_gain([0.9, 1.0])
+    0.0
+    """
+    if len(means) < 2 or not np.isfinite(means[-2:]).all():
+        return None
+    last = means[-1] - means[-2]
+    before = means[-2] - means[-3] if len(means) > 2 else last
+    rate = min(1.0, max(0.0, last / before)) if before > 0 else 1.0
+    return round(max(0.0, min(last * rate, 1.0 - means[-1])), 6)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bagpack.evaluate.result import Breakdown, Bucket, Condition
-from bagpack.evaluate.splits import group_codes
-from bagpack.learn.targets import decode
+from bagpack.learn.targets import chosen_labels
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Answers, Bools, Floats, Ints
+    from bagpack.learn.types import Bools, Floats, Ints
 
 
 def correlation(x: Floats, y: Floats) -> float:
@@ -26,11 +25,9 @@ def correlation(x: Floats, y: Floats) -> float:
 
 def rank_correlation(x: Floats, y: Floats) -> float:
     """Spearman's ρ; NaN if one side is constant or there are fewer than three rows."""
-    if is_constant(x) or is_constant(y):
-        return math.nan
     from scipy.stats import rankdata
 
-    return correlation(rankdata(x), rankdata(y))
+    return math.nan if is_constant(x) or is_constant(y) else correlation(rankdata(x), rankdata(y))
 
 
 def is_constant(values: Floats) -> bool:
@@ -58,22 +55,21 @@ def f1_scores(truth: Bools, predicted: Bools) -> tuple[Floats, Bools]:
     return 2 * hits / np.maximum(total, 1), total > 0
 
 
-def _mean(values: Floats, weights: Floats | Ints | None = None) -> float:
-    if not len(values) or (weights is not None and not weights.sum()):
-        return math.nan
-    return float(np.average(values, weights=weights))
-
-
-def label_scores(targets: Targets, decisions: Floats, predicted: Answers) -> dict[str, float]:
-    """Scores of one fold's labels; AUC averages over the labels that have rows on both sides."""
-    truth = targets.one_hot()
-    chosen = predicted[:, None] == np.arange(len(targets.classes))
+def fold_scores(targets: Targets, decisions: Floats) -> dict[str, float]:
+    """Scores of the rows of one fold; AUC averages over the labels that have rows on both sides."""
+    if targets.kind == "rating":
+        predicted, ratings = decisions[:, 0], targets.ratings
+        return {
+            "spearman": rank_correlation(predicted, ratings),
+            "pearson": correlation(predicted, ratings),
+            "mae": float(np.abs(predicted - ratings).mean()),
+        }
+    truth, chosen = targets.one_hot(), chosen_labels(targets.kind, decisions)
     per_label = np.hstack([-decisions, decisions]) if targets.kind == "binary" else decisions
     f1, present = f1_scores(truth, chosen)
-    support = truth.sum(axis=0)
     out = {
-        "f1_macro": _mean(f1[present]),
-        "f1_weighted": _mean(f1, support),
+        "f1_macro": float(f1[present].mean()),
+        "f1_weighted": float(np.average(f1, weights=truth.sum(axis=0))),
         "accuracy": float((chosen == truth).all(axis=1).mean()),
     }
     if targets.kind == "binary":
@@ -93,59 +89,24 @@ def _mean_area(truth: Bools, decisions: Floats) -> float:
     return float(roc_auc_score(truth[:, both][:, columns], decisions[:, both][:, columns]))
 
 
-def rating_scores(ratings: Floats, predicted: Floats) -> dict[str, float]:
-    """Scores of one fold's (or group's) ratings."""
-    return {
-        "spearman": rank_correlation(predicted, ratings),
-        "pearson": correlation(predicted, ratings),
-        "mae": float(np.abs(predicted - ratings).mean()) if len(ratings) else math.nan,
-    }
-
-
-def confusion_matrix(targets: Targets, predicted: Ints) -> Ints:
-    """Rows by true class (down) and predicted class (across)."""
-    from sklearn.metrics import confusion_matrix as count
-
-    return np.asarray(count(targets.codes, predicted, labels=np.arange(len(targets.classes))))
-
-
-def fold_scores(targets: Targets, decisions: Floats) -> dict[str, float]:
-    """Scores of the rows of one fold, or of one part."""
-    if targets.kind == "rating":
-        return rating_scores(targets.ratings, decisions[:, 0])
-    return label_scores(targets, decisions, decode(targets.kind, decisions))
-
-
-def tested_groups(groups: Sequence[Hashable], tested: Bools) -> list[tuple[str, Bools]]:
-    """Each group's name and its tested rows, in order of appearance."""
-    names, codes = group_codes(groups)
-    parts = [(str(name), (codes == code) & tested) for code, name in enumerate(names)]
-    return [(name, rows) for name, rows in parts if rows.any()]
-
-
 def break_down(
-    parts: Sequence[tuple[str, Bools]],
-    column: str,
-    correlation: str,
-    targets: Targets,
-    fold_of: Ints,
-    results: dict[str, Condition],
-) -> Breakdown:
+    parts: Mapping[str, Bools], column: str, correlation: str, targets: Targets, fold_of: Ints,
+    results: Mapping[str, Condition],
+) -> Breakdown:  # fmt: skip
     """Each condition's score in each part of the rows, over the pooled out-of-fold answers; NaN for an empty part.
 
     ``correlation`` is the name of the metric of ratings.
     """
-    metric = correlation if targets.kind == "rating" else "accuracy"
 
     def score(result: Condition, rows: Bools) -> float:
         if not rows.any():
             return math.nan
         if targets.kind == "rating":
-            return pooled_correlation(result.decisions[rows, 0], targets.ratings[rows], fold_of[rows])
-        return fold_scores(targets[rows], result.decisions[rows])[metric]
+            return pooled_correlation(result.predicted[rows], targets.ratings[rows], fold_of[rows])
+        return float((result.predicted == targets.codes)[rows].mean())
 
     buckets = [
         Bucket(name, int(rows.sum()), {key: score(result, rows) for key, result in results.items()})
-        for name, rows in parts
+        for name, rows in parts.items()
     ]
-    return Breakdown(metric, buckets, column)
+    return Breakdown(correlation if targets.kind == "rating" else "accuracy", buckets, column)

@@ -34,6 +34,8 @@ BLOCKS_OF = {
     "v12": ("v12",),
     "v1v2v12": ("v1", "v2", DIFFERENCE, "v12"),
 }
+TRANSDUCTIVE = "Weighting and scaling were fitted on all rows (transductive)."
+BY_COSINES = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,6 @@ class QuestionRows:
     choices: tuple[int, ...]
     answer: int | None
     stem: int | None = None
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """All rows that must have a vector."""
-        return self.choices if self.stem is None else (self.stem, *self.choices)
 
 
 def question_rows(
@@ -66,12 +63,6 @@ def question_rows(
     out = []
     at = 0
     for choices, answer in shapes:
-        if choices < 2:
-            raise InputError(f"a question has {choices} choices; at least two are needed")
-        if answer is not None and not 0 <= answer < choices:
-            raise InputError(
-                f"a question with {choices} choices has the answer {answer}; give 0 to {choices - 1}"
-            )
         stem = at if kind == "analogies" else None
         at += stem is not None
         out.append(QuestionRows(tuple(range(at, at + choices)), answer, stem))
@@ -79,10 +70,76 @@ def question_rows(
     return out
 
 
+# Analogies ---------------------------------------------------------------------------------------------------------
+
+
+def solve_analogies(
+    counts: PairCounts,
+    questions: Sequence[QuestionRows],
+    conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern",
+    *,
+    rounds: int = 10,
+    seed: int = 0,
+    C: float = 1.0,
+) -> Evaluation:
+    """Answer analogy questions: by the sum of centred cosines with the stem (`modern`), or as the paper did.
+
+    There, each question is its own data set: the stem is the positive row, and each round takes the stem of another
+    question as the negative one. The choice of the highest decision value wins the round, most wins the question.
+    Weighting and scaling are fitted on all rows: a round trains on two.
+    """
+    progress()("features", 0, 0)
+    preset = get_preset(preset)
+    if not questions:
+        raise InputError("there is no analogy question to answer; give at least one")
+    stems = [question.stem for question in questions if question.stem is not None]
+    if len(stems) < len(questions):
+        raise InputError("an analogy question has no stem; give it a pair")
+    blocks = {condition: blocks_of(condition) for condition in conditions}
+    check_found(counts)
+    settings: dict[str, Any] = {"preset": preset.name, "transductive": True}
+    results = []
+    if preset.analogies_by_cosine:
+        settings["answered by"] = "centred cosines"
+        for condition, total in _cosines(counts, conditions).items():
+            values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
+            best = [best_choices(value) for value in values]
+            complete = complete_questions(counts, questions, blocks[condition])
+            results.append(score_questions(condition, questions, best, values, complete, None))
+        return _evaluation("analogies", questions, results, [], settings, BY_COSINES)
+    negatives = _draw_negatives(stems, rounds, seed)
+    settings |= {"rounds": len(negatives[0]), "seed": seed, "C": C}
+    for condition, gram in condition_grams(counts, conditions, preset, preset.learn(counts, WHOLE)).items():
+        elected = [
+            elect(np.array([two_point_decisions(gram, stem, k, question.choices, C) for k in drawn]))
+            for stem, drawn, question in zip(stems, negatives, questions, strict=True)
+        ]
+        best, values = [chosen for chosen, _ in elected], [total for _, total in elected]
+        complete = complete_questions(counts, questions, blocks[condition])
+        results.append(score_questions(condition, questions, best, values, complete, None))
+    return _evaluation("analogies", questions, results, [], settings, TRANSDUCTIVE)
+
+
+def _draw_negatives(stems: Sequence[int], rounds: int, seed: int) -> list[list[int]]:
+    """For each question the stems of others, drawn without repetition, one per round."""
+    if len(stems) < 2:
+        raise InputError(
+            "there are fewer than two analogies; add some, since each takes the others' stems as negatives, "
+            "or use --preset modern, which needs no others"
+        )
+    if rounds < 1:
+        raise UsageError(f"at least 1 round is needed, not {rounds}")
+    rng, others = generator_of(seed), len(stems) - 1
+    drawn = [rng.choice(others, size=min(rounds, others), replace=False) for _ in stems]
+    return [[stems[k + (k >= i)] for k in own] for i, own in enumerate(drawn)]
+
+
 def two_point_decisions(gram: Floats, positive: int, negative: int, rows: Sequence[int], C: float) -> Floats:
     """Decision values of ``rows`` under the SVM of one positive and one negative row, in closed form.
 
-    w = α (x⁺ − x⁻) with α = min(C, 2/‖x⁺ − x⁻‖²), and the bias puts 0 half-way between the two.
+    The stem is the positive row, that of another question the negative one. w = α (x⁺ − x⁻) with
+    α = min(C, 2/‖x⁺ − x⁻‖²), and the bias puts 0 half-way between the two.
     """
     square = gram[positive, positive] + gram[negative, negative] - 2 * gram[positive, negative]
     alpha = C if square * C <= 2 else 2 / square
@@ -102,123 +159,17 @@ def elect(values: Floats) -> tuple[Ints, Floats]:
     return most[best_choices(total[most])], total
 
 
-def solve_analogies(
-    counts: PairCounts,
-    questions: Sequence[QuestionRows],
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    rounds: int = 10,
-    seed: int = 0,
-    C: float = 1.0,
-) -> Evaluation:
-    """Answer analogy questions, each its own data set.
+def _cosines(counts: PairCounts, conditions: Sequence[str]) -> dict[str, Floats]:
+    """For each condition, the sum of the blocks' centred cosines of every two pairs.
 
-    The stem is the positive row; each round takes the stem of another question, drawn at random without
-    repetition, as the negative one. The choice of the highest decision value wins the round, most wins the
-    question. Weighting and scaling are fitted on all rows: a round trains on two. A preset may answer by
-    `solve_by_cosines` instead.
+    Two pairs have the same relation if they differ from other pairs in the same way. So the mean over all pairs is
+    subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of
+    v1 and v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
     """
-    progress()("features", 0, 0)
-    preset = get_preset(preset)
-    if preset.analogies_by_cosine:
-        return solve_by_cosines(counts, questions, conditions, preset)
-    if len(questions) < 2:
-        raise InputError(
-            "there are fewer than two analogies; add some, since each takes the others' stems as negatives, "
-            "or use --preset modern, which needs no others"
-        )
-    stems = stems_of(questions)
-    if rounds < 1:
-        raise UsageError(f"at least 1 round is needed, not {rounds}")
-    check_found(counts)
-    wanted = {condition: blocks_of(condition) for condition in conditions}
-    rng = generator_of(seed)
-    size = min(rounds, len(questions) - 1)
-    negatives = []
-    for i in range(len(questions)):
-        drawn = rng.choice(len(questions) - 1, size=size, replace=False)
-        negatives.append([stems[k + (k >= i)] for k in drawn])
-    values: dict[str, list[Floats]] = {}
-    learned = preset.learn(counts, WHOLE)
-    for condition, gram in condition_grams(counts, conditions, preset, learned).items():
-        values[condition] = [
-            np.array([two_point_decisions(gram, stems[i], k, question.choices, C) for k in negatives[i]])
-            for i, question in enumerate(questions)
-        ]
-    results = []
-    for condition in conditions:
-        elected = [elect(rows) for rows in values[condition]]
-        complete = complete_questions(counts, questions, wanted[condition])
-        best, totals = [chosen for chosen, _ in elected], [total for _, total in elected]
-        results.append(score_questions(condition, questions, best, totals, complete, None))
-    settings = {"preset": preset.name, "rounds": size, "seed": seed, "C": C, "transductive": True}
-    note = "Weighting and scaling were fitted on all rows (transductive)."
-    return _evaluation("analogies", questions, results, [], settings, note)
-
-
-def solve_synonyms(
-    counts: PairCounts,
-    questions: Sequence[QuestionRows],
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    folds: int = 10,
-    seed: int = 0,
-    C: float = 1.0,
-) -> Evaluation:
-    """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
-
-    Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
-    and the candidate of the highest decision value is the answer. The score is the mean over folds.
-    """
-    check_folds(folds)
-    n = len(questions)
-    answered = np.array([question.answer is not None for question in questions])
-    if not answered.any():
-        raise InputError(
-            "no synonym question has an answer, and other questions' answers are needed for training; "
-            'give "answer" in some'
-        )
-    known = int(answered.sum())
-    if known < folds:
-        suffix = "" if answered.all() else " with an answer"
-        if known == 1:
-            raise InputError(
-                f"there is only one synonym question{suffix}; cross-validation needs at least two"
-            )
-        raise InputError(
-            f"there are {known} questions{suffix}, fewer than the {folds} folds; use --folds {known}"
-        )
-    preset = get_preset(preset)
-    rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
-    starts = np.cumsum([0] + [len(question.choices) for question in questions])
-    owner = np.repeat(np.arange(n), np.diff(starts))
-    y = np.zeros(len(rows), dtype=bool)
-    y[[starts[i] + q.answer for i, q in enumerate(questions) if q.answer is not None]] = True
-    dealt = np.arange(answered.sum()) % folds
-    generator_of(seed).shuffle(dealt)
-    fold_of = np.full(n, folds)
-    fold_of[answered] = dealt
-    splits = folds_of(fold_of[owner], [*numbered(folds), "asked"])
-    # Unanswered questions are never used for training.
-    splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
-    if answered.all():
-        splits.pop()
-    found = cross_validate(counts[rows], y, splits, conditions, preset, C=C)
-    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
-
-    def answer(name: str, complete: Bools) -> Condition:
-        decisions = found[name].decisions[:, 0]
-        values = [decisions[starts[i] : starts[i + 1]] for i in range(n)]
-        return score_questions(
-            name, questions, [best_choices(value) for value in values], values, complete, members
-        )
-
-    results = [answer(name, complete_questions(counts, questions, blocks_of(name))) for name in conditions]
-    baselines = [answer("words-only", np.ones(n, dtype=bool))]
-    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": False}
-    return _evaluation("synonyms", questions, results, baselines, settings, found.notes[0])
+    names = dict.fromkeys(name for condition in conditions for name in BLOCKS_OF[condition])
+    blocks = block_rows(counts)
+    cosines = {name: WEIGHTS[name] * centred_cosines(blocks[name]) for name in names}
+    return {own: np.sum([cosines[name] for name in BLOCKS_OF[own]], axis=0) for own in conditions}
 
 
 def block_rows(counts: PairCounts) -> dict[str, Csr]:
@@ -242,39 +193,58 @@ def centred_cosines(rows: Csr) -> Floats:
     return np.where(filled[:, None] & filled[None, :], gram / lengths[:, None] / lengths[None, :], 0.0)
 
 
-def solve_by_cosines(
+# Synonyms ----------------------------------------------------------------------------------------------------------
+
+
+def solve_synonyms(
     counts: PairCounts,
     questions: Sequence[QuestionRows],
     conditions: Sequence[str] = CONDITIONS,
     preset: str | Preset = "modern",
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    C: float = 1.0,
 ) -> Evaluation:
-    """Answer analogy questions by the sum of the blocks' centred cosines with the stem.
+    """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
 
-    Two pairs have the same relation if they differ from other pairs in the same way. So the mean over all pairs is
-    subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of
-    v1 and v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
+    Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
+    and the candidate of the highest decision value is the answer. The score is the mean over folds.
     """
-    if not questions:
-        raise InputError("there is no analogy question to answer; give at least one")
-    stems = np.array(stems_of(questions))
-    unknown = [condition for condition in conditions if condition not in BLOCKS_OF]
-    if unknown:
-        raise InputError(f"analogies have no condition {unknown[0]!r}; choose one of {', '.join(BLOCKS_OF)}")
-    check_found(counts)
+    check_folds(folds)
+    answered = np.array([question.answer is not None for question in questions])
+    if (known := int(answered.sum())) < folds:
+        what = "synonym questions" if answered.all() else "synonym questions with an answer"
+        cure = f"use --folds {known}" if known > 1 else 'at least two need an "answer", to learn from'
+        raise InputError(f"there are {known} {what}, fewer than the {folds} folds; {cure}")
+    rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
+    starts = np.cumsum([0] + [len(question.choices) for question in questions])
+    owner = np.repeat(np.arange(len(questions)), np.diff(starts))
+    y = np.zeros(len(rows), dtype=bool)
+    y[[starts[i] + q.answer for i, q in enumerate(questions) if q.answer is not None]] = True
+    dealt = np.arange(known) % folds
+    generator_of(seed).shuffle(dealt)
+    fold_of = np.full(len(questions), folds)
+    fold_of[answered] = dealt
+    splits = folds_of(fold_of[owner], [*numbered(folds), "asked"][: folds + (known < len(questions))])
+    # Unanswered questions are never used for training.
+    splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
     preset = get_preset(preset)
-    names = list(dict.fromkeys(name for condition in conditions for name in BLOCKS_OF[condition]))
-    blocks = block_rows(counts)
-    cosines = {name: WEIGHTS[name] * centred_cosines(blocks[name]) for name in names}
-    results = []
-    for condition in conditions:
-        total = np.sum([cosines[name] for name in BLOCKS_OF[condition]], axis=0)
-        values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
-        complete = complete_questions(counts, questions, blocks_of(condition))
+    found = cross_validate(counts[rows], y, splits, conditions, preset, C=C)
+    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
+
+    def answer(name: str, complete: Bools) -> Condition:
+        values = np.split(found[name].decisions[:, 0], starts[1:-1])
         best = [best_choices(value) for value in values]
-        results.append(score_questions(condition, questions, best, values, complete, None))
-    settings = {"preset": preset.name, "answered by": "centred cosines", "transductive": True}
-    note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
-    return _evaluation("analogies", questions, results, [], settings, note)
+        return score_questions(name, questions, best, values, complete, members)
+
+    results = [answer(name, complete_questions(counts, questions, blocks_of(name))) for name in conditions]
+    baselines = [answer("words-only", np.ones(len(questions), dtype=bool))]
+    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": False}
+    return _evaluation("synonyms", questions, results, baselines, settings, found.notes[0])
+
+
+# Scores ------------------------------------------------------------------------------------------------------------
 
 
 def _evaluation(
@@ -291,30 +261,16 @@ def _evaluation(
         )
         for i, question in enumerate(questions)
     ]  # fmt: skip
-    random = Condition("random", {"score": Score(guess)})
+    notes = [note]
+    if unknown := sum(question.answer is None for question in questions):
+        scored = f"the scores are those of the other {len(questions) - unknown}"
+        scored = scored if unknown < len(questions) else "there is no score"
+        notes.append(f"{unknown} of {len(questions)} questions have no answer to compare with; {scored}.")
     return Evaluation(
-        kind=kind, main_metric="score", conditions=conditions, baselines=[random, *baselines], answers=answers,
-        transductive=bool(settings["transductive"]), settings=settings, notes=[note, *unanswered_note(questions)],
+        kind=kind, main_metric="score", conditions=conditions, answers=answers, settings=settings, notes=notes,
+        baselines=[Condition("random", {"score": Score(guess)}), *baselines],
+        transductive=bool(settings["transductive"]),
     )  # fmt: skip
-
-
-def unanswered_note(questions: Sequence[QuestionRows]) -> list[str]:
-    """A sentence about questions without an answer, if there are any."""
-    n = sum(question.answer is None for question in questions)
-    if not n:
-        return []
-    if n == len(questions):
-        return ["No question has an answer, so there is no score."]
-    have = "question has" if n == 1 else "questions have"
-    return [f"{n} {have} no answer to compare with; the scores are those of the other {len(questions) - n}."]
-
-
-def stems_of(questions: Sequence[QuestionRows]) -> list[int]:
-    """The row of each analogy question's stem."""
-    stems = [question.stem for question in questions if question.stem is not None]
-    if len(stems) < len(questions):
-        raise InputError("an analogy question has no stem; give it a pair")
-    return stems
 
 
 def best_choices(values: Floats) -> Ints:
@@ -324,13 +280,9 @@ def best_choices(values: Floats) -> Ints:
 
 
 def score_questions(
-    name: str,
-    questions: Sequence[QuestionRows],
-    best: Sequence[Ints],
-    values: list[Floats],
-    complete: Bools,
+    name: str, questions: Sequence[QuestionRows], best: Sequence[Ints], values: Sequence[Floats], complete: Bools,
     folds: Sequence[Ints] | None,
-) -> Condition:
+) -> Condition:  # fmt: skip
     """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions.
 
     Folds hold questions whose answer is known.
@@ -342,7 +294,7 @@ def score_questions(
             for q, chosen in zip(questions, best, strict=True)
         ]
     )
-    worst = np.where(complete | np.isnan(credit), credit, guess)
+    known = ~np.isnan(credit)
 
     def mean_over_questions(values: Floats) -> Score:
         return replace(interval(values.tolist(), "accuracy"), folds=())
@@ -352,19 +304,20 @@ def score_questions(
             return mean_over_questions(values)
         return interval([float(values[fold].mean()) for fold in folds], "accuracy")
 
-    known = ~np.isnan(credit)
-
     metrics = {
-        "score": mean(worst),
+        "score": mean(np.where(complete | ~known, credit, guess)),
         "coverage": Score(float(complete.mean())),
         "complete_accuracy": mean_over_questions(credit[complete & known]),
         "accuracy": mean(credit),
     }
     picked = np.array([chosen[0] for chosen in best])
-    return Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=values)
+    return Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=list(values))
 
 
 def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
     """Per question, whether all its pairs have a vector."""
     zero = counts.zero_rows(blocks)
-    return np.array([not zero[list(question.rows)].any() for question in questions])
+    rows = (
+        [*question.choices, *([] if question.stem is None else [question.stem])] for question in questions
+    )
+    return np.array([not zero[own].any() for own in rows])

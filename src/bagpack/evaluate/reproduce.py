@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.crossval import CONDITIONS, cross_validate
 from bagpack.evaluate.result import Breakdown, Bucket, Condition, Evaluation, Reference, Score, interval
-from bagpack.evaluate.run import (
-    EvaluateOptions,
-    evaluate_file,
-    load_rows,
-    with_facts,
-)
+from bagpack.evaluate.run import EvaluateOptions, evaluate_file, load_rows, with_facts
 from bagpack.evaluate.splits import Split, check_folds, generator_of, random_splits, same_pairs
 from bagpack.learn.features import Preset, get_preset
 from bagpack.learn.targets import encode_targets
@@ -49,34 +44,24 @@ ORDER = ("v12", "v1v2", "v1v2v12")
 RELATIONS_NOTE = "The paper's AUC, over its five relations: 97.6-99.0 % (Yahoo), 95.0-99.1 % (ukWaC)."
 
 
-def references(task: str) -> list[Reference]:
-    """The paper's numbers as a report shows them."""
-    return [
-        Reference(
-            name,
-            {
-                condition: {metric: values[place] for metric, values in metrics.items()}
-                for place, condition in enumerate(ORDER)
-            },
-        )
-        for name, metrics in PAPER.get(task, {}).items()
-    ]
-
-
 def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None = None) -> Evaluation:
     """Run one of the paper's tasks on the user's copy of its data, by default with preset `paper`."""
     if task not in TASKS:
         raise UsageError(f"the paper has no task {task!r}; choose one of {', '.join(TASKS)}")
     options = options or EvaluateOptions(preset="paper")
     if task == "relations":
-        found = _relations(source, path, options)
-    else:
-        split = "group:verb" if task == "plausibility" else "random"
-        expected = {"analogy": "analogies", "plausibility": "ratings"}.get(task, task)
-        found = evaluate_file(source, path, replace(options, split=split))
-        if found.kind != expected:
-            raise InputError(f"{path} holds {found.kind}, not {expected}; name the other task or file")
-    return replace(found, references=references(task))
+        return _relations(source, path, options)
+    split = "group:verb" if task == "plausibility" else "random"
+    expected = {"analogy": "analogies", "plausibility": "ratings"}.get(task, task)
+    found = evaluate_file(source, path, replace(options, split=split))
+    if found.kind != expected:
+        raise InputError(f"{path} holds {found.kind}, not {expected}; name the other task or file")
+    published = [
+        Reference(name, {condition: dict(zip(metrics, own, strict=True)) for condition, own in zip(
+            ORDER, zip(*metrics.values(), strict=True), strict=True)})
+        for name, metrics in PAPER[task].items()
+    ]  # fmt: skip
+    return replace(found, references=published)
 
 
 def _relations(source: str, path: str, options: EvaluateOptions) -> Evaluation:
@@ -87,9 +72,8 @@ def _relations(source: str, path: str, options: EvaluateOptions) -> Evaluation:
         raise InputError(f"{path} holds {rows.data.kind}, not relations; name the other task or file")
     counts = rows.data.label_counts
     chosen = tuple(counts)[:RELATIONS_WANTED]
-    found = relation_rounds(
-        rows.matrix, rows.answers, chosen, preset=options.preset, seed=options.seed, C=options.cost
-    )
+    how: dict[str, Any] = {"preset": options.preset, "seed": options.seed, "C": options.svm.C}
+    found = relation_rounds(rows.matrix, rows.data.labels, chosen, **how)
     notes = [*found.notes]
     if len(counts) > RELATIONS_WANTED:
         notes.append(
@@ -130,21 +114,14 @@ def relation_rounds(
     Rounds over the same pairs are not independent, so the interval of a relation is corrected as for repeated
     cross-validation (Nadeau and Bengio 2003); the score of a condition is the mean over the relations.
     """
-    targets = encode_targets(labels)
-    if len(counts) != len(targets):
-        raise UsageError(f"there are {len(counts)} pairs and {len(targets)} labels; give one per pair")
     check_folds(folds)
-    if rounds < 1:
-        raise UsageError(f"at least 1 round is needed, not {rounds}")
+    targets = encode_targets(labels)
     one_hot = targets.one_hot()
     pairs = same_pairs(counts.w1, counts.w2)
     rng = generator_of(seed)
     buckets = []
     scores: dict[str, list[Score]] = {name: [] for name in conditions}
     for relation in targets.classes if relations is None else relations:
-        if relation not in targets.classes:
-            known = ", ".join(map(str, targets.classes))
-            raise UsageError(f"there is no relation {relation!r}; the data has {known}")
         positive = one_hot[:, targets.classes.index(relation)]
         smaller = int(min(positive.sum(), (~positive).sum()))
         if smaller < folds:

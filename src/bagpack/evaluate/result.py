@@ -13,10 +13,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 from bagpack.notebook import html_table
 from bagpack.numbers import metric_info, metric_label, show_interval, show_score
 
-FORMAT = 2  # raised whenever the meaning of a key of the JSON changes, or a key is removed
-CORRECTED = "paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)"
-
-
+FORMAT = 3  # raised whenever the meaning of a key of the JSON changes, or a key is removed
 HIDDEN = {"json": False}  # metadata of a field with an array or the like, which JSON does not have
 
 
@@ -50,13 +47,10 @@ def interval(values: Sequence[float], metric: str = "", *, test_share: float = 0
     """
     found = np.array([value for value in values if math.isfinite(value)])
     folds = tuple(float(value) for value in values)
-    if not len(found):
-        return Score(math.nan, folds=folds)
-    mean, k = float(found.mean()), len(found)
+    mean, k = float(found.mean()) if len(found) else math.nan, len(found)
     if k < 2:
         return Score(mean, folds=folds)
-    error = found.std(ddof=1) * math.sqrt(1 / k + test_share)
-    half = float(stdtrit(k - 1, 0.975) * error)
+    half = float(stdtrit(k - 1, 0.975) * found.std(ddof=1) * math.sqrt(1 / k + test_share))
     bounds = metric_info(metric)
     # The mean may pass a bound by a rounding error, and the interval must contain it.
     low, high = max(mean - half, min(bounds.least, mean)), min(mean + half, max(bounds.most, mean))
@@ -73,10 +67,10 @@ def correlation_interval(rho: float, n: int) -> Score:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Condition ``a`` minus condition ``b`` over the same folds.
+    """Condition ``a`` minus condition ``b`` over the same folds, with a 95 % interval and a paired t-test.
 
     ``p`` and the interval are Nadeau and Bengio's (2003): folds share training rows, so the variance of the mean is
-    s²·(1/k + n_test/n_train). ``p_plain`` is that of the ordinary paired t-test, which is too small.
+    s²·(1/k + n_test/n_train).
     """
 
     a: str
@@ -86,13 +80,11 @@ class Comparison:
     low: float = math.nan
     high: float = math.nan
     p: float = math.nan
-    p_plain: float = math.nan
-    test: str = CORRECTED
 
 
 def compare(
     a: Sequence[float], b: Sequence[float], *, test_share: float, names: tuple[str, str] = ("a", "b"),
-    metric: str = "", test: str = CORRECTED,
+    metric: str = "",
 ) -> Comparison:  # fmt: skip
     """Compare two conditions fold by fold; ``test_share`` is n_test / n_train of a fold."""
     differences = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
@@ -100,18 +92,10 @@ def compare(
     k = len(differences)
     score = interval(differences.tolist(), test_share=test_share)
     if k < 2:
-        return Comparison(*names, metric, score.mean, test=test)
-    spread = float(differences.std(ddof=1))
-
-    def p_value(error: float) -> float:
-        if error == 0:
-            return 1.0 if score.mean == 0 else 0.0
-        return float(2 * stdtr(k - 1, -abs(score.mean) / error))
-
-    corrected, plain = spread * math.sqrt(1 / k + test_share), spread / math.sqrt(k)
-    return Comparison(
-        *names, metric, score.mean, score.low, score.high, p_value(corrected), p_value(plain), test
-    )
+        return Comparison(*names, metric, score.mean)
+    error = float(differences.std(ddof=1)) * math.sqrt(1 / k + test_share)
+    p = float(2 * stdtr(k - 1, -abs(score.mean) / error)) if error else float(score.mean == 0)
+    return Comparison(*names, metric, score.mean, score.low, score.high, p)
 
 
 @dataclass(frozen=True)
@@ -129,7 +113,6 @@ class Condition:
     zero_rows: int | None = None
     decisions: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     predicted: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
-    confusion: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     picked: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     credit: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     complete: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
@@ -137,17 +120,6 @@ class Condition:
 
 
 # Parts of an evaluation --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Number of rows of a fold, and the seconds it took."""
-
-    name: str
-    train: int
-    test: int
-    dropped: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -301,9 +273,8 @@ class Evaluation:
     """The result of an evaluation: ``kind`` is relations, ratings, analogies or synonyms.
 
     `cross_validate` and the question solvers fill the first part; a run over files adds the rest. ``fold_of`` has the
-    number of the fold that tested each row, ``units`` that of the fold (or group) within which its rating is ranked; −1
-    for rows that were not tested. ``suspicious`` are the numbers of the ``predictions`` whose label the model
-    contradicts with confidence, the surest first. Fractions are fractions (0.843).
+    number of the fold that tested each row, −1 for rows that were not tested. ``suspicious`` are the numbers of the
+    ``predictions`` whose label the model contradicts with confidence, the surest first. Fractions are fractions.
     """
 
     kind: str
@@ -311,10 +282,7 @@ class Evaluation:
     conditions: list[Condition]
     baselines: list[Condition] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
-    folds: list[Fold] = field(default_factory=list)
-    classes: tuple[Any, ...] = field(default=(), repr=False, compare=False, metadata=HIDDEN)
     fold_of: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
-    units: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     rows: int = 0
     tested_rows: int = 0
     dropped: int = 0
@@ -364,31 +332,26 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
+        def cell(score: Score | None, metric: str) -> str:
+            if score is None:
+                return ""
+            between = show_interval(score.low, score.high, metric)
+            return show_score(score.mean, metric) + (f" ({between})" if between else "")
+
         names = self.metric_names
         header = ["condition", *(metric_label(name) for name in names)]
-        rows = [
-            [result.name, *(shown_score(result.metrics.get(name), name) for name in names)]
-            for result in (*self.conditions, *self.baselines)
-        ]
-        return html_table(f"{self.kind}: {self.tested_rows:,} rows in {len(self.folds)} folds", header, rows)
-
-
-def shown_score(score: Score | None, metric: str) -> str:
-    """A score and its interval, as a table shows them."""
-    if score is None:
-        return ""
-    between = show_interval(score.low, score.high, metric)
-    return show_score(score.mean, metric) + (f" ({between})" if between else "")
+        results = (*self.conditions, *self.baselines)
+        rows = [[one.name, *(cell(one.metrics.get(name), name) for name in names)] for one in results]
+        return html_table(f"{self.kind}: {self.tested_rows:,} rows", header, rows)
 
 
 def plain(value: Any) -> Any:
     """Dataclasses, numpy's numbers and NaN as JSON has them: dictionaries, numbers, null."""
     if is_dataclass(value) and not isinstance(value, type):
-        pairs = (
-            (one.name, getattr(value, one.name)) for one in fields(value) if one.metadata.get("json", True)
-        )
+        shown = [one.name for one in fields(value) if one.metadata.get("json", True)]
         empty: dict[str, Any] = {"zero_rows": None, "sentences": []}  # omitted where there is nothing
-        return {name: plain(item) for name, item in pairs if name not in empty or item != empty[name]}
+        items = ((name, getattr(value, name)) for name in shown)
+        return {name: plain(item) for name, item in items if name not in empty or item != empty[name]}
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

@@ -7,7 +7,7 @@ no row calibrates itself. A test file is calibrated on folds of the training row
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +15,7 @@ import numpy as np
 from bagpack.evaluate.result import Abstention, Evaluation, Prediction, Reliability, ReliabilityBin, Sentence
 from bagpack.evaluate.splits import Split
 from bagpack.learn import calibration
-from bagpack.learn.calibration import answer_probability
-from bagpack.learn.targets import chosen_labels
+from bagpack.learn.targets import chosen_labels, decode
 from bagpack.sheets import Cell
 
 if TYPE_CHECKING:
@@ -37,96 +36,70 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class RowFacts:
-    """The pair of each row, its line in the file, and how often it was seen (None: a word is unknown)."""
-
-    pairs: Sequence[tuple[str, str]]
-    lines: Sequence[int]
-    together: Sequence[int | None]
-
-
 def add_predictions(
-    found: Evaluation, targets: Targets, facts: RowFacts, precision: float = PRECISION,
+    found: Evaluation, targets: Targets, rows: list[Prediction], folds: Sequence[str], precision: float = PRECISION,
     training: Evaluation | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Add what is about single rows: predictions, suspicious labels, reliability, abstention.
+    """Fill in the predictions of ``rows``, and add suspicious labels, reliability and abstention.
 
-    ``training`` is a cross-validation of the training rows (see `calibration_splits`): where a test file is
-    evaluated, probabilities and thresholds come from it, and without it there are none.
+    ``folds`` are the names of the folds. ``training`` is a cross-validation of the training rows (see
+    `calibration_splits`): where a test file is evaluated, probabilities and thresholds come from it, and without it
+    there are none.
     """
-    decisions = found.conditions[-1].decisions
-    tested = found.tested
-    names = [fold.name for fold in found.folds]
-    rows = [
-        Prediction(line, *pair, "", fold=names[fold] if fold >= 0 else None, together=together)
-        for line, pair, fold, together in zip(
-            facts.lines, facts.pairs, found.fold_of, facts.together, strict=True
-        )
-    ]
+    decisions, tested = found.conditions[-1].decisions, found.tested
+    answers = decode(targets.kind, np.nan_to_num(decisions))
+    for i in np.flatnonzero(tested).tolist():
+        answer = answers[i]
+        rows[i].predicted = float(answer) if targets.kind == "rating" else str(targets.classes[answer])
+        rows[i].fold = folds[found.fold_of[i]]
+    found = replace(found, predictions=rows)
     if targets.kind == "rating":
-        for i, row in enumerate(rows):
-            row.label = float(targets.ratings[i])
-            row.predicted = float(decisions[i, 0]) if tested[i] else None
-        return replace(found, predictions=rows)
-    parts = calibration_parts(found.fold_of)
+        return found
+    parts = calibration_parts(found.fold_of if training is None else training.fold_of)
     if training is not None:
-        parts = calibration_parts(training.fold_of)
         decisions = np.where(training.tested[:, None], training.conditions[-1].decisions, decisions)
     per_label = calibrated(targets, decisions, parts)
-    truth = targets.one_hot()
-    chosen = chosen_labels(targets.kind, decisions)
-    probability, of_label = (answer_probability(per_label, labels) for labels in (chosen, truth))
+    truth, chosen = targets.one_hot(), chosen_labels(targets.kind, decisions)
+    probability, of_label = (calibration.answer_probability(per_label, labels) for labels in (chosen, truth))
     right = (truth == chosen).all(axis=1)
-    known = np.array([count is not None for count in facts.together], dtype=bool)
+    known = np.array([row.together is not None for row in rows], dtype=bool)
     usable = tested & np.isfinite(probability)
-    answers = calibration.Answers(probability, right)
-    withheld = ~known | ~calibration.accepted_answers(answers, parts, precision, known)
-    for i, row in enumerate(rows):
-        row.label = _label(targets, truth[i])
-        if tested[i]:
-            row.predicted = _label(targets, chosen[i])
-        if usable[i]:
-            row.probability = round(float(probability[i]), 6)
-            row.label_probability = round(float(of_label[i]), 6)
-            row.abstained = bool(withheld[i])
     if not usable.any():
-        return replace(found, predictions=rows)
-    chosen_on = (parts >= 0) & known
-    threshold = None
-    if chosen_on.any():
-        chosen_answers = calibration.Answers(probability[chosen_on], right[chosen_on])
-        threshold = calibration.choose_threshold(chosen_answers, precision).value
+        return found
+    accepted = calibration.accepted_answers(calibration.Answers(probability, right), parts, precision, known)
+    withheld = ~known | ~accepted
+    for i in np.flatnonzero(usable).tolist():
+        rows[i].probability, rows[i].label_probability = (
+            round(float(share[i]), 6) for share in (probability, of_label)
+        )
+        rows[i].abstained = bool(withheld[i])
+    threshold, fitted = None, (parts >= 0) & known
+    if fitted.any():
+        chosen_on = calibration.Answers(probability[fitted], right[fitted])
+        threshold = calibration.choose_threshold(chosen_on, precision).value
+    answered, right = ~withheld[usable], right[usable]
+    precision_found = float(right[answered].mean()) if answered.any() else None
     return replace(
-        found, predictions=rows, suspicious=suspicious(targets, per_label, usable),
-        reliability=reliability(probability[usable], right[usable]),
-        abstention=abstention(withheld[usable], right[usable], precision, threshold),
+        found, suspicious=suspicious(targets, per_label, usable), reliability=reliability(probability[usable], right),
+        abstention=Abstention(precision, threshold, float(answered.mean()), precision_found),
     )  # fmt: skip
 
 
-def _label(targets: Targets, columns: Bools) -> str:
-    return ", ".join(str(name) for name, has in zip(targets.classes, columns, strict=True) if has)
+def suspicious(targets: Targets, probability: Floats, usable: Bools) -> list[int]:
+    """Rows whose label the model contradicts with confidence, the surest first.
 
-
-def suspicious(targets: Targets, per_label: Floats, usable: Bools) -> list[int]:
-    """Rows whose label the model contradicts with confidence, the surest first."""
-    margin = _contradiction(per_label, targets.codes, usable)
-    return sorted(np.flatnonzero(margin > 0).tolist(), key=lambda i: (-margin[i], i))
-
-
-def _contradiction(probability: Floats, given: Index, usable: Bools) -> Floats:
-    """By how much the most probable label exceeds the given one; 0 unless the model is confident.
-
-    Confident learning (Northcutt, Jiang and Chuang 2021): the other label is at least as probable as it is on average
+    Confident learning (Northcutt, Jiang and Chuang 2021): another label is at least as probable as it is on average
     for rows that have it.
     """
+    given = targets.codes
     usual = np.full(probability.shape[1], np.inf)
     for label in np.unique(given[usable]):
         usual[label] = probability[usable & (given == label), label].mean()
     rows, shown = np.arange(len(given)), np.nan_to_num(probability)
     best = shown.argmax(axis=1)
     sure = usable & (shown[rows, best] >= usual[best])
-    return np.where(sure, shown[rows, best] - shown[rows, given], 0.0)
+    margin = np.where(sure, shown[rows, best] - shown[rows, given], 0.0)
+    return sorted(np.flatnonzero(margin > 0).tolist(), key=lambda i: (-margin[i], i))
 
 
 def mistakes(rows: Sequence[Prediction]) -> list[int]:
@@ -173,11 +146,10 @@ def calibration_splits(targets: Targets, split: Split, pairs: Index) -> list[Spl
 
     Rows with the same number in ``pairs`` are in the same fold.
     """
-    rows, columns = split.train, targets.columns[split.train]
-    labels = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
+    rows, labels = split.train, targets.codes[split.train]
     if len(rows) < FEWEST or len(np.unique(pairs[rows])) < 2 or np.bincount(labels).max() < 2:
         return []
-    fold = calibration.calibration_folds(columns, pairs[rows])
+    fold = calibration.calibration_folds(targets.columns[rows], pairs[rows])
     numbers = np.unique(fold).tolist()
     if any(len(np.unique(labels[fold != k])) < 2 for k in numbers):
         return []  # a fold would have one label to learn from
@@ -202,8 +174,9 @@ def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
     found[own] = calibration.held_out_probabilities(decisions[own], columns, kind, parts[own].astype(np.intp))
     rest = ~own & np.isfinite(decisions).all(axis=1)
     if rest.any():
-        curves = calibration.fit_calibration(decisions[own], columns, kind)
-        found[rest] = curves.probabilities(decisions[rest])
+        found[rest] = calibration.fit_calibration(decisions[own], columns, kind).probabilities(
+            decisions[rest]
+        )
     return found
 
 
@@ -217,23 +190,10 @@ def reliability(probability: Floats, right: Bools) -> Reliability:
     0.1
     """
     place = np.searchsorted(np.linspace(0.0, 1.0, BINS + 1)[1:-1], probability)
-    counts = np.bincount(place, minlength=BINS)
-    used = counts > 0
-    means, shares = (
-        np.bincount(place, weights=values, minlength=BINS)[used] / counts[used]
-        for values in (probability, right.astype(np.float64))
-    )
-    rows = zip(counts[used].tolist(), means.tolist(), shares.tolist(), strict=True)
-    error = float(np.average(np.abs(shares - means), weights=counts[used]))
-    return Reliability([ReliabilityBin(*row) for row in rows], round(error, 6))
-
-
-def abstention(withheld: Bools, right: Bools, precision: float, threshold: float | None) -> Abstention:
-    """Coverage, and precision of what is answered."""
-    answered = ~withheld
-    return Abstention(
-        precision=precision,
-        threshold=threshold,
-        coverage=float(answered.mean()) if len(answered) else 0.0,
-        precision_found=float(right[answered].mean()) if answered.any() else None,
-    )
+    inside = [place == number for number in np.unique(place)]
+    bins = [
+        ReliabilityBin(int(rows.sum()), float(probability[rows].mean()), float(right[rows].mean()))
+        for rows in inside
+    ]
+    error = sum(one.n * abs(one.accuracy - one.probability) for one in bins) / len(probability)
+    return Reliability(bins, round(error, 6))

@@ -1,9 +1,9 @@
-"""The whole way of an evaluation: read → count → split → cross-validate → rows → learning curve → facts."""
+"""The whole way of an evaluation: read → count → split → cross-validate → predictions → learning curve → facts."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -17,26 +17,16 @@ from bagpack.contexts.source import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.evaluate.by_task import merge_tasks
-from bagpack.evaluate.crossval import CONDITIONS, cross_validate
-from bagpack.evaluate.learning_curve import learning_curve
-from bagpack.evaluate.questions import question_rows, solve_analogies, solve_synonyms
-from bagpack.evaluate.result import (
-    Evaluation,
-    Feature,
-)
-from bagpack.evaluate.rows import (
-    PRECISION,
-    RowFacts,
-    add_predictions,
-    add_sentences,
-    calibration_splits,
-)
-from bagpack.evaluate.splits import Split, fixed_split, make_splits, same_pairs, separate
+from bagpack.evaluate import questions as choice
+from bagpack.evaluate.crossval import CONDITIONS, cross_validate, learning_curve
+from bagpack.evaluate.result import Evaluation, Feature, Prediction
+from bagpack.evaluate.rows import PRECISION, add_predictions, add_sentences, calibration_splits
+from bagpack.evaluate.splits import Split, fixed_split, group_codes, make_splits, same_pairs, separate
 from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
 from bagpack.learn.features import get_preset
 from bagpack.learn.svm import SvmSettings
-from bagpack.parallel import progress, settings
+from bagpack.numbers import many
+from bagpack.parallel import progress
 from bagpack.sources import find_store, open_source
 from bagpack.tasks.checks import equal_ratings, similar_labels, similar_labels_sentence
 from bagpack.tasks.files import TextFile, read_text_file
@@ -91,9 +81,9 @@ class EvaluateOptions:
             )
 
     @property
-    def cost(self) -> float:
-        """C as given, or the preset's."""
-        return self.C if self.C is not None else get_preset(self.preset).C
+    def svm(self) -> SvmSettings:
+        """The SVM's settings; C as given, or the preset's."""
+        return SvmSettings(self.C if self.C is not None else get_preset(self.preset).C, self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -105,14 +95,16 @@ class Rows:
     n_train: int | None = None
 
     @property
-    def answers(self) -> Any:
-        """The rating or label of each row."""
-        return self.data.scores if self.data.kind == "ratings" else list(self.data.labels)
-
-    @property
     def targets(self) -> Targets:
         """The answers as the learners take them."""
-        return encode_targets(self.answers, kind="rating" if self.data.kind == "ratings" else "labels")
+        if self.data.kind == "ratings":
+            return encode_targets(self.data.scores, kind="rating")
+        return encode_targets(self.data.labels)
+
+    @property
+    def task_column(self) -> str | None:
+        """The column whose values are tasks of their own: true or false within each relation."""
+        return self.data.group_column if self.data.kind == "relations" else None
 
     @property
     def words(self) -> tuple[list[str], list[str]]:
@@ -121,18 +113,6 @@ class Rows:
         names = zip(matrix.targets, matrix.name_list, strict=True)
         shown = [str(target or name.casefold()) for target, name in names]
         return [shown[name] for name in matrix.rows[:, 0]], [shown[name] for name in matrix.rows[:, 1]]
-
-    @property
-    def together(self) -> list[int | None]:
-        """How often each pair was seen; None if the corpus does not have one of its words."""
-        seen = zip(self.matrix.seen, self.matrix.unknown, strict=True)
-        return [None if lost else int(count) for count, lost in seen]
-
-    def select(self, rows: Sequence[int]) -> Rows:
-        """Some rows; the number of training rows follows."""
-        index = np.asarray(rows, np.intp)
-        n_train = None if self.n_train is None else int((index < self.n_train).sum())
-        return Rows(self.data.select(index), self.matrix[index], n_train)
 
 
 # The way of an evaluation ------------------------------------------------------------------------------------------
@@ -171,29 +151,40 @@ def load_rows(source: str, path: str | Path | TextFile, options: EvaluateOptions
 
 def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
     """Evaluate rows that are counted already."""
-    data, matrix = rows.data, rows.matrix
-    by = data.group_column if data.kind == "relations" else None
-    found = _evaluate_tasks(rows, by, options) if by else _evaluate_once(rows, options)
-    notes = [*found.notes, *_overlap_note(rows, found.dropped)]
-    if data.kind == "relations" and data.is_multilabel and not by:
-        notes.append("Some pairs have two labels in the data; every row counts by itself.")
-    notes += [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
-    features: dict[str, list[Feature]] = {}
-    if options.features and not by:
-        if len(data) > MOST_ROWS_FOR_FEATURES:
-            notes.append(
-                f"With more than {MOST_ROWS_FOR_FEATURES:,} rows, no learning curve and no strongest features are "
-                "computed; bagpack train --no-scores, then bagpack explain, shows what a model has learned."
-            )
-        else:
+    data, matrix, targets = rows.data, rows.matrix, rows.targets
+    splits = splits_of(rows, options)
+    how: dict[str, Any] = {
+        "preset": options.preset, "C": options.svm.C, "epsilon": options.epsilon, "transductive": options.transductive
+    }  # fmt: skip
+    groups: dict[str, Any] = {}
+    if data.group_column and (targets.kind == "rating" or rows.task_column):
+        groups = {"groups": data.column(data.group_column), "group_column": data.group_column}
+    found = cross_validate(matrix, targets, splits, options.conditions, **how, **groups)
+    training = None
+    if rows.n_train is not None and targets.kind != "rating":
+        pairs = same_pairs(*rows.words)
+        folds = [fold for split in splits for fold in calibration_splits(targets, split, pairs)]
+        last = options.conditions[-1:]
+        training = cross_validate(matrix, targets, folds, last, baselines=False, **how) if folds else None
+    found = add_predictions(
+        found, targets, _blank_rows(rows), [split.name for split in splits], options.precision, training
+    )
+    notes, features, curve = [*found.notes, *_data_notes(rows, found.dropped)], {}, None
+    if options.features and len(data) > MOST_ROWS_FOR_FEATURES:
+        notes.append(
+            f"With more than {MOST_ROWS_FOR_FEATURES:,} rows, no learning curve and no strongest features are "
+            "computed; bagpack train --no-scores, then bagpack explain, shows what a model has learned."
+        )
+    elif options.features:
+        curve = learning_curve(found, matrix, targets, splits, options.seed, **how, **groups)
+        if not rows.task_column:
             progress()("model", 0, 0)
-            svm = SvmSettings(options.cost, options.epsilon)
             features = features_of(
-                fit_counts(matrix, rows.targets, options.conditions[-1], options.preset, svm)
+                fit_counts(matrix, targets, options.conditions[-1], options.preset, options.svm)
             )
     split = "test file" if rows.n_train is not None else options.split
     found = replace(
-        found, notes=notes, features=features,
+        found, notes=notes, features=features, learning_curve=curve,
         settings={**found.settings, "split": split, "seed": options.seed},
     )  # fmt: skip
     labels = {"labels": data.label_counts} if data.kind == "relations" else {}
@@ -203,59 +194,68 @@ def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
     return found
 
 
-def _evaluate_once(rows: Rows, options: EvaluateOptions) -> Evaluation:
-    """One cross-validation over all rows, its predictions, and its learning curve."""
-    column = rows.data.group_column
-    splits, targets = splits_of(rows, options), rows.targets
-    how: dict[str, Any] = {
-        "preset": options.preset, "C": options.cost, "epsilon": options.epsilon, "transductive": options.transductive
-    }  # fmt: skip
-    if targets.kind == "rating" and column:
-        how |= {"groups": rows.data.column(column), "group_column": column}
-    found = cross_validate(rows.matrix, targets, splits, options.conditions, **how)
-    training = None
-    if rows.n_train is not None and targets.kind != "rating":
-        folds = calibration_splits(targets, splits[0], same_pairs(*rows.words))
-        last = options.conditions[-1:]
-        training = (
-            cross_validate(rows.matrix, targets, folds, last, baselines=False, **how) if folds else None
-        )
-    facts = RowFacts(rows.data.pairs, rows.data.lines, rows.together)
-    found = add_predictions(found, targets, facts, options.precision, training)
-    if not options.features or len(targets) > MOST_ROWS_FOR_FEATURES:
-        return found
-    curve = learning_curve(found, rows.matrix, targets, splits, options.seed, **how)
-    return replace(found, learning_curve=curve)
-
-
 def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
-    """The folds that the options ask for."""
-    if rows.n_train is not None:
-        splits = fixed_split(rows.n_train, len(rows.data) - rows.n_train)
-        apart = separate(splits, same_pairs(*rows.words))
-        if not len(apart[0].train):
-            raise InputError(
-                "every training row repeats a pair of the test file, so nothing is left to train on; test on other "
-                "pairs, or omit --test to cross-validate"
-            )
-        return apart
-    groups = None
-    if options.split.startswith("group:"):
-        groups = rows.data.column(options.split.removeprefix("group:"))
-    return make_splits(
-        options.split, rows.targets, words=rows.words, groups=groups, folds=options.folds, seed=options.seed
-    )
+    """The folds that the options ask for; each task of several in one file has folds of its own."""
+    column = options.split.removeprefix("group:")
+    groups = rows.data.column(column) if column != options.split else None
+    targets, (w1, w2) = rows.targets, rows.words
+    named = rows.data.column(rows.task_column) if rows.task_column else [""] * len(rows.data)
+    names, codes = group_codes(named)
+    found = []
+    for code, name in enumerate(names):
+        own = np.flatnonzero(codes == code)
+        words = [w1[i] for i in own], [w2[i] for i in own]
+        try:
+            if rows.n_train is not None:
+                n_train = int((own < rows.n_train).sum())
+                splits = separate(fixed_split(n_train, len(own) - n_train), same_pairs(*words))
+                if not len(splits[0].train):
+                    raise InputError(
+                        "every training row repeats a pair of the test file, so nothing is left to train on; test on "
+                        "other pairs, or omit --test to cross-validate"
+                    )
+            else:
+                own_groups = None if groups is None else [groups[i] for i in own]
+                splits = make_splits(
+                    options.split, targets[own], words=words, groups=own_groups, folds=options.folds, seed=options.seed
+                )  # fmt: skip
+        except InputError as error:
+            raise type(error)(f"{rows.task_column} {name}: {error}" if name else str(error)) from error
+        found += [
+            Split(f"{name} {split.name}".lstrip(), own[split.train], own[split.test], split.dropped)
+            for split in splits
+        ]
+    return found
 
 
-def _overlap_note(rows: Rows, dropped: int) -> list[str]:
-    """How many training rows repeat a pair of the test file."""
-    if rows.n_train is None or not dropped:
-        return []
-    repeat, were = ("repeats", "was") if dropped == 1 else ("repeat", "were")
+def _blank_rows(rows: Rows) -> list[Prediction]:
+    """The rows of the data, before anything is predicted."""
+    data, matrix = rows.data, rows.matrix
+    answers = data.scores.tolist() if data.kind == "ratings" else data.labels
+    facts = zip(data.lines, data.pairs, answers, matrix.seen.tolist(), matrix.unknown.tolist(), strict=True)
     return [
-        f"{dropped:,} of {rows.n_train:,} training rows {repeat} a pair of the test file (in either order, or with the "
-        f"same lemmas) and {were} excluded."
+        Prediction(line, *pair, answer, together=None if unknown else seen)
+        for line, pair, answer, seen, unknown in facts
     ]
+
+
+def _data_notes(rows: Rows, dropped: int) -> list[str]:
+    """Sentences about the data set that qualify the scores."""
+    data, notes = rows.data, []
+    if rows.task_column:
+        tasks = many(len(set(data.column(rows.task_column))), "task")
+        notes.append(
+            f"Each {rows.task_column} is a task of its own; scores are means over the folds of the {tasks}."
+        )
+    elif data.kind == "relations" and data.is_multilabel:
+        notes.append("Some pairs have two labels in the data; every row counts by itself.")
+    if rows.n_train is not None and dropped:
+        repeat, were = ("repeats", "was") if dropped == 1 else ("repeat", "were")
+        notes.append(
+            f"{dropped:,} of {rows.n_train:,} training rows {repeat} a pair of the test file (in either order, or with "
+            f"the same lemmas) and {were} excluded."
+        )
+    return notes + [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
 
 
 def features_of(model: LinearModel) -> dict[str, list[Feature]]:
@@ -268,48 +268,20 @@ def features_of(model: LinearModel) -> dict[str, list[Feature]]:
     }
 
 
-# Several tasks in one file -----------------------------------------------------------------------------------------
-
-
-def _evaluate_tasks(rows: Rows, by: str, options: EvaluateOptions) -> Evaluation:
-    """A data set that is divided into tasks of its own (true or false within each relation): one evaluation each."""
-    values = rows.data.column(by)
-    parts: dict[str, Evaluation] = {}
-    for name in dict.fromkeys(values):
-        index = [row for row, value in enumerate(values) if value == name]
-        try:
-            with settings(progress=_named(name, progress())):
-                parts[name] = _evaluate_once(rows.select(index), options)
-        except InputError as error:
-            raise InputError(f"{by} {name}: {error}") from error
-    return merge_tasks(parts, by, options.precision)
-
-
-def _named(name: str, report: Callable[[str, int, int], None]) -> Callable[[str, int, int], None]:
-    """Progress of one of several rounds of learning, which names it."""
-    return lambda what, done, total: report(f"folds of {name}" if what == "folds" else what, done, total)
-
-
-# Questions ---------------------------------------------------------------------------------------------------------
-
-
 def answer_questions(source: str, path: str | Path | TextFile, options: EvaluateOptions) -> Evaluation:
     """Answer the multiple-choice questions of a file as the paper did."""
     questions = read_questions(path)
-    pairs = [pair for question in questions for pair in question.pairs]
-    matrix = matrix_of(source, pairs, options.counting)
-    rows = question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
-    how: dict[str, Any] = {"seed": options.seed, "C": options.cost}
+    matrix = matrix_of(source, questions.pairs, options.counting)
+    rows = choice.question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
+    how: dict[str, Any] = {"seed": options.seed, "C": options.svm.C}
     if questions.kind == "analogies":
-        found = solve_analogies(matrix, rows, options.conditions, options.preset, **how)
+        found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
     else:
-        folds = options.folds or 10
-        found = solve_synonyms(matrix, rows, options.conditions, options.preset, folds=folds, **how)
+        how["folds"] = options.folds or 10
+        found = choice.solve_synonyms(matrix, rows, options.conditions, options.preset, **how)
     answers = [
-        replace(
-            own, id=question.id or f"line {question.line}", stem=question.stem, choices=list(question.choices)
-        )
-        for own, question in zip(found.answers, questions, strict=True)
+        replace(own, id=asked.id or f"line {asked.line}", stem=asked.stem, choices=list(asked.choices))
+        for own, asked in zip(found.answers, questions, strict=True)
     ]
     return with_facts(replace(found, answers=answers), matrix, questions.path, questions=len(questions))
 
@@ -342,16 +314,12 @@ def counted_source(matrix: PairCounts) -> ContextSource | None:
 
 def corpus_facts(matrix: PairCounts) -> dict[str, Any]:
     """What a report says of the corpus; only its path and hash if it is out of reach."""
-    facts: dict[str, Any] = {"path": matrix.source_path, "content_hash": matrix.source_hash}
-    source = counted_source(matrix)
-    if source is None:
-        return facts
-    for name in ("tokens", "sentences", "documents", "types"):
-        if isinstance(source, Corpus):
-            facts[name] = getattr(source, name)
-        elif name in (snippets := getattr(source, "manifest", {})):
-            facts[name] = int(snippets[name])
-    return facts
+    source, names = counted_source(matrix), ("tokens", "sentences", "documents", "types")
+    if isinstance(source, Corpus):
+        sizes = {name: getattr(source, name) for name in names}
+    else:
+        sizes = {name: own for name, own in getattr(source, "manifest", {}).items() if name in names}
+    return {"path": matrix.source_path, "content_hash": matrix.source_hash, **sizes}
 
 
 def data_facts(matrix: PairCounts, path: str) -> dict[str, Any]:

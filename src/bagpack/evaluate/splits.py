@@ -13,11 +13,13 @@ from scipy.sparse.csgraph import connected_components
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.targets import python_value
-from bagpack.tasks.checks import similar_labels, similar_labels_sentence, too_few_pairs
+from bagpack.tasks.checks import too_few_of_label, too_few_pairs
 
 if TYPE_CHECKING:
     from bagpack.learn.targets import Targets
     from bagpack.learn.types import Index, Ints
+
+    Words = Sequence[Hashable] | Ints
 
 RANDOM_FOLDS = 10
 LEXICAL_FOLDS = 5  # about one row in five is tested; ten folds would test one in ten
@@ -63,14 +65,14 @@ def numbered(folds: int) -> list[str]:
     return [str(fold + 1) for fold in range(folds)]
 
 
-def group_codes(groups: Sequence[Hashable]) -> tuple[list[Hashable], Index]:
+def group_codes(groups: Sequence[Hashable] | Ints) -> tuple[list[Hashable], Index]:
     """The distinct groups in order of appearance, and the number of each row's."""
-    names = list(dict.fromkeys(groups))
-    number = {name: code for code, name in enumerate(names)}
-    return names, np.array([number[group] for group in groups], dtype=np.intp)
+    number: dict[Hashable, int] = {}
+    codes = [number.setdefault(python_value(group), len(number)) for group in groups]
+    return list(number), np.array(codes, dtype=np.intp)
 
 
-def same_pairs(w1: Sequence[Hashable] | Ints, w2: Sequence[Hashable] | Ints) -> Index:
+def same_pairs(w1: Words, w2: Words) -> Index:
     """A number for each row that is equal for equal pairs, in either order.
 
     Examples
@@ -87,16 +89,12 @@ def separate(splits: Sequence[Split], pairs: Index) -> list[Split]:
     out = []
     for split in splits:
         repeated = np.isin(pairs[split.train], pairs[split.test])
-        out.append(
-            replace(split, train=split.train[~repeated], dropped=split.dropped + int(repeated.sum()))
-            if repeated.any()
-            else split
-        )
+        out.append(replace(split, train=split.train[~repeated], dropped=split.dropped + int(repeated.sum())))
     return out
 
 
 def random_splits(
-    targets: Targets, folds: int = 10, seed: int = 0, pairs: Index | None = None
+    targets: Targets, folds: int = RANDOM_FOLDS, seed: int = 0, pairs: Index | None = None
 ) -> list[Split]:
     """K folds at random, the classes spread evenly over them (ratings: the rows).
 
@@ -108,16 +106,15 @@ def random_splits(
     random_state = int(generator_of(seed).integers(2**31))
     codes = np.arange(len(targets)) if pairs is None else pairs
     distinct, first = np.unique(codes, return_index=True)
-    if targets.kind in ("binary", "multiclass"):
+    if targets.kind == "rating":
+        if len(distinct) < folds:
+            raise TooFewPairsError(too_few_pairs(len(distinct), folds))
+        labels = np.zeros(len(distinct), dtype=np.intp)
+        splitter = KFold(folds, shuffle=True, random_state=random_state)
+    else:
         _check_classes(targets, codes, folds)
         labels = targets.codes[first]
         splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state)
-    else:
-        n = len(distinct)
-        if n < folds:
-            raise TooFewPairsError(too_few_pairs(n, folds))
-        labels = np.zeros(n, dtype=np.intp)
-        splitter = KFold(folds, shuffle=True, random_state=random_state)
     assigned = np.empty(len(distinct), dtype=np.intp)
     with warnings.catch_warnings():
         # A label may be on enough pairs, but be the first label of fewer: its rows are still dealt evenly.
@@ -134,14 +131,9 @@ def _check_classes(targets: Targets, pairs: Index, folds: int) -> None:
     present = np.flatnonzero(sizes)
     smallest = present[sizes[present].argmin()]
     if sizes[smallest] < folds:
-        size, label = int(sizes[smallest]), targets.classes[smallest]
-        cure = "remove its rows" + (f", or take fewer folds (--folds {size})" if size > 1 else "")
-        for group in similar_labels([str(targets.classes[code]) for code in targets.codes]):
-            if str(label) in group:
-                cure = similar_labels_sentence(group)
-        raise TooFewPairsError(
-            f"the label {label!r} has {size} pair{'s' if size > 1 else ''}, fewer than the {folds} folds; {cure}"
-        )
+        labels = [str(targets.classes[code]) for code in targets.codes]
+        label = str(targets.classes[smallest])
+        raise TooFewPairsError(too_few_of_label(label, int(sizes[smallest]), folds, labels))
 
 
 def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[Split]:
@@ -162,9 +154,7 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     return [Split(name, *rows) for name, rows in zip(numbered(folds), made, strict=True)]
 
 
-def lexical_splits(
-    w1: Sequence[Hashable] | Ints, w2: Sequence[Hashable] | Ints, folds: int = LEXICAL_FOLDS, seed: int = 0
-) -> list[Split]:
+def lexical_splits(w1: Words, w2: Words, folds: int = LEXICAL_FOLDS, seed: int = 0) -> list[Split]:
     """K folds that share no word between train and test, on either side.
 
     The words are dealt into k parts. A fold tests the pairs with both words in its part and trains on those with
@@ -174,22 +164,21 @@ def lexical_splits(
     omitted.
     """
     check_folds(folds)
-    words: dict[Hashable, int] = {}
-    first = np.array([words.setdefault(python_value(word), len(words)) for word in w1], dtype=np.intp)
-    second = np.array([words.setdefault(python_value(word), len(words)) for word in w2], dtype=np.intp)
-    n, n_words = len(first), len(words)
-    part = _deal_words(first, second, n_words, folds, seed)
+    n = len(w1)
+    words, codes = group_codes([*w1, *w2])
+    first, second = codes[:n], codes[n:]
+    part = _deal_words(first, second, len(words), folds, seed)
     splits = []
     for fold in range(folds):
         inside_first, inside_second = part[first] == fold, part[second] == fold
         test = np.flatnonzero(inside_first & inside_second)
         train = np.flatnonzero(~inside_first & ~inside_second)
+        if len(test) and not len(train):
+            raise InputError(
+                f"the lexical split leaves no pair to train on in fold {fold + 1} of {folds}, since too many "
+                "pairs share their words; use another --folds or --seed, or another split"
+            )
         if len(test):
-            if not len(train):
-                raise InputError(
-                    f"the lexical split leaves no pair to train on in fold {fold + 1} of {folds}, since too many "
-                    "pairs share their words; use another --folds or --seed, or another split"
-                )
             splits.append(Split(str(fold + 1), train, test, n - len(test) - len(train)))
     if len(splits) < 2:
         raise InputError(
@@ -205,8 +194,7 @@ def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int
     graph = sparse.coo_array((np.ones(n), (first, second)), shape=(n_words, n_words))
     n_components, component = connected_components(graph, directed=False)
     too_large = np.bincount(component[first], minlength=n_components) > n / folds
-    alone = too_large[component]
-    unit = np.where(alone, n_components + np.arange(n_words), component)
+    unit = np.where(too_large[component], n_components + np.arange(n_words), component)
     _, unit = np.unique(unit, return_inverse=True)
     degree = np.bincount(first, minlength=n_words) + np.bincount(second, minlength=n_words)
     weight = np.bincount(unit, weights=degree)
@@ -226,14 +214,9 @@ def fixed_split(n_train: int, n_test: int) -> list[Split]:
 
 
 def make_splits(
-    spec: str,
-    targets: Targets,
-    *,
-    words: tuple[Sequence[Hashable] | Ints, Sequence[Hashable] | Ints] | None = None,
-    groups: Sequence[Hashable] | None = None,
-    folds: int | None = None,
-    seed: int = 0,
-) -> list[Split]:
+    spec: str, targets: Targets, *, words: tuple[Words, Words] | None = None,
+    groups: Sequence[Hashable] | None = None, folds: int | None = None, seed: int = 0,
+) -> list[Split]:  # fmt: skip
     """Splits as the command line names them: ``random``, ``group:COLUMN`` or ``lexical``.
 
     ``groups`` has the values of COLUMN; ``words`` the first and second words, or their row numbers. With ``words``, no
@@ -242,14 +225,14 @@ def make_splits(
     pairs = None if words is None else same_pairs(*words)
     if spec == "random":
         return random_splits(targets, RANDOM_FOLDS if folds is None else folds, seed, pairs)
-    if spec == "lexical":
-        if words is None:
-            raise UsageError("a lexical split needs the words of the pairs; give them as words=")
+    if spec == "lexical" and words is not None:
         return lexical_splits(*words, LEXICAL_FOLDS if folds is None else folds, seed)
-    if spec.startswith("group:"):
-        if groups is None:
-            column = spec.removeprefix("group:")
-            raise UsageError(f"the data has no column {column!r} to split by; give its values as groups=")
+    if spec.startswith("group:") and groups is not None:
         splits = group_splits(groups, folds)
         return splits if pairs is None else separate(splits, pairs)
+    if spec == "lexical" or spec.startswith("group:"):
+        needed = (
+            "the words of the pairs (words=)" if spec == "lexical" else "the groups of the rows (groups=)"
+        )
+        raise UsageError(f"the split {spec!r} needs {needed}; give them")
     raise UsageError(f"the split {spec!r} is unknown; choose random, group:COLUMN or lexical")

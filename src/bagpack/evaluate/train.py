@@ -31,7 +31,6 @@ from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_
 from bagpack.learn.fitting import calibrate
 from bagpack.learn.model import pair_hashes
 from bagpack.learn.model_io import check_model_place
-from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import progress
 from bagpack.sources import open_source
@@ -101,8 +100,7 @@ def train_file(
     check_not_read(Path(out), source, path, options.counting.basis)
     check_model_place(Path(out), overwrite)
     rows = load_rows(source, path, evaluation)
-    if rows.data.kind == "relations" and rows.data.group_column:
-        column = rows.data.group_column
+    if column := rows.task_column:
         raise UsageError(
             f"{path} holds several tasks, one for each {column}; write the rows of one {column} to a file and train "
             f"on that"
@@ -122,11 +120,10 @@ def train_file(
     matrix, targets, turned = rows.matrix, rows.targets, 0
     if options.background is not None:
         matrix, targets, turned = _with_background(rows, source, options.background)
-    svm = SvmSettings(evaluation.cost, options.epsilon)
+    svm = evaluation.svm
     model = fit_counts(matrix, targets, options.condition, options.preset, svm, keep_training=True)
     model = calibrate(model, matrix, targets, options.preset, svm, options.precision)
-    drawn = len(matrix) - len(rows.matrix)
-    if drawn:  # which may be found
+    if drawn := len(matrix) - len(rows.matrix):  # background pairs may be found
         model = replace(model, trained=np.unique(pair_hashes(rows.matrix)))
     if result is not None and options.features:
         result = replace(result, features=features_of(model))
@@ -140,9 +137,8 @@ def _described(
     model: LinearModel, rows: Rows, path: str, scores: dict[str, dict[str, Any]], background: dict[str, int]
 ) -> tuple[dict[str, Any], str]:
     """The manifest and the card of a model."""
-    matrix = rows.matrix
+    matrix, facts = rows.matrix, data_facts(rows.matrix, path)
     data: dict[str, Any] = {"path": path, "rows": len(matrix)}
-    facts = data_facts(matrix, path)
     manifest: dict[str, Any] = {
         "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
         "scores": scores,
@@ -150,9 +146,9 @@ def _described(
     }
     if rows.data.kind == "relations":
         data["labels"] = rows.data.label_counts
-        listed = set(matrix.pairs)
-        manifest["direction"] = bool(background.get("reversed")) or any(
-            w1 != w2 and (w2, w1) in listed for w1, w2 in listed
+        listed = {pair for pair in matrix.pairs if pair[0] != pair[1]}
+        manifest["direction"] = bool(
+            background.get("reversed") or any(pair[::-1] in listed for pair in listed)
         )
         if not manifest["direction"]:
             data["direction"] = DIRECTION
@@ -163,41 +159,41 @@ def _described(
             f"data, reversed (seed {background['seed']}); scores are without them"
         )
     card = model_card(
-        model,
-        title=f"BagPack model of {Path(path).name}",
-        corpus=dict(corpus_facts(matrix)),
-        data=data,
-        scores=scores,
-        coverage={
-            "unknown words": facts["unknown_words"],
-            "pairs never seen together": facts["unseen_pairs"],
-        },
+        model, title=f"BagPack model of {Path(path).name}", corpus=corpus_facts(matrix), data=data, scores=scores,
+        coverage={"unknown words": facts["unknown_words"], "pairs never seen together": facts["unseen_pairs"]},
         caps={"limit": matrix.settings.limit, "words": facts["capped_words"], "pairs": facts["capped_pairs"]},
         versions={name: value for name, value in versions().items() if name != "bagpack"},
-    )
+    )  # fmt: skip
     return manifest, card
+
+
+def _scores(result: Evaluation | None) -> dict[str, dict[str, Any]]:
+    entries = [] if result is None else [*result.conditions, *result.baselines]
+    return {
+        entry.name: {
+            metric: plain({"mean": score.mean, "low": score.low, "high": score.high})
+            for metric, score in entry.metrics.items()
+        }
+        for entry in entries
+    }
 
 
 def _with_background(rows: Rows, store: str, draw: Draw) -> tuple[PairCounts, Targets, int]:
     """The rows and background pairs, as a matrix and what is to be learned; how many of these are rows in reverse.
 
-    Without reversed pairs nothing would show that a relation holds in one direction only.
+    Without reversed pairs nothing would show that a relation holds in one direction only. They are taken evenly from
+    the whole list.
     """
     if rows.data.kind == "ratings":
         raise UsageError("--background is for labels, and this data set holds ratings; train without it")
     matrix, source = rows.matrix, open_source(store)
     drawn = draw(source, matrix.pairs, between=matrix.settings.windows.between)
-    turned = _spread(reversed_pairs(matrix.pairs, rows.data.labels), len(drawn) // REVERSED)
-    drawn = [*turned, *drawn][: len(drawn)]
-    grown = count_cached(source, [*matrix.pairs, *drawn], matrix.basis, matrix.settings)
-    answers = list(rows.answers)
-    return grown, encode_targets([*answers, *[background_answer(answers)] * len(drawn)]), len(turned)
-
-
-def _spread(pairs: Sequence[Pair], most: int) -> list[Pair]:
-    """At most this many of the pairs, evenly over the list."""
-    chosen = np.linspace(0, len(pairs) - 1, min(most, len(pairs))).astype(int)
-    return [pairs[at] for at in chosen.tolist()]
+    reverse = reversed_pairs(matrix.pairs, rows.data.labels)
+    chosen = np.linspace(0, len(reverse) - 1, min(len(drawn) // REVERSED, len(reverse))).astype(int)
+    added = [*(reverse[at] for at in chosen.tolist()), *drawn][: len(drawn)]
+    grown = count_cached(source, [*matrix.pairs, *added], matrix.basis, matrix.settings)
+    labels = rows.data.labels
+    return grown, encode_targets([*labels, *[background_answer(labels)] * len(added)]), len(chosen)
 
 
 def background_answer(answers: Sequence[Any]) -> Any:
@@ -212,15 +208,7 @@ def background_answer(answers: Sequence[Any]) -> Any:
     return own[0] if len(own) == 1 else NONE
 
 
-def _scores(result: Evaluation | None) -> dict[str, dict[str, Any]]:
-    entries = [] if result is None else [*result.conditions, *result.baselines]
-    return {
-        entry.name: {
-            metric: plain({"mean": score.mean, "low": score.low, "high": score.high})
-            for metric, score in entry.metrics.items()
-        }
-        for entry in entries
-    }
+# Predictions -------------------------------------------------------------------------------------------------------
 
 
 def predict_pairs(
@@ -246,11 +234,10 @@ def label_columns(labels: Sequence[str]) -> list[str]:
     >>> label_columns(["kind", "together"])
     ['kind', 'score of together']
     """
-    taken = {*FIRST, *LAST}
     names = []
     for label in labels:
         name = label
-        while name.lower() in taken or (name != label and name in labels):
+        while name.lower() in (*FIRST, *LAST) or (name != label and name in labels):
             name = f"score of {name}"
         names.append(name)
     return names
@@ -264,22 +251,19 @@ def answer_rows(
     A header comes first. The label is empty where the model has no answer: a word is unknown, or the probability is
     below the model's threshold. ``trained`` says whether the pair was among the training pairs.
     """
-    seen_pairs = zip(matrix.seen, matrix.unknown, strict=True)
-    together = [None if lost else int(count) for count, lost in seen_pairs]
-    trained = ["yes" if one else "no" for one in model.trained_on(matrix)]
+    seen = [None if lost else int(n) for n, lost in zip(matrix.seen, matrix.unknown, strict=True)]
+    last = list(zip(seen, ["yes" if one else "no" for one in model.trained_on(matrix)], strict=True))
     if model.kind == "rating":
         yield ["w1", "w2", "score", *LAST]
         ratings = np.asarray(answers, float).tolist()
-        for (w1, w2), score, seen, known in zip(pairs, ratings, together, trained, strict=True):
-            yield [w1, w2, score, seen, known]
+        yield from ([*pair, score, *end] for pair, score, end in zip(pairs, ratings, last, strict=True))
         return
     yield [*FIRST, *label_columns(list(map(str, model.classes))), *LAST]
-    given = model.answered(matrix, decisions)
     probability: list[float | None] = [None] * len(pairs)
     if model.calibration is not None:
         probability = model.answer_probabilities(decisions).round(6).tolist()
-    scores = model.scores_of(decisions).tolist()
-    columns = zip(pairs, answers, given, probability, scores, together, trained, strict=True)
-    for (w1, w2), answer, has, share, row, seen, known in columns:
-        label = ",".join(sorted(map(str, answer))) if isinstance(answer, set | frozenset) else str(answer)
-        yield [w1, w2, label if has else "", share, *row, seen, known]
+    given, scores = model.answered(matrix, decisions), model.scores_of(decisions).tolist()
+    for pair, answer, has, share, row, end in zip(
+        pairs, answers, given, probability, scores, last, strict=True
+    ):
+        yield [*pair, str(answer) if has else "", share, *row, *end]

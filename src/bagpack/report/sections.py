@@ -27,6 +27,7 @@ MISTAKES, SUSPICIOUS, GROUPS = 100, 30, 200  # that a page shows
 LISTED = 8  # words or pairs of a list that a sentence names
 JUDGED = 0.1  # of the labels; where a model contradicts more, it is wrong rather than they
 WORTH = 0.005  # a gain below this is not worth the work
+TEST = "Test: paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)."
 RIGHT, WRONG, GUESSED = "✓", "✗", "?"
 
 
@@ -234,9 +235,8 @@ def _comparisons(found: Evaluation) -> Section | None:
         for row in found.comparisons
     ]
     metric = metric_label(found.comparisons[0].metric)
-    tests = "; ".join(dict.fromkeys(row.test for row in found.comparisons if row.test))
     table = Table(["", "difference", "95 % interval", "p"], rows)
-    return Section(f"Paired comparison, {metric}", tests and f"Test: {tests}.", table=table)
+    return Section(f"Paired comparison, {metric}", TEST, table=table)
 
 
 def _breakdown(found: Evaluation, parts: Breakdown | None, title: str) -> Section | None:

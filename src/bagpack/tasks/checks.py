@@ -92,6 +92,16 @@ def too_few_pairs(pairs: int, folds: int) -> str:
     return f"there are {pairs} pairs, fewer than the {folds} folds; use --folds {pairs}"
 
 
+def too_few_of_label(label: str, pairs: int, folds: int, labels: Sequence[str]) -> str:
+    """What to do about a label on fewer distinct pairs than folds; ``labels`` are those of all rows."""
+    problem = f"the label {label!r} has {pairs} pair{'s' if pairs > 1 else ''}, fewer than the {folds} folds"
+    for group in similar_labels(labels):
+        if label in group:
+            return f"{problem}; there are {similar_labels_sentence(group)}"
+    fewer = f", or take fewer folds (--folds {pairs})" if pairs > 1 else ""
+    return f"{problem}; remove its rows{fewer}"
+
+
 def equal_ratings(rating: float) -> str:
     """What to do about ratings that are all equal."""
     return f"every pair has the rating {rating:g}; at least two different ratings are needed"
@@ -115,11 +125,4 @@ def why_not_evaluated(file: TextFile, listed: Dataset, columns: Mapping[str, str
     distinct = {(label, *sorted(pair)) for label, pair in zip(listed.labels, listed.pairs, strict=True)}
     sizes = Counter(label for label, *_ in distinct)
     label, size = min(sorted(sizes.items()), key=lambda item: item[1])
-    if size >= FOLDS:
-        return ""
-    has = "1 pair" if size == 1 else f"{size} pairs"
-    problem = f"the label {label!r} has {has}, fewer than the {FOLDS} folds"
-    if similar := next((group for group in similar_labels(listed.labels) if label in group), None):
-        return f"{problem}; it is written in {len(similar)} ways, so write it in one"
-    fewer = f", or take fewer folds (--folds {size})" if size > 1 else ""
-    return f"{problem}; remove its rows{fewer}"
+    return "" if size >= FOLDS else too_few_of_label(label, size, FOLDS, listed.labels)
