@@ -176,7 +176,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
     with ExitStack() as stack:
         for name, value in {
             "bagpack.parallel.run": weigh.run,
-            "bagpack.corpus.build.parts.run": weigh.run,
+            "bagpack.corpus.build.worker.run": weigh.run,
             "bagpack.parallel.on_one_machine": lambda: False,
             "bagpack.basis.worker_count": lambda: cost.workers,
             "bagpack.contexts.distribute.worker_count": lambda: cost.workers,

@@ -143,9 +143,9 @@ def test_the_demo_prints_what_it_runs(finished, small_demo, cli, tmp_path):
 def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp_path, part_done):
     shutil.copytree(finished[0], tmp_path / "demo")  # only the store is missing: nothing is trained again
     shutil.rmtree(tmp_path / "demo" / "enwik8.bp")
-    from bagpack.corpus.build import parts
+    from bagpack.corpus.build import worker
 
-    run = parts.run
+    run = worker.run
 
     def interrupted(*args, **more):
         if part_done:
@@ -153,7 +153,7 @@ def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(parts, "run", interrupted)
+        patched.setattr(worker, "run", interrupted)
         done = cli("demo")
     assert done.code == 130
     assert done.err == "bagpack: interrupted; finished steps are kept: run the same command to continue\n"

@@ -170,13 +170,13 @@ def test_json_lines_of_many_small_documents(tmp_path):
 def test_a_shard_is_closed_when_it_has_enough_documents(tmp_path, write, monkeypatch):
     held = []
 
-    class Watched(worker.ShardBuilder):
+    class Watched(worker.SegmentWriter):
         def add(self, batch):
             super().add(batch)
             held.append(len(self.documents))
 
-    monkeypatch.setattr(worker, "ShardBuilder", Watched)
-    monkeypatch.setattr(worker, "SHARD_DOCUMENTS", 1000)
+    monkeypatch.setattr(worker, "SegmentWriter", Watched)
+    monkeypatch.setattr(worker, "SEGMENT_DOCUMENTS", 1000)
     monkeypatch.setattr(worker, "TEXT_BATCH", 1 << 12)
     monkeypatch.setattr(io, "BLOCK", 1 << 12)
     source = write("a.jsonl", '{"text":""}\n' * 10_000 + '{"text":"Lions sleep."}\n')

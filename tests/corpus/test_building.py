@@ -8,11 +8,10 @@ import time
 import pytest
 from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences, words
 
-from bagpack.corpus.build import parts
+from bagpack.corpus.build import worker
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.build.parts import workers_within
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.build.worker import COMPILES
+from bagpack.corpus.build.worker import COMPILES, workers_within
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
@@ -95,7 +94,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path, corpus_files
 def test_the_bytes_are_the_same_when_workers_are_threads(tmp_path, corpus_files, monkeypatch):
     token_lines = [name for name in corpus_files if "vert" in name.name or "conllu" in name.name]
     expected = files_of(build(token_lines, tmp_path / "s", part_bytes=6_000).path)
-    monkeypatch.setattr(parts, "run", lambda *_: pytest.fail("processes were started"))
+    monkeypatch.setattr(worker, "run", lambda *_: pytest.fail("processes were started"))
     assert files_of(build(token_lines, tmp_path / "t", jobs=3, part_bytes=6_000).path) == expected
 
 
@@ -291,9 +290,9 @@ def test_workers_that_the_memory_does_not_allow_are_reported(tmp_path, write):
 
 def test_a_worker_that_compiles_is_reported_once(tmp_path):
     said = []
-    with parts._watched(tmp_path, {}, 0, parts.Reporting(lambda tokens, size: None, None, said.append)):
+    with worker._watched(tmp_path, {}, 0, lambda tokens, size: None, said.append):
         (tmp_path / COMPILES).touch()
-        time.sleep(4 * parts.POLL)
+        time.sleep(4 * worker.POLL)
     assert said == [COMPILING]
 
 

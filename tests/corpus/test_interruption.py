@@ -12,7 +12,6 @@ from tests.kills import killed_at, moments_of
 
 from bagpack.artefacts import locked
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.build.parts import key_of
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.worker import build_part
 from bagpack.corpus.corpus import Corpus
@@ -193,10 +192,10 @@ def test_workers_that_outlive_their_build_do_no_harm(sources, tmp_path):
         (out / directory).mkdir(parents=True)
     (out / ".bagpack-lock").touch()
     for part in plan.parts[:3]:
-        build_part(part, key_of(part, plan), str(out), plan.options, plan.part_bytes, 0, None)
+        build_part(part, str(out), plan, 0, None)
     (out / "segments" / ("f" * 32 + "-000." + "0" * 32)).mkdir()  # half of another one
     done = index_corpus(sources, out, resume=True, **BUILD)
-    build_part(plan.parts[0], key_of(plan.parts[0], plan), str(out), plan.options, plan.part_bytes, 0, None)
+    build_part(plan.parts[0], str(out), plan, 0, None)
     assert files_of(out) == expected
     assert done.read_tokens < done.new_tokens
     assert Corpus.open(out).verify() == []

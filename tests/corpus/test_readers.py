@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.build.segment_writer import ShardBuilder
+from bagpack.corpus.build.segment_writer import SegmentWriter
 from bagpack.corpus.build.tokens import token_batches
 from bagpack.corpus.build.worker import Worker
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
-from bagpack.corpus.readers.base import Slice, TextBatch, TokenBatch
+from bagpack.corpus.readers.base import Slice
 from bagpack.corpus.readers.look import look, reader_for
 from bagpack.errors import InputError, StoreError
 from bagpack.parallel import delayed, run_until
@@ -29,12 +29,11 @@ def read(path, **options):
 
 
 def forms(batch):
-    return [bytes(batch.data[a:b]).decode() for a, b in zip(batch.starts, batch.stops, strict=True)]
+    return [bytes(batch.data[a:b]).decode() for a, b in batch.spans[:2].T]
 
 
 def test_text(write):
     (batch,) = read(write("a.txt", "Lions sleep.\n\nCats don't.\n"))
-    assert isinstance(batch, TextBatch)
     assert (batch.paragraphs, batch.lines) == (["Lions sleep.", "Cats don't."], [0, 2])
     assert (batch.offset, batch.consumed, batch.documents) == (0, 26, [])
     (tokens,) = token_batches([batch], TextOptions())
@@ -45,7 +44,6 @@ def test_text(write):
 
 def test_vertical(write):
     batch, _ = read(write("a.vert", "<text id='x'>\n<s>\nLions\tN\tlion\n<odd>\nsleep\tV\tsleep\n</s>\n"))
-    assert isinstance(batch, TokenBatch)
     assert forms(batch) == ["Lions", "sleep"]
     assert [document[:2] for document in batch.documents] == [(0, "x")]
     assert (batch.ignored, batch.skipped, batch.closed) == (1, 0, True)
@@ -67,7 +65,7 @@ def test_a_sample_takes_only_what_it_needs(write, monkeypatch):
 
 def test_the_builder_adds_batches(write):
     text = "<s>\nsaw\tN\tsaw\nsaw\tV\tsee\nsaw\tN\tsaw\n</s>\n"
-    builder = ShardBuilder(TextOptions())
+    builder = SegmentWriter(TextOptions())
     for batch in read(write("a.vert", text)) * 2:
         builder.add(batch)
     assert (builder.tokens[: builder.count] & TYPE_MASK).tolist() == [0, 1, 0, 0, 1, 0]
@@ -92,7 +90,7 @@ def test_the_builder_adds_batches(write):
 def test_errors_carry_their_place(name, text, place, write):
     """Also those that are found when the tokens are added to a shard."""
     options = TextOptions(max_sentence=20)
-    builder = ShardBuilder(options)
+    builder = SegmentWriter(options)
     with pytest.raises(InputError, match=place):
         source = look(str(write(name, text)), TextOptions())
         for batch in token_batches(reader_for(source.format).read(Slice(source), options), options):
@@ -100,13 +98,13 @@ def test_errors_carry_their_place(name, text, place, write):
 
 
 def test_a_worker_stops_when_the_process_that_it_works_for_is_gone(write, tmp_path):
-    source = look(str(write("a.txt", "Lions sleep.\n")), TextOptions())
+    plan = make_plan([str(write("a.txt", "Lions sleep.\n"))], TextOptions())
     with pytest.raises(StoreError, match="the parent process exited; worker aborted"):
-        Worker(tmp_path, 0, "key", TextOptions(), 1 << 20, parent=1 << 30).run([Slice(source)])
+        Worker(tmp_path, plan.parts[0], plan, parent=1 << 30).run()
     stop = threading.Event()
     stop.set()
     with pytest.raises(StoreError, match="the build was stopped; worker aborted"):
-        Worker(tmp_path, 0, "key", TextOptions(), 1 << 20, stop=stop).run([Slice(source)])
+        Worker(tmp_path, plan.parts[0], plan, stop=stop).run()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, InputError("line 3")])

@@ -216,7 +216,7 @@ OPTIONS = {"format": "vertical", "columns": "word,tag,lemma"}
 def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     names = parts(tmp_path)
     options = {"jobs": 1, "part_bytes": 20}
-    with pytest.raises(InputError, match=r"3\.vert:3 .* \(3 finished parts are kept: .* and add --resume\)"):
+    with pytest.raises(InputError, match=r"3\.vert:3 .* \(3 finished parts kept: .* and add --resume\)"):
         index_corpus(names, tmp_path / "s", OPTIONS, **options)
     # Skipping the line uses the parts that have no such line.
     subprocess.run(["cp", "-r", tmp_path / "s", tmp_path / "t"], check=True)

@@ -17,7 +17,7 @@ INPUT = {"a.txt.gz": TEXT, "a.vert.gz": VERTICAL, "a.jsonl.gz": JSONL}
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """A shard is closed between two blocks."""
-    for name in ("bagpack.corpus.readers.files.BLOCK", "bagpack.corpus.build.segment_writer.TEXT_BATCH"):
+    for name in ("bagpack.corpus.readers.files.BLOCK", "bagpack.corpus.build.tokens.TEXT_BATCH"):
         monkeypatch.setattr(name, 2048, raising=False)
 
 
@@ -41,7 +41,7 @@ def test_by_bytes(name, tmp_path):
 
 @pytest.mark.parametrize("name", INPUT)
 def test_by_tokens(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "SHARD_TOKENS", 1000)
+    monkeypatch.setattr(worker, "SEGMENT_TOKENS", 1000)
     monkeypatch.setattr(worker, "TEXT_BATCH", 4096)  # a shard is closed between batches
     (tmp_path / name).write_bytes(gzip.compress(INPUT[name].encode()))
     tokens, corpus = sizes(tmp_path)

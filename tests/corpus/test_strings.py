@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 from bagpack.corpus import strings as strings_module
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.lexicon import merge_all, most_frequent_keys
-from bagpack.corpus.build.segment_writer import (
-    count_ids,
-    fill_postings,
-    intern_pairs,
-    kept_before,
-    remap_tokens,
-    split_pairs,
-)
+from bagpack.corpus.build.segment_writer import fill_postings, intern_pairs, keep_tokens, split_pairs
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import fold_all
@@ -149,7 +142,7 @@ def as_array(tokens):
 def test_dropped_tokens_hand_on_what_the_text_shows(tokens, dropped):
     type_of_raw = np.array([-1 if kind in dropped else 10 + kind for kind in range(6)])
     array = as_array(tokens)
-    left = array[: remap_tokens(array, type_of_raw)]
+    left = array[: keep_tokens(array, type_of_raw, np.empty(0, np.uint8), np.empty(0, np.int64))]
 
     expected = []
     starts = space = False
@@ -167,9 +160,10 @@ def test_dropped_tokens_hand_on_what_the_text_shows(tokens, dropped):
 def test_document_starts_move_with_dropped_tokens(tokens, dropped, positions):
     type_of_raw = np.array([-1 if kind in dropped else kind for kind in range(6)])
     positions = sorted(p for p in positions if p <= len(tokens))
-    out = np.empty(len(positions), np.int64)
-    kept_before(as_array(tokens), type_of_raw, np.array(positions, np.int64), out)
-    assert out.tolist() == [sum(k not in dropped for k, _, _ in tokens[:p]) for p in positions]
+    starts, tags = np.array(positions, np.int64), np.array([kind for kind, _, _ in tokens], np.uint8)
+    left = keep_tokens(as_array(tokens), type_of_raw, tags, starts)
+    assert starts.tolist() == [sum(k not in dropped for k, _, _ in tokens[:p]) for p in positions]
+    assert tags[:left].tolist() == [kind for kind, _, _ in tokens if kind not in dropped]
 
 
 @given(tokens_lists)
@@ -181,7 +175,6 @@ def test_postings_are_positions_sorted_by_key(tokens):
     opened = fill_postings(as_array(tokens), key_of_type, bounds[:-1].copy(), postings)
     assert postings.tolist() == sorted(range(len(tokens)), key=lambda i: (keys[i], i))
     assert opened == sum(start for _, start, _ in tokens)
-    assert count_ids(as_array(tokens), 6).tolist() == [sum(t[0] == k for t in tokens) for k in range(6)]
 
 
 def test_the_most_frequent_key_of_a_form_wins_and_ties_go_by_code_point(tmp_path):

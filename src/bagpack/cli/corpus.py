@@ -187,7 +187,7 @@ def _given(context: typer.Context) -> dict[str, Any]:
 
 def memory_bytes(text: str) -> int:
     """`--memory` in bytes; at least what a single worker takes."""
-    from bagpack.corpus.build.parts import WORKER_BASE
+    from bagpack.corpus.build.worker import WORKER_BASE
 
     size = parse_size(text, "--memory")
     if size < WORKER_BASE:

@@ -10,7 +10,10 @@ writer, so that whoever has the store open keeps the view of it; nothing else is
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,19 +30,8 @@ from bagpack.artefacts import (
 )
 from bagpack.corpus import format
 from bagpack.corpus.build.lexicon import write_lexicon
-from bagpack.corpus.build.parts import (
-    SPOOLED,
-    FinishedPlan,
-    Progress,
-    Reporting,
-    build_parts,
-    find_reports,
-    limited_by_memory,
-    spool,
-    workers_within,
-)
-from bagpack.corpus.build.plan import Plan, is_left_out, make_plan
-from bagpack.corpus.build.worker import PROGRESS
+from bagpack.corpus.build.plan import Plan, make_plan
+from bagpack.corpus.build.worker import PROGRESS, WORKER, Progress, run_workers, workers_within
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import (
     CORPUS,
@@ -56,15 +48,17 @@ from bagpack.corpus.format import (
     read_manifest,
 )
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.files import expand, printable
 from bagpack.corpus.segment import Shard
 from bagpack.corpus.text.tags import UNKNOWN
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
-from bagpack.files import DiskError, digest
-from bagpack.parallel import delayed, on_one_machine, run
+from bagpack.files import DiskError, digest, disk_errors, read_json
+from bagpack.numbers import many
+from bagpack.parallel import core_count, delayed, on_one_machine, run, worker_count
 
 DEFAULT_MEMORY = 2 << 30
 SHAPING = ("level", "case", "punctuation", "annotator", "lang")  # options that all of a store must share
+SPOOLED = "stdin"
+Identity = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -136,199 +130,115 @@ def index_corpus(
         Called with messages for the user, such as that kernels are being compiled.
     """
     begun = time.monotonic()
-    if jobs == 0:
-        raise UsageError("--jobs must be at least 1, or -1 for one worker per core")
-    names = [os.fspath(name) for name in sources]
+    worker_count(jobs)  # refuses 0
     # A cluster has as many workers as were started; the bound is on the memory of this machine.
-    here = on_one_machine()
+    workers = workers_within(memory, jobs) if on_one_machine() else jobs
     notice = notice or (lambda text: None)
+    store = Path(os.path.realpath(out))  # through a link, the store that it leads to is written
+    _check_place(Path(out), store, append=append, resume=resume, overwrite=overwrite)
+    if not append:
+        _settle_options(options, None, out)  # a wrong value is reported before anything is made
 
     def begin(plan: Plan) -> None:
-        if here and jobs is not None and (text := limited_by_memory(memory, jobs, len(plan.parts))):
-            notice(text)
+        wanted = min(core_count() if jobs is not None and jobs < 0 else jobs or 1, len(plan.parts))
+        if workers is not None and workers < wanted:
+            needed = -(-wanted * WORKER >> 30)  # rounded up
+            notice(f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all of them")
         if planned:
             planned(plan)
 
-    writer = _Writer(
-        Path(out),
-        Path(os.path.realpath(out)),  # through a link, the store that it leads to is written
-        names,
-        workers_within(memory, jobs) if here else jobs,
-        part_bytes,
-        Reporting(progress, begin, notice),
-    )
-    writer.check_place(append=append, resume=resume, overwrite=overwrite)
-    if not append:
-        _settle_options(options, None, writer.out)  # a wrong value is reported before anything is made
-    with locked(writer.store):
-        made, before = writer.write(options, append=append, resume=resume, overwrite=overwrite)
-    corpus = Corpus.open(out)
-    seconds = time.monotonic() - begun
-    if made is None:
-        return IndexSummary(corpus, seconds, 0, 0, corpus.manifest["problems"], corpus.left_out)
-    return IndexSummary(
-        corpus, seconds, corpus.tokens - before, made.read_tokens, made.problems, list(made.plan.left_out),
-        made.sources(),
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Writer:
-    """One command that writes a store."""
-
-    out: Path  # as the user named it
-    store: Path
-    names: list[str]
-    jobs: int | None
-    part_bytes: int | None
-    report: Reporting
-
-    def check_place(self, *, append: bool, resume: bool, overwrite: bool) -> None:
-        """Refuse what cannot be written; nothing is made or removed before that."""
-        out, store = self.out, self.store
-        if append:
-            read_manifest(store)
-            return
-        if not store.exists():
-            if out.is_symlink():
-                raise StoreError(f"{out} is a link that leads nowhere; remove it, or choose another --out")
-            return
-        if store.is_dir() and is_store(store):
-            if not (resume or overwrite):
-                raise StoreError(
-                    f"{out} exists already; choose another --out, add to it with --append, or --overwrite it"
-                )
-            if overwrite and read_document(store).get("format_version") != CORPUS.version:
-                raise StoreError(
-                    f"{out} was written by another version of BagPack; remove it, or choose another --out"
-                )
-        elif is_unfinished(store):
-            # Where a killed build has finished nothing, there is nothing to keep and nothing to ask.
-            if self._has_finished() and not (resume or overwrite):
-                raise StoreError(
-                    f"an unfinished build is at {out}; resume it with --resume, or discard it with --overwrite"
-                )
-        elif not store.is_dir() or any(path.name != LOCK or path.stat().st_size for path in store.iterdir()):
-            raise StoreError(f"{out} exists already and is not a BagPack store; choose another --out")
-
-    def _has_finished(self) -> bool:
-        """Whether an unfinished build has something that --resume would use."""
-        return any((self.store / SEGMENTS).glob("*.json")) or (self.store / WORK / SPOOLED).exists()
-
-    def write(
-        self, options: TextOptions | Mapping[str, Any] | None, *, append: bool, resume: bool, overwrite: bool
-    ) -> tuple[FinishedPlan | None, int]:
-        """Build what is missing, and commit; returns what was made, and the tokens before.
-
-        Everything that depends on what the store holds is read here, while its lock is held.
-        """
-        base = read_manifest(self.store) if is_store(self.store) and not overwrite else None
-        settled = _settle_options(options, base if append else None, self.out)
-        # What readers of the present store need, until the next writer comes.
-        current = read_names(self.store)
-        if base is not None and (self._is_in(base, settled) if append else self._is_finished(base, settled)):
-            sweep(self.store, current)
-            remove_work(self.store)
-            return None, base["tokens"]
+    with locked(store):  # what the store holds is read while its lock is held
+        base = read_manifest(store) if is_store(store) and not overwrite else None
+        settled = _settle_options(options, base if append else None, out)
+        current = _names_in(store)  # what readers of the present store need, until the next writer comes
         # A store that is overwritten gets new segments under other names: what it has may be damaged.
-        salt = read_salt(self.store) if overwrite else ""
+        salt = digest((store / MANIFEST).read_bytes()) if overwrite and (store / MANIFEST).exists() else ""
+        made: tuple[Plan, list[dict[str, Any]], dict[str, Any]] | None = None
+        read_tokens = 0
         try:
-            files, labels = spool(self.names, self.store / WORK)
-            plan = make_plan(files, settled, self.part_bytes, labels, self.jobs)
-            kept, begun = find_reports(self.store, plan, salt) if resume or append else ({}, True)
-            if resume and not begun and any((self.store / SEGMENTS).glob("*.json")):
-                raise StoreError(
-                    f"{self.out} was begun with other sources or options; run the first command again with --resume, "
-                    f"or discard it with --overwrite"
-                )
-            sweep(
-                self.store,
-                {*current, *(name for own in kept.values() for name in [*own["segments"], own["file"]])},
-            )
-            made = build_parts(self.store, plan, kept, self.jobs, self.report, salt)
+            files, labels = _spool([os.fspath(name) for name in sources], store / WORK)
+            plan = make_plan(files, settled, part_bytes, labels, workers, salt)
+            if base is None or not _is_indexed(base, plan, append, out, notice):
+                kept = _find_reports(store, plan, resume, out) if resume or append else {}
+                _sweep(store, current | {name for own in kept.values() for name in own["segments"]}, kept)
+                begin(plan)
+                left = [part for part in plan.parts if part.key not in kept]
+                running = run_workers(store, plan, left, workers, progress, notice)
+                read = {part.key: read_json(store / SEGMENTS / f"{part.key}.json") for part in left}
+                read_tokens = sum(own["tokens"] for own in read.values())
+                reports = [kept.get(part.key) or read[part.key] for part in plan.parts]
+                if not any(own["segments"] for own in reports):
+                    _sweep(store, current)
+                    listed = ", ".join(source.name for source in plan.sources[:3])
+                    raise InputError(f"no sentence was found in {listed}; check the --format and the files")
+                manifest = _manifest(store, base, plan, reports, salt, running)
+                write_manifest(store, manifest)
+                made = plan, reports, manifest
         except BaseException as error:
-            finished = len(list((self.store / SEGMENTS).glob("*.json")))
+            finished = len(list((store / SEGMENTS).glob("*.json")))
             wrong = isinstance(error, InputError | UsageError)
-            if not finished and (wrong or not self._has_finished()):
-                sweep(self.store, current)  # nothing is finished, so nothing is left behind
-                remove_work(self.store)
+            if not finished and (wrong or not (store / WORK / SPOOLED).exists()):
+                _sweep(store, current)  # nothing is finished, so nothing is left behind
+                _remove_work(store)
             if wrong and finished:
-                there = "1 finished part is" if finished == 1 else f"{finished:,} finished parts are"
+                kept_parts = many(finished, "finished part")
                 raise type(error)(
-                    f"{error} ({there} kept: correct it, or choose to skip it, and add --resume)"
+                    f"{error} ({kept_parts} kept: correct it, or choose to skip it, and add --resume)"
                 ) from error
             if isinstance(error, DiskError) and finished:
                 raise StoreError(f"{error}, adding --resume") from error
             raise
-        write_manifest(self.store, self._manifest(base, made, settled, salt))
-        remove_work(self.store)
-        return made, base["tokens"] if base else 0
+        _sweep(store, current | _names_in(store))
+        _remove_work(store)
+    corpus = Corpus.open(out)
+    seconds = time.monotonic() - begun
+    if made is None:
+        return IndexSummary(corpus, seconds, 0, 0, corpus.manifest["problems"], corpus.left_out)
+    plan, reports, manifest = made
+    new = corpus.tokens - (base["tokens"] if base else 0)
+    return IndexSummary(
+        corpus, seconds, new, read_tokens, _problems(reports), list(plan.left_out),
+        manifest["sources"][-len(plan.sources) :],
+    )  # fmt: skip
 
-    def _manifest(
-        self, base: dict[str, Any] | None, made: FinishedPlan, options: TextOptions, salt: str
-    ) -> dict[str, Any]:
-        """The manifest of the segments that the store had, and of those that were made."""
-        new = [segment_entry(self.store, name) for name in made.segments]
-        if base is None:
-            return describe_store(
-                self.store, new, options, made.sources(), made.problems, made.left_out(), workers=made.workers,
-                salt=salt,
-            )  # fmt: skip
-        this = {"sources": len(made.plan.sources), "options": options.to_dict(), "problems": made.problems}
-        return describe_store(
-            self.store, [*base["segments"], *new], TextOptions.from_dict(base["options"]),
-            [*base["sources"], *made.sources()],
-            {name: base["problems"].get(name, 0) + count for name, count in made.problems.items()},
-            [*base.get("left_out", ()), *made.left_out()], [*base.get("appended", ()), this], made.workers,
-        )  # fmt: skip
 
-    def _is_finished(self, base: dict[str, Any], options: TextOptions) -> bool:
-        """Whether the store is what a build of these sources and options makes; another store is an error."""
-        differing = _differences(base, self.names, options)
-        if differing:
+def _check_place(out: Path, store: Path, *, append: bool, resume: bool, overwrite: bool) -> None:
+    """Refuse what cannot be written; nothing is made or removed before that."""
+    if append:
+        read_manifest(store)
+    elif not store.exists():
+        if out.is_symlink():
+            raise StoreError(f"{out} is a link that leads nowhere; remove it, or choose another --out")
+    elif store.is_dir() and is_store(store):
+        if not (resume or overwrite):
             raise StoreError(
-                f"{self.out} is finished, and was indexed with other {', '.join(differing)}; choose another --out, add "
-                f"to it with --append, or --overwrite it"
+                f"{out} exists already; choose another --out, add to it with --append, or --overwrite it"
             )
-        self.report.notice(
-            f"{self.out} is finished: nothing is left to resume (bagpack info {self.out} --verify checks that it is "
-            f"intact)"
-        )
-        return True
-
-    def _is_in(self, base: dict[str, Any], options: TextOptions) -> bool:
-        """Whether the last append added just these sources; a source that the store has from elsewhere is an error.
-
-        A command that was killed when all was done, and is repeated, must not add the text twice.
-        """
-        held = {_identity(entry["path"], entry["bytes"], entry["modified"]) for entry in base["sources"]}
-        wanted = [key_of_file(file.path) for file in expand(self.names) if not is_left_out(file, options)]
-        twice = [name for name, size, modified in wanted if _identity(name, size, modified) in held - {STDIN}]
-        if not twice:
-            return False
-        last = base.get("appended", [])[-1:]
-        if last and [source_key(entry) for entry in base["sources"][-last[0]["sources"] :]] == wanted:
-            self.report.notice(
-                f"{self.out} holds these sources already, from the append before; nothing was added"
+        if overwrite and read_document(store).get("format_version") != CORPUS.version:
+            raise StoreError(
+                f"{out} was written by another version of BagPack; remove it, or choose another --out"
             )
-            return True
-        raise UsageError(
-            f"{self.out} holds {twice[0]} already, so its text would count twice; remove it, or change its name to add "
-            f"it again on purpose"
-        )
+    elif is_unfinished(store):
+        # Where a killed build has finished nothing, there is nothing to keep and nothing to ask.
+        useful = any((store / SEGMENTS).glob("*.json")) or (store / WORK / SPOOLED).exists()
+        if useful and not (resume or overwrite):
+            raise StoreError(
+                f"an unfinished build is at {out}; resume it with --resume, or discard it with --overwrite"
+            )
+    elif not store.is_dir() or any(path.name != LOCK or path.stat().st_size for path in store.iterdir()):
+        raise StoreError(f"{out} exists already and is not a BagPack store; choose another --out")
 
 
 def _settle_options(
-    options: TextOptions | Mapping[str, Any] | None, base: dict[str, Any] | None, out: Path
+    options: TextOptions | Mapping[str, Any] | None, base: dict[str, Any] | None, out: str | Path
 ) -> TextOptions:
-    if base is None and not isinstance(options, TextOptions):
-        return TextOptions(**(options or {}))
+    """The options of a build; what is appended to `base` has those of the store, but for what is given."""
+    if base is None:
+        return options if isinstance(options, TextOptions) else TextOptions(**(options or {}))
     # A table of metadata is about the files that were named with it.
-    recorded = replace(TextOptions.from_dict(base["options"]), metadata="") if base else TextOptions()
-    if options is None:
-        return recorded
-    wanted = options if isinstance(options, TextOptions) else replace(recorded, **options)
-    for name in SHAPING if base else ():
+    recorded = replace(TextOptions.from_dict(base["options"]), metadata="")
+    wanted = options if isinstance(options, TextOptions) else replace(recorded, **(options or {}))
+    for name in SHAPING:
         if getattr(recorded, name) != getattr(wanted, name):
             raise UsageError(
                 f"{out} was indexed with --{name} {getattr(recorded, name)}, so --append cannot use "
@@ -337,9 +247,141 @@ def _settle_options(
     return wanted
 
 
+def _spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
+    """Keep standard input in a file first: it can then be sliced, and read again after an interruption."""
+    if "-" not in names:
+        return names, {}
+    kept, partial = work / SPOOLED, work / f"{SPOOLED}.new"
+    if not kept.exists():
+        try:
+            with disk_errors(partial):
+                work.mkdir(exist_ok=True)
+                with open(partial, "wb") as handle:
+                    shutil.copyfileobj(sys.stdin.buffer, handle, 1 << 20)
+        except BaseException:
+            partial.unlink(missing_ok=True)  # half of it is of no use
+            raise
+        if partial.stat().st_size == 0:
+            raise InputError("standard input is empty; pipe some text into the command")
+        os.replace(partial, kept)
+    return [str(kept) if name == "-" else name for name in names], {str(kept): SPOOLED}
+
+
+def _is_indexed(
+    base: dict[str, Any], plan: Plan, append: bool, out: str | Path, notice: Callable[[str], None]
+) -> bool:
+    """Whether a store is what this plan makes or, with `append`, whether the last append added just these sources.
+
+    A command that was killed when all was done, and is repeated, must not add the text twice.
+    """
+    held = [_identity(entry["path"], entry["bytes"], entry["modified"]) for entry in base["sources"]]
+    wanted = [_identity(source.name, source.size, source.modified) for source in plan.sources]
+    if not append:
+        before, now = TextOptions.from_dict(base["options"]).to_dict(), plan.options.to_dict()
+        differing = ["sources"] if held != wanted else []
+        differing += ["--" + name.replace("_", "-") for name in now if before[name] != now[name]]
+        if differing:
+            raise StoreError(
+                f"{out} is finished, and was indexed with other {', '.join(differing)}; choose another --out, add "
+                f"to it with --append, or --overwrite it"
+            )
+        notice(
+            f"{out} is finished: nothing is left to resume (bagpack info {out} --verify checks that it is intact)"
+        )
+        return True
+    known = set(held)
+    twice = [
+        source.name
+        for source, own in zip(plan.sources, wanted, strict=True)
+        if own in known and source.name != SPOOLED
+    ]
+    if not twice:
+        return False
+    last = base.get("appended", [])[-1:]
+    if last and held[-last[0]["sources"] :] == wanted:
+        notice(f"{out} holds these sources already, from the append before; nothing was added")
+        return True
+    raise UsageError(
+        f"{out} holds {twice[0]} already, so its text would count twice; remove it, or change its name to add it again "
+        f"on purpose"
+    )
+
+
+def _identity(name: str, size: int, modified: int) -> Identity:
+    """What a source is recognised by, whatever path leads to it; standard input by its name alone."""
+    return (SPOOLED, -1, -1) if name == SPOOLED else (os.path.basename(name), size, modified)
+
+
+def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dict[str, dict[str, Any]]:
+    """Reports, by key, of the parts that are finished and would not differ under the options of this command."""
+    written = {
+        part.key: read_json(path)
+        for part in plan.parts
+        if (path := store / SEGMENTS / f"{part.key}.json").exists()
+    }
+    if resume and not written and any((store / SEGMENTS).glob("*.json")):
+        raise StoreError(
+            f"{out} was begun with other sources or options; run the first command again with --resume, or discard it "
+            f"with --overwrite"
+        )
+    now = plan.options
+
+    def holds(report: dict[str, Any]) -> bool:
+        before, problems = report["options"], report["problems"]
+        return (
+            all((store / SEGMENTS / name / FACTS).exists() for name in report["segments"])
+            and (now.bad_lines == before["bad_lines"] or not problems["skipped_lines"])
+            and (now.encoding_errors == before["encoding_errors"] or not problems["undecodable"])
+            and now.max_sentence >= before["max_sentence"]
+        )
+
+    return {key: report for key, report in written.items() if holds(report)}
+
+
 # What a manifest says ---------------------------------------------------------------------------------------------
 
-STDIN = (SPOOLED, -1, -1)
+
+def _manifest(
+    store: Path,
+    base: dict[str, Any] | None,
+    plan: Plan,
+    reports: Sequence[dict[str, Any]],
+    salt: str,
+    workers: int,
+) -> dict[str, Any]:
+    """The manifest of the segments that the store had, and of those that were made."""
+    repaired: Counter[str] = Counter()
+    for own in reports:
+        repaired.update(own["repaired"])
+    sources = [
+        {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
+        | ({"encoding": source.encoding} if source.encoding != "utf-8" else {})
+        | ({"tagset": source.tagset} if source.tagset else {})
+        | ({"looks_like": source.looks_like} if source.looks_like else {})
+        | ({"repaired": repaired[source.name]} if repaired[source.name] else {})
+        for source in plan.sources
+    ]
+    segments = [segment_entry(store, name) for own in reports for name in own["segments"]]
+    problems = _problems(reports)
+    left_out = [file._asdict() for file in plan.left_out]
+    if base is None:
+        return describe_store(
+            store, segments, plan.options, sources, problems, left_out, workers=workers, salt=salt
+        )
+    this = {"sources": len(sources), "options": plan.options.to_dict(), "problems": problems}
+    return describe_store(
+        store, [*base["segments"], *segments], TextOptions.from_dict(base["options"]),
+        [*base["sources"], *sources], {n: base["problems"].get(n, 0) + count for n, count in problems.items()},
+        [*base.get("left_out", ()), *left_out], [*base.get("appended", ()), this], workers,
+    )  # fmt: skip
+
+
+def _problems(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """What was skipped or repaired in all parts."""
+    total: Counter[str] = Counter()
+    for own in reports:
+        total.update(own["problems"])
+    return dict(total)
 
 
 def describe_store(
@@ -356,7 +398,7 @@ def describe_store(
     content = digest(identity.encode())
     lexicon = f"lexicon-{digest((content + salt).encode())[:16]}"
     paths = [store.absolute() / SEGMENTS / entry["name"] for entry in segments]
-    remove_ours(store / lexicon)
+    _remove_ours(store / lexicon)
     (checksums,) = run([delayed(write_lexicon)(paths, store.absolute() / lexicon)], workers)
     return {
         "kind": CORPUS.name,
@@ -385,7 +427,10 @@ def segment_entry(store: Path, name: str) -> dict[str, Any]:
     }
 
 
-def read_names(store: Path) -> set[str]:
+# Sweeping ---------------------------------------------------------------------------------------------------------
+
+
+def _names_in(store: Path) -> set[str]:
     """The segments and the lexicon that a manifest names, if there is one that can be read."""
     try:
         manifest = read_manifest(store)
@@ -394,78 +439,30 @@ def read_names(store: Path) -> set[str]:
     return {manifest["lexicon"]["directory"], *(entry["name"] for entry in manifest["segments"])}
 
 
-def read_salt(store: Path) -> str:
-    """What makes the names of new segments differ from those of a store: a digest of its manifest, if it has one."""
-    try:
-        return digest((store / MANIFEST).read_bytes())
-    except OSError:
-        return ""
-
-
-def _differences(manifest: dict[str, Any], names: Iterable[str], options: TextOptions) -> list[str]:
-    """Which of a store's sources and options are not those that are asked for."""
-    recorded = [source_key(entry) for entry in manifest["sources"]]
-    known = set(recorded)
-    sources = []
-    for file in expand(names):
-        source = key_of_file(file.path)
-        if source in known or not is_left_out(file, options):  # only unknown files have to be looked into
-            sources.append(source)
-    before, now = TextOptions.from_dict(manifest["options"]).to_dict(), options.to_dict()
-    changed = ["--" + name.replace("_", "-") for name in now if before[name] != now[name]]
-    return [*(["sources"] if sources != recorded else []), *changed]
-
-
-def source_key(entry: dict[str, Any]) -> tuple[str, int, int]:
-    """What a source of a manifest is recognised by: name, size and time; standard input by its name alone."""
-    if entry["path"] == SPOOLED:
-        return STDIN
-    return os.path.normpath(entry["path"]), entry["bytes"], entry["modified"]
-
-
-def key_of_file(path: str) -> tuple[str, int, int]:
-    """What a file is recognised by; see `source_key`."""
-    if path == "-":
-        return STDIN
-    status = os.stat(path)
-    return os.path.normpath(printable(path)), status.st_size, status.st_mtime_ns
-
-
-def _identity(name: str, size: int, modified: int) -> tuple[str, int, int]:
-    """The same for any path that leads to a file, or to a copy of it."""
-    return STDIN if name == SPOOLED else (os.path.basename(name), size, modified)
-
-
-# Sweeping ---------------------------------------------------------------------------------------------------------
-
-
-def sweep(store: Path, kept: set[str]) -> None:
-    """Remove segments, reports of parts and lexicons that are not kept; of what we did not write, nothing."""
+def _sweep(store: Path, kept: set[str], reports: Iterable[str] = ()) -> None:
+    """Remove segments, lexicons and reports of parts that are not kept; of what we did not write, nothing."""
     segments = store / SEGMENTS
+    files = {f"{key}.json" for key in reports}
     for path in list(segments.iterdir()) if segments.is_dir() and not segments.is_symlink() else ():
-        if path.name in kept:
-            continue
         if REPORT_NAME.fullmatch(path.name):
-            path.unlink(missing_ok=True)
-        elif SEGMENT_NAME.fullmatch(path.name.partition(".")[0]):
-            remove_ours(path)
+            if path.name not in files:
+                path.unlink(missing_ok=True)
+        elif path.name not in kept and SEGMENT_NAME.fullmatch(path.name.partition(".")[0]):
+            _remove_ours(path)
     remove_if_empty(segments)
     for path in list(store.iterdir()):
         if LEXICON_NAME.fullmatch(path.name) and path.name not in kept:
-            remove_ours(path)
+            _remove_ours(path)
 
 
-def remove_ours(directory: Path) -> None:
+def _remove_ours(directory: Path) -> None:
     """Remove the files of a segment or a lexicon, and the directory if no other file is in it."""
     if directory.is_dir() and not directory.is_symlink():
         remove_files(directory, {*format.SHARD, *format.LEXICON, FACTS, f"{FACTS}.new"})
 
 
-def remove_work(store: Path) -> None:
-    """Remove what only unfinished work needs: reports of parts, their progress, and standard input."""
-    for path in (store / SEGMENTS).glob("*.json*"):
-        if REPORT_NAME.fullmatch(path.name):
-            path.unlink(missing_ok=True)
+def _remove_work(store: Path) -> None:
+    """Remove what only unfinished work needs: the progress of parts, and standard input."""
     work = store / WORK
     if work.is_symlink():
         return

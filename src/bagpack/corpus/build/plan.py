@@ -6,10 +6,12 @@ any number of them.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
+from bagpack._version import __version__
 from bagpack.corpus.format import LeftOut
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import add_metadata
@@ -17,6 +19,7 @@ from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.readers.files import Named, expand, printable
 from bagpack.corpus.readers.look import UnsuitableError, look, reader_for, say_left_out
 from bagpack.errors import InputError
+from bagpack.files import digest
 from bagpack.parallel import delayed, on_one_machine, run
 
 MIN_PART = 16 << 20
@@ -26,15 +29,18 @@ PARTS_WANTED = 8
 MANY_PARTS, LARGE_PART = 1024, 192 << 20
 PARQUET_EXPANSION = 2
 MANY_FILES, LOOKS = 2000, 500  # more files are looked at in workers, in chunks
+# Options that change a part only if it has such a place: whether it has one is in its report.
+TOLERANT = ("bad_lines", "encoding_errors", "max_sentence")
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one worker turns into one shard (or several, if a compressed file is long)."""
+    """What one worker turns into one segment (or several, if a compressed file is long)."""
 
     number: int
     slices: tuple[Slice, ...]
     weight: int  # estimated uncompressed bytes
+    key: str  # names its segments: a digest of all that their content depends on
 
     @property
     def format(self) -> str:
@@ -58,20 +64,6 @@ class Plan:
         return sum(part.weight for part in self.parts)
 
 
-def slice_weight(part: Slice, shared_by: int = 1) -> int:
-    """Estimated uncompressed bytes of a slice.
-
-    Only slices of plain text know their length. For other files it is an equal share of the whole, `shared_by`
-    being the number of slices; where that is not given, a slice weighs as much as its file.
-    """
-    source = part.source
-    if source.compression:
-        return EXPANSION * source.size // shared_by
-    if source.format == "parquet":
-        return PARQUET_EXPANSION * source.size // shared_by
-    return (part.end if part.end >= 0 else source.size) - part.start
-
-
 def part_size(total: int) -> int:
     """Bytes per part, for a total number of bytes."""
     return max(min(max(total // PARTS_WANTED, MIN_PART), MAX_PART), min(total // MANY_PARTS, LARGE_PART))
@@ -80,13 +72,12 @@ def part_size(total: int) -> int:
 def find_sources(
     names: Iterable[str], options: TextOptions, labels: dict[str, str] | None = None, jobs: int | None = 1
 ) -> tuple[list[Source], list[LeftOut]]:
-    """The files behind the names with their formats, and those that hold no text.
+    """The files behind the names with their formats, and those that hold no text; `labels` rename some for the user.
 
     A file that the user named is wanted, so that it is an error if it holds none; a directory may also hold other
     files.
     """
-    labels = labels or {}
-    wanted = [(file, labels.get(file.path, "")) for file in expand(names)]
+    wanted = [(file, (labels or {}).get(file.path, "")) for file in expand(names)]
     if on_one_machine() and len(wanted) > MANY_FILES:  # looking at them takes seconds
         chunks = [wanted[at : at + LOOKS] for at in range(0, len(wanted), LOOKS)]
         found = [one for some in run((delayed(_look_at)(c, options) for c in chunks), jobs) for one in some]
@@ -101,24 +92,20 @@ def find_sources(
     return add_metadata(sources, options.metadata) if options.metadata else sources, left_out
 
 
-def is_left_out(file: Named, options: TextOptions) -> bool:
-    """Whether a file is one of a directory's that hold no text."""
-    return not file.named and isinstance(_look(file, options), LeftOut)
-
-
 def _look_at(files: list[tuple[Named, str]], options: TextOptions) -> list[Source | LeftOut]:
-    return [_look(file, options, label) for file, label in files]
-
-
-def _look(file: Named, options: TextOptions, label: str = "") -> Source | LeftOut:
-    if file.ignored:
-        return LeftOut(printable(file.path), file.ignored)
-    try:
-        return look(file.path, options, label)
-    except UnsuitableError as error:
-        if file.named:
-            raise
-        return LeftOut(printable(file.path), error.reason)
+    found: list[Source | LeftOut] = []
+    for file, label in files:
+        reason = file.ignored
+        try:
+            if not reason:
+                found.append(look(file.path, options, label))
+        except UnsuitableError as error:
+            if file.named:
+                raise
+            reason = error.reason
+        if reason:
+            found.append(LeftOut(printable(file.path), reason))
+    return found
 
 
 def make_plan(
@@ -127,25 +114,47 @@ def make_plan(
     part_bytes: int | None = None,
     labels: dict[str, str] | None = None,
     jobs: int | None = 1,
+    salt: str = "",
 ) -> Plan:
-    """Look at every source, settle its format, and cut it into parts; `labels` rename sources for the user."""
+    """Look at every source, settle its format, and cut it into parts; a `salt` changes the names of their segments."""
     sources, left_out = find_sources(names, options, labels, jobs)
-    total = sum(source.size * (EXPANSION if source.compression else 1) for source in sources)
-    target = part_bytes or part_size(total)
+    target = part_bytes or part_size(sum(s.size * (EXPANSION if s.compression else 1) for s in sources))
     groups: list[list[Slice]] = []
     size = 0
     for source in sources:
-        for part in reader_for(source.format).slices(source, target, options):
-            weight = slice_weight(part)
+        for piece in reader_for(source.format).slices(source, target, options):
+            weight = _weight(piece)
             alike = bool(groups) and groups[-1][-1].source.format == source.format
             if not alike or size + weight > target:
                 groups.append([])
                 size = 0
-            groups[-1].append(part)
+            groups[-1].append(piece)
             size += weight
-    slices = Counter(part.source for group in groups for part in group)
+    slices = Counter(piece.source for group in groups for piece in group)
     parts = tuple(
-        Part(number, tuple(group), sum(slice_weight(part, slices[part.source]) for part in group))
+        Part(
+            number, tuple(group), sum(_weight(p, slices[p.source]) for p in group), _key(group, options, salt)
+        )
         for number, group in enumerate(groups)
     )
     return Plan(tuple(sources), parts, target, options, tuple(left_out))
+
+
+def _weight(piece: Slice, shared_by: int = 1) -> int:
+    """Estimated uncompressed bytes of a slice.
+
+    Only slices of plain text know their length. For other files it is an equal share of the whole, `shared_by`
+    being the number of slices; where that is not given, a slice weighs as much as its file.
+    """
+    source = piece.source
+    if source.compression:
+        return EXPANSION * source.size // shared_by
+    if source.format == "parquet":
+        return PARQUET_EXPANSION * source.size // shared_by
+    return (piece.end if piece.end >= 0 else source.size) - piece.start
+
+
+def _key(slices: Iterable[Slice], options: TextOptions, salt: str) -> str:
+    shaping = {name: value for name, value in options.to_dict().items() if name not in TOLERANT}
+    named = [asdict(replace(piece, source=replace(piece.source, path=piece.source.name))) for piece in slices]
+    return digest(json.dumps([__version__, salt, named, shaping], sort_keys=True).encode())

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.build.segment_writer import clean_word
 from bagpack.corpus.format import GLUED, SENTENCE_START
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Batch, DocumentStart, TextBatch, TokenBatch
+from bagpack.corpus.readers.base import Batch, DocumentStart
 from bagpack.corpus.readers.files import line_number
+from bagpack.corpus.text.casefold import clean_word
 from bagpack.corpus.text.lemmas import AnnotatedToken, TextAnnotator, get_annotator
 from bagpack.corpus.text.sentences import join_paragraphs
 from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, Tokens, tokenize_into
@@ -26,9 +25,7 @@ MOST_TEXT = 8 * TEXT_BATCH  # characters of a piece: text without an end of a se
 _SENTENCE_END = re.compile(r"[.!?][\"')\]»”’]*\s+")
 
 
-def token_batches(
-    batches: Iterable[Batch], options: TextOptions, step: int = TEXT_BATCH
-) -> Iterator[TokenBatch]:
+def token_batches(batches: Iterable[Batch], options: TextOptions, step: int = TEXT_BATCH) -> Iterator[Batch]:
     """Batches of tokens from batches of any kind, in their order.
 
     Small batches of text are joined, up to `step` bytes of input. The bytes that a batch of text was made from count as
@@ -36,13 +33,13 @@ def token_batches(
     """
     waiting = _Waiting(options)
     for batch in batches:
-        if isinstance(batch, TokenBatch):
+        if batch.flags.size:
             yield from waiting.tokens()
             yield batch
             continue
         waiting.last = batch
         documents = deque(batch.documents)
-        for index, paragraph in enumerate(batch.paragraphs if isinstance(batch, TextBatch) else ()):
+        for index, paragraph in enumerate(batch.paragraphs):
             while documents and documents[0].position <= index:
                 waiting.add_document(documents.popleft())
             for piece in _pieces(paragraph):
@@ -91,15 +88,15 @@ class _Waiting:
         """A document begins before the paragraph that comes next."""
         self.documents.append(document._replace(position=len(self.texts)))
 
-    def tokens(self) -> Iterator[TokenBatch]:
+    def tokens(self) -> Iterator[Batch]:
         """All that waits, as tokens."""
         if self.texts:
             batch, firsts = self._tokenised(self.texts)
         elif self.last is not None and (self.documents or self.consumed):
-            batch, firsts = TokenBatch(self.last.source), np.empty(0, np.int64)
+            batch, firsts = Batch(self.last.source, closed=self.last.closed), np.empty(0, np.int64)
         else:
             return
-        bounds = [*firsts.tolist(), batch.starts.size]
+        bounds = [*firsts.tolist(), batch.flags.size]
         batch.documents = [
             document._replace(position=bounds[document.position]) for document in self.documents
         ]
@@ -107,7 +104,7 @@ class _Waiting:
         self._clear()
         yield batch
 
-    def _tokenised(self, texts: list[str]) -> tuple[TokenBatch, NDArray[np.int64]]:
+    def _tokenised(self, texts: list[str]) -> tuple[Batch, NDArray[np.int64]]:
         """Tokens of raw text, and which is the first of each paragraph."""
         annotator = get_annotator(self.options.annotator, self.lang)
         if annotator.in_context:
@@ -127,11 +124,10 @@ class _Waiting:
             begin = starts[bounds[int(np.diff(bounds).argmax())]]
             raise self._too_long(longest, int(np.searchsorted(paragraph_starts, begin, "right")) - 1)
         source = self.origins[0][0].source
-        begins, ends = starts.astype(np.int32), stops.astype(np.int32)
-        batch = TokenBatch(source, data=data, starts=begins, stops=ends, flags=bits)
-        return batch, np.searchsorted(begins, paragraph_starts)
+        batch = Batch(source, data=data, spans=np.array([starts, stops], np.int32), flags=bits)
+        return batch, np.searchsorted(starts, paragraph_starts)
 
-    def _in_context(self, annotator: TextAnnotator, texts: list[str]) -> tuple[TokenBatch, NDArray[np.int64]]:
+    def _in_context(self, annotator: TextAnnotator, texts: list[str]) -> tuple[Batch, NDArray[np.int64]]:
         sentences: list[Sequence[AnnotatedToken]] = []
         counts = [0]
         paragraphs: list[int] = []
@@ -141,7 +137,7 @@ class _Waiting:
             counts.append(counts[-1] + sum(map(len, found)))
         return self._spans(sentences, paragraphs), np.array(counts[:-1], np.int64)
 
-    def _spans(self, sentences: Sequence[Sequence[AnnotatedToken]], paragraphs: list[int]) -> TokenBatch:
+    def _spans(self, sentences: Sequence[Sequence[AnnotatedToken]], paragraphs: list[int]) -> Batch:
         """Annotated sentences as spans; a form, its lemma and its tag follow each other."""
         pieces: list[bytes] = []
         bits: list[int] = []
@@ -157,23 +153,21 @@ class _Waiting:
                 )
                 tagged |= bool(tag and tag[0])
                 bits.append(int(SENTENCE_START) if index == 0 else int(GLUED) * glued)
-        ends = np.cumsum(np.fromiter(map(len, pieces), np.int32, len(pieces)), dtype=np.int32)
-        begins = np.concatenate([np.zeros(1, np.int32), ends[:-1]]) if pieces else ends
-        batch = TokenBatch(
-            self.origins[0][0].source, data=np.frombuffer(b"".join(pieces), np.uint8), starts=begins[::3].copy(),
-            stops=ends[::3].copy(), lemma_starts=begins[1::3].copy(), lemma_stops=ends[1::3].copy(),
-            flags=np.array(bits, np.uint32),
+        bounds = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
+        # A row for the starts of the forms, one for their stops, and so on.
+        spans = (
+            np.stack([bounds[:-1].reshape(-1, 3), bounds[1:].reshape(-1, 3)], axis=2).reshape(-1, 6).T.copy()
+        )
+        return Batch(
+            self.origins[0][0].source, data=np.frombuffer(b"".join(pieces), np.uint8), spans=spans,
+            flags=np.array(bits, np.uint32), tagset="UD" if tagged else "",
         )  # fmt: skip
-        if tagged:
-            batch.tag_starts, batch.tag_stops, batch.tagset = begins[2::3].copy(), ends[2::3].copy(), "UD"
-        return batch
 
     def _too_long(self, length: int, index: int) -> InputError:
         batch, paragraph = self.origins[index]
-        text = cast(TextBatch, batch)
         place = (
-            text.where
-            or f"{text.source.name}:{line_number(text.source, text.offset) + text.lines[paragraph]:,}"
+            batch.where
+            or f"{batch.source.name}:{line_number(batch.source, batch.offset) + batch.lines[paragraph]:,}"
         )
         return InputError(
             f"{place} has a sentence of {length:,} tokens, more than {self.options.max_sentence:,}; break the text "

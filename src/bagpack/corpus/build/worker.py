@@ -1,6 +1,6 @@
-"""What a worker does with a part: read it, make shards, report progress, stop when the parent exits.
+"""Workers: each reads parts of a plan and writes their segments; whoever started them watches their progress.
 
-The memory bound is kept here: a shard is written when it holds enough tokens, documents or bytes of input.
+The memory bound is kept here: a segment is written when it holds enough tokens, documents or bytes of input.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import shutil
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
-from bagpack.corpus.build.plan import Part
-from bagpack.corpus.build.segment_writer import ShardBuilder, write_shard
+from bagpack.corpus.build.plan import TOLERANT, Part, Plan
+from bagpack.corpus.build.segment_writer import SegmentWriter
 from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
 from bagpack.corpus.format import FACTS, SEGMENTS, WORK
 from bagpack.corpus.options import TextOptions
@@ -23,21 +24,110 @@ from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
 from bagpack.corpus.readers.look import BUILT_IN, reader_for
 from bagpack.errors import BagpackError, InputError, StoreError
 from bagpack.files import disk_errors, sync_directory, write_json
-from bagpack.kernels import on_compile
-from bagpack.parallel import check_reached
+from bagpack.kernels import COMPILING, on_compile
+from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run, run_until
 
-SHARD_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
-SHARD_DOCUMENTS = 1 << 20  # about 200 bytes each
+SEGMENT_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
+SEGMENT_DOCUMENTS = 1 << 20  # about 200 bytes each
+WORKER_BASE = 420 << 20  # interpreter, numba, numpy, lemma tables and a large vocabulary, measured
+WORKER_TOKEN = 12  # bytes a token of the segment in the making: raw ids while they grow, postings
+WORKER = WORKER_BASE + WORKER_TOKEN * SEGMENT_TOKENS  # bytes, at most
+MOST_THREADS = 4  # more of them would often wait for the interpreter's lock
+POLL = 0.2  # seconds between two looks at the progress of the workers
 PROGRESS = "progress"  # directory of one file per part: tokens and bytes so far
-# Options that change a part only if it has such a place: whether it has one is in its report.
-TOLERANT = ("bad_lines", "encoding_errors", "max_sentence")
 COMPILES = "compiles"  # an empty file there: a worker is compiling kernels
 
+Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
 
-def build_part(
-    part: Part, key: str, store: str, options: TextOptions, part_bytes: int, parent: int,
-    stop: threading.Event | None,
-) -> None:  # fmt: skip
+
+def workers_within(memory: int, jobs: int | None) -> int | None:
+    """Number of workers that the memory bound allows, at most `jobs`; None leaves it to joblib's context."""
+    if jobs is None:
+        return None
+    return min(core_count() if jobs < 0 else jobs, max(1, memory // WORKER))
+
+
+def run_workers(
+    store: Path, plan: Plan, parts: Sequence[Part], jobs: int | None, progress: Progress | None,
+    notice: Callable[[str], None],
+) -> int:  # fmt: skip
+    """Build some parts of a plan; returns the number of worker processes that are running on this machine."""
+    workers = max(1, min(jobs, len(parts))) if jobs is not None and jobs > 0 else jobs
+    here = on_one_machine()
+    threads = (  # which start at once
+        here
+        and workers is not None
+        and 1 < workers <= MOST_THREADS
+        and all(reader_for(part.format).in_kernels for part in parts)
+    )
+    with disk_errors(store):
+        (store / SEGMENTS).mkdir(exist_ok=True)
+        (store / WORK / PROGRESS).mkdir(parents=True, exist_ok=True)
+        (store / WORK / PROGRESS / COMPILES).unlink(missing_ok=True)
+    stop = threading.Event() if threads else None
+    bare = replace(plan, sources=(), parts=(), left_out=())  # a task needs only the options and sizes
+    tasks = (
+        delayed(build_part)(_for_workers(part), str(store.absolute()), bare, os.getpid() if here else 0, stop)
+        for part in parts
+    )
+    weight = {part.number: part.weight for part in parts}
+    before = plan.weight - sum(weight.values())
+    with _watched(store / WORK / PROGRESS, weight, before, progress, notice):
+        if stop is not None and workers is not None:
+            run_until(stop, tasks, workers)
+        else:
+            for _ in run(tasks, workers):
+                pass
+    return workers if workers is not None and here and not threads else 1
+
+
+def _for_workers(part: Part) -> Part:
+    """The part with paths that hold in any working directory; the sources keep their names."""
+    slices = (
+        replace(s, source=replace(s.source, path=os.path.abspath(s.source.path), label=s.source.name))
+        for s in part.slices
+    )
+    return replace(part, slices=tuple(slices))
+
+
+@contextmanager
+def _watched(
+    directory: Path,
+    weight: Mapping[int, int],
+    before: int,
+    progress: Progress | None,
+    notice: Callable[[str], None],
+) -> Iterator[None]:
+    """Look at the files in which workers report their progress, and pass it on."""
+    if progress is None:
+        yield
+        return
+    stop = threading.Event()
+
+    def watch() -> None:
+        compiling = False
+        while not stop.wait(POLL):
+            if not compiling and (directory / COMPILES).exists():
+                compiling = True
+                notice(COMPILING)
+            tokens, size = 0, before
+            for file in directory.glob("[0-9]*"):
+                with suppress(OSError, ValueError, KeyError):  # KeyError: left by the run that is resumed
+                    most = weight[int(file.name)]
+                    seen, consumed = map(int, file.read_text().split())
+                    tokens, size = tokens + seen, size + min(consumed, most)
+            progress(tokens, size)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
+
+
+def build_part(part: Part, store: str, plan: Plan, parent: int, stop: threading.Event | None) -> None:
     """Read one part and write its segments `KEY-NNN`, then its report `KEY.json`, wherever this runs.
 
     On one machine, `parent` is the process that is worked for: when it exits, so does the worker. In a thread of that
@@ -53,33 +143,31 @@ def build_part(
         on_compile(compiling)
     for path in (str(place / SEGMENTS), *dict.fromkeys(piece.source.path for piece in part.slices)):
         check_reached(path)
-    worker = Worker(place, part.number, key, options, part_bytes, parent, stop)
-    worker.run(part.slices)
-    done = {
+    worker = Worker(place, part, plan, parent, stop)
+    worker.run()
+    report = {
         "segments": worker.segments,
         "tokens": worker.written,
         "problems": {**worker.problems, "undecodable": worker.repaired.total()},
         "repaired": worker.repaired,
-        "options": {name: getattr(options, name) for name in TOLERANT},
+        "options": {name: getattr(plan.options, name) for name in TOLERANT},
     }
-    own = place / SEGMENTS / f"{key}.json.{uuid.uuid4().hex}"
-    write_json(own, done)
+    own = place / SEGMENTS / f"{part.key}.json.{uuid.uuid4().hex}"
+    write_json(own, report)
     with disk_errors(own):
-        os.replace(own, place / SEGMENTS / f"{key}.json")
+        os.replace(own, place / SEGMENTS / f"{part.key}.json")
 
 
 class Worker:
     """Writes the segments of one part into a store."""
 
     def __init__(
-        self, store: Path, number: int, key: str, options: TextOptions, part_bytes: int, parent: int = 0,
-        stop: threading.Event | None = None,
-    ) -> None:  # fmt: skip
+        self, store: Path, part: Part, plan: Plan, parent: int = 0, stop: threading.Event | None = None
+    ) -> None:
         self.store = store
-        self.number = number
-        self.key = key
-        self.options = options
-        self.part_bytes = part_bytes
+        self.part = part
+        self.options: TextOptions = plan.options
+        self.part_bytes = plan.part_bytes
         self.parent = parent
         self.stop = stop
         self.segments: list[str] = []
@@ -87,31 +175,32 @@ class Worker:
         self.consumed = 0  # bytes of input
         self.problems = {"skipped_lines": 0, "ignored_markup": 0}
         self.repaired: Counter[str] = Counter()  # places with bytes that are not the encoding, by file
-        self.builder = ShardBuilder(options)
+        self.writer = SegmentWriter(self.options)
 
-    def run(self, slices: Sequence[Slice]) -> None:
-        """Read slices, which are of one format, and write their shards."""
-        size = 0  # bytes of input in the current shard
-        step = min(TEXT_BATCH, self.part_bytes)
-        for batch in token_batches(self._seen(slices), self.options, step):
-            self.builder.add(batch)
+    def run(self) -> None:
+        """Read the slices of the part, which are of one format, and write their segments."""
+        size = 0  # bytes of input in the current segment
+        for batch in token_batches(self._batches(), self.options, min(TEXT_BATCH, self.part_bytes)):
+            self.writer.add(batch)
             if not batch.consumed:
                 continue
             size += batch.consumed
             self.consumed += batch.consumed
             self._check_wanted()
-            full = self.builder.count >= SHARD_TOKENS or len(self.builder.documents) >= SHARD_DOCUMENTS
-            # A shard ends with a sentence.
-            if self.builder.closed and (full or size >= self.part_bytes + self.part_bytes // 2):
-                self.write()
+            full = self.writer.count >= SEGMENT_TOKENS or len(self.writer.documents) >= SEGMENT_DOCUMENTS
+            # A segment ends with a sentence.
+            if batch.closed and (full or size >= self.part_bytes + self.part_bytes // 2):
+                self._write()
                 size = 0
-            self._report()
-        if self.builder.count:
-            self.write()
+            progress = self.store / WORK / PROGRESS / f"{self.part.number:06d}"
+            if progress.parent.is_dir():  # not where no file system is shared
+                with disk_errors(progress):
+                    progress.write_text(f"{self.written + self.writer.count} {self.consumed}")
+        self._write()
 
-    def _seen(self, slices: Sequence[Slice]) -> Iterator[Batch]:
+    def _batches(self) -> Iterator[Batch]:
         """What the reader finds in each slice, behind the document that the slice begins in."""
-        for index, part in enumerate(slices):
+        for index, part in enumerate(self.part.slices):
             shared = part.source.attributes
             if part.document is None:
                 start = DocumentStart(0, part.source.name, provisional=True, attributes=shared)
@@ -119,7 +208,7 @@ class Worker:
             elif index == 0:  # else the slice before it was of the same document
                 start = DocumentStart(0, part.document, continued=True, attributes=shared + part.attributes)
                 yield Batch(part.source, documents=[start])
-            for batch in self.read(part):
+            for batch in self._read(part):
                 self.problems["skipped_lines"] += batch.skipped
                 self.problems["ignored_markup"] += batch.ignored
                 if batch.repaired:
@@ -131,7 +220,7 @@ class Worker:
                     ]
                 yield batch
 
-    def read(self, part: Slice) -> Iterator[Batch]:
+    def _read(self, part: Slice) -> Iterator[Batch]:
         """The batches of a slice; an exception in another package's reader becomes an `InputError`."""
         reader = reader_for(part.source.format)
         try:
@@ -152,25 +241,17 @@ class Worker:
         if self.parent and self.parent not in (os.getpid(), os.getppid()):
             raise StoreError("the parent process exited; worker aborted")
 
-    def write(self) -> None:
-        """Write the current shard and begin the next one."""
-        types = self.builder.types()
-        if not types.dropped.all():
-            name = f"{self.key}-{len(self.segments):03d}"
-            new = self.store / SEGMENTS / f"{name}.{uuid.uuid4().hex}"
-            with disk_errors(new):
-                new.mkdir()
-            self.written += write_shard(self.builder.draft(types), new)["tokens"]
-            self._install(new, self.store / SEGMENTS / name)
-            self.segments.append(name)
-        self.builder.next_shard()
-
-    def _install(self, new: Path, final: Path) -> None:
-        """Give a segment its name, unless it has been made already.
+    def _write(self) -> None:
+        """Write the current segment under its name, unless it has been made already, and begin the next one.
 
         It may be left from an interrupted build, or from another worker: an engine that takes a slow worker for a dead
         one has a part done twice, and a segment that is being read must not disappear. Equal names mean equal content.
         """
+        name = f"{self.part.key}-{len(self.segments):03d}"
+        new, final = self.store / SEGMENTS / f"{name}.{uuid.uuid4().hex}", self.store / SEGMENTS / name
+        facts = self.writer.write(new)
+        if facts is None:
+            return
         with disk_errors(final):
             try:
                 os.rename(new, final)
@@ -179,10 +260,5 @@ class Worker:
                     raise
                 shutil.rmtree(new)
             sync_directory(final.parent)
-
-    def _report(self) -> None:
-        """Write the progress to a file, for the process that started the work if it shares the file system."""
-        path = self.store / WORK / PROGRESS / f"{self.number:06d}"
-        if path.parent.is_dir():
-            with disk_errors(path):
-                path.write_text(f"{self.written + self.builder.count} {self.consumed}")
+        self.written += facts["tokens"]
+        self.segments.append(name)

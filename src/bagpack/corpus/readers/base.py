@@ -1,7 +1,6 @@
 """What readers work with: a `Source` is a file, a `Slice` the part of it that a worker reads, a `Batch` its content.
 
-A reader turns a slice into batches, one after the other: `TextBatch` with paragraphs of raw text, `TokenBatch` with
-tokens as spans of bytes. A reader of another package needs this module alone.
+A reader turns a slice into batches, one after the other. A reader of another package needs this module alone.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from bagpack.corpus.text.languages import other_language
 if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
 
-NONE = np.empty(0, np.int32)  # no spans
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")  # of compressed files
 EXPANSION = 4  # text grows about fourfold when it is uncompressed
 
@@ -91,7 +89,7 @@ class DocumentStart(NamedTuple):
 
 @dataclass
 class Batch:
-    """What a reader found in some bytes of its slice."""
+    """What a reader found in some bytes of its slice: paragraphs of raw text, or tokens as spans of `data`."""
 
     source: Source
     offset: int = 0  # of the bytes in the uncompressed source
@@ -101,14 +99,17 @@ class Batch:
     ignored: int = 0  # lines of unknown markup
     repaired: int = 0  # places with bytes that are not the encoding
 
-
-@dataclass
-class TextBatch(Batch):
-    """Paragraphs of raw text, in order."""
-
     paragraphs: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)  # of each paragraph, counted from the line at `offset`
     where: str = ""  # the place that errors name, where it is no line of the source
+
+    data: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    # Rows: starts and stops of the forms, then of the lemmas and of the tags, if the text has them.
+    spans: NDArray[np.int32] = field(default_factory=lambda: np.empty((2, 0), np.int32))
+    flags: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
+    tagset: str = ""  # of the tags
+    entities: bool = False  # whether `&amp;` stands for `&`
+    closed: bool = True  # whether a sentence ends with the last token
 
     def add_document(self, name: str, attributes: Attributes = ()) -> None:
         """What follows belongs to this document."""
@@ -120,23 +121,6 @@ class TextBatch(Batch):
         self.lines.append(line)
 
 
-@dataclass
-class TokenBatch(Batch):
-    """Tokens as spans of `data`, sentence by sentence."""
-
-    data: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
-    starts: NDArray[np.int32] = field(default_factory=lambda: NONE)
-    stops: NDArray[np.int32] = field(default_factory=lambda: NONE)
-    lemma_starts: NDArray[np.int32] = field(default_factory=lambda: NONE)  # else made from the forms
-    lemma_stops: NDArray[np.int32] = field(default_factory=lambda: NONE)
-    tag_starts: NDArray[np.int32] = field(default_factory=lambda: NONE)  # tags of `tagset`
-    tag_stops: NDArray[np.int32] = field(default_factory=lambda: NONE)
-    tagset: str = ""
-    flags: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
-    entities: bool = False  # whether `&amp;` stands for `&`
-    closed: bool = True  # whether a sentence ends with the last token
-
-
 class Block(NamedTuple):
     """Whole lines in UTF-8, and where they are in the uncompressed source."""
 
@@ -145,9 +129,9 @@ class Block(NamedTuple):
     data: bytes
     repaired: int  # places with bytes that are not the encoding
 
-    def batch(self, source: Source) -> TextBatch:
+    def batch(self, source: Source) -> Batch:
         """An empty batch for what the block holds."""
-        return TextBatch(source, self.offset, self.consumed, repaired=self.repaired)
+        return Batch(source, self.offset, self.consumed, repaired=self.repaired)
 
 
 class Reader(ABC):

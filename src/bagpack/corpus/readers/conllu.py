@@ -9,7 +9,7 @@ from dataclasses import replace
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
-from bagpack.corpus.readers.base import DocumentStart, Reader, Slice, Source, TokenBatch
+from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
 from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.tags import identify_tagset
@@ -85,7 +85,7 @@ class ConlluReader(Reader):
         marks = (b"\n# newdoc",)
         return document_slices(source, target, marks, _BLANK_LINES, _DOCUMENT_LINE, read_document)
 
-    def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
+    def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each block of sentences."""
         column = UPOS if part.source.tagset == "UD" else XPOS
         settings = (column, options.bad_lines == "skip", options.max_sentence)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import encodable, scalar_attributes
-from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
 from bagpack.corpus.readers.files import HEAD
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.readers.text import add_lines, decoded_blocks
@@ -53,7 +53,7 @@ class JsonLinesReader(Reader):
                     left -= len(chunk)
         return found
 
-    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+    def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each block of lines."""
         before = part.first_line
         for batch, text in decoded_blocks(part, options):
@@ -65,7 +65,7 @@ class JsonLinesReader(Reader):
             yield batch
 
 
-def _add_object(batch: TextBatch, line: str, index: int, number: int, options: TextOptions) -> None:
+def _add_object(batch: Batch, line: str, index: int, number: int, options: TextOptions) -> None:
     """Add the document of a line to the batch."""
     place = f"{batch.source.name}:{number:,}"
     value, problem = _parsed(line, options.text_field)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
 from bagpack.corpus.readers.files import place_at, read_head
 from bagpack.corpus.readers.slicing import cut_points
 from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, Namespaces, paragraphs, unescape_xml
@@ -70,7 +70,7 @@ class MediaWikiReader(Reader):
         starts = [cut.offset for cut in cut_points(source, target, PAGE_MARKS, PAGE_MARKS)]
         return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
 
-    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+    def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each page."""
         namespaces = read_namespaces(decode(read_head(part.source), part.source.encoding, "replace"))
         end = part.start
@@ -83,15 +83,13 @@ class MediaWikiReader(Reader):
                 yield block.offset, block.data
 
         for page in find_pages(pieces()):
-            batch = TextBatch(part.source, page.offset, page.offset + len(page.data) - end, repaired=repaired)
+            batch = Batch(part.source, page.offset, page.offset + len(page.data) - end, repaired=repaired)
             end, repaired = page.offset + len(page.data), 0
             _add_page(batch, page, part, options, namespaces)
             yield batch
 
 
-def _add_page(
-    batch: TextBatch, page: Page, part: Slice, options: TextOptions, namespaces: Namespaces
-) -> None:
+def _add_page(batch: Batch, page: Page, part: Slice, options: TextOptions, namespaces: Namespaces) -> None:
     """Add an article to the batch; pages of other kinds are not text."""
     if not page.whole and len(page.data) <= MAX_PAGE:
         batch.skipped += 1  # the text merely ends, as an excerpt does

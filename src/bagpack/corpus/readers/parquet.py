@@ -12,7 +12,7 @@ from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
-from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
 from bagpack.corpus.readers.files import to_text
 from bagpack.corpus.readers.text import add_lines
 from bagpack.errors import InputError, import_extra
@@ -58,10 +58,10 @@ class ParquetReader(Reader):
                     start, size, first_row = group + 1, 0, rows
         return found or [Slice(source, 0, 0)]
 
-    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+    def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each row."""
         for number, (text, name, others) in enumerate(_rows(part, options), part.first_line + 1):
-            batch = TextBatch(part.source, where=f"{part.source.name} row {number:,}")
+            batch = Batch(part.source, where=f"{part.source.name} row {number:,}")
             if text is None:
                 batch.skipped = 1
             else:

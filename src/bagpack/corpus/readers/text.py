@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Reader, Slice, Source, TextBatch
+from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
 from bagpack.corpus.readers.files import HEAD
 from bagpack.corpus.readers.slicing import cut_points
 
@@ -20,13 +20,13 @@ WRAPPED = "wrapped"
 MAX_PARAGRAPH = 1 << 20  # characters, where paragraphs are divided by blank lines
 
 
-def decoded_blocks(part: Slice, options: TextOptions) -> Iterator[tuple[TextBatch, str]]:
+def decoded_blocks(part: Slice, options: TextOptions) -> Iterator[tuple[Batch, str]]:
     """Blocks of whole lines as text, each with the batch that it is to fill."""
     for block in part.blocks(options):
         yield block.batch(part.source), block.data.decode()
 
 
-def add_lines(batch: TextBatch, text: str, line: int = 0) -> None:
+def add_lines(batch: Batch, text: str, line: int = 0) -> None:
     """Each line of a document's text is a paragraph, but for blank ones; `line` is where the document is."""
     start = 0
     while start < len(text):  # a piece at a time: a long text may have millions of lines
@@ -83,7 +83,7 @@ class TextReader(Reader):
             for start, end in pairwise([*(cut.offset for cut in cuts), source.size])
         ]
 
-    def read(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+    def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each block of lines."""
         if part.source.layout == WRAPPED:
             yield from self._read_wrapped(part, options)
@@ -94,10 +94,10 @@ class TextReader(Reader):
                     batch.add_paragraph(line, number)
             yield batch
 
-    def _read_wrapped(self, part: Slice, options: TextOptions) -> Iterator[TextBatch]:
+    def _read_wrapped(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         held: list[str] = []  # lines of a paragraph that is not over
         size = 0
-        batch = TextBatch(part.source)
+        batch = Batch(part.source)
         for batch, text in decoded_blocks(part, options):
             lines = text.removesuffix("\n").split("\n")
             for number, line in enumerate(lines):
@@ -111,7 +111,7 @@ class TextReader(Reader):
                     size = 0
             yield batch
         if held:
-            last = TextBatch(part.source, batch.offset)
+            last = Batch(part.source, batch.offset)
             last.add_paragraph(" ".join(held))
             yield last
 

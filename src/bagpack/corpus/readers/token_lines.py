@@ -10,7 +10,7 @@ import numpy as np
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
-from bagpack.corpus.readers.base import Block, DocumentStart, Slice, TokenBatch
+from bagpack.corpus.readers.base import Batch, Block, DocumentStart, Slice
 from bagpack.corpus.readers.files import line_number
 from bagpack.errors import InputError
 from bagpack.kernels import read_only
@@ -36,13 +36,13 @@ class TokenLines:
         self.source = self.part.source
         self.state = col.new_state()
 
-    def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[TokenBatch]:
+    def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[Batch]:
         """The slice, in blocks that end with a sentence wherever `last_boundary` finds one."""
         pieces = self.part.blocks(self.options)
         for block, before, closed in whole_sentences(pieces, last_boundary, self.options.max_line):
             yield self.parse(block, before, closed)
 
-    def parse(self, block: Block, before: int, closed: bool) -> TokenBatch:
+    def parse(self, block: Block, before: int, closed: bool) -> Batch:
         """The tokens of a block of whole lines; `closed` says that a sentence ends with it.
 
         `before` is the number of lines between the block's offset and its data.
@@ -61,15 +61,11 @@ class TokenLines:
         if closed:
             col.close_sentence(state)
         count = int(state[col.TOKENS])
-        batch = TokenBatch(
+        batch = Batch(
             self.source, block.offset, block.consumed, skipped=int(state[col.SKIPPED]),
-            ignored=int(state[col.MARKUP_IGNORED]), repaired=block.repaired, data=data, starts=spans[0, :count],
-            stops=spans[1, :count], lemma_starts=spans[2, :count], lemma_stops=spans[3, :count], flags=flags[:count],
-            entities=self.entities, closed=bool(state[col.AT_START]),
+            ignored=int(state[col.MARKUP_IGNORED]), repaired=block.repaired, data=data, spans=spans[:, :count],
+            flags=flags[:count], tagset=self.source.tagset, entities=self.entities, closed=bool(state[col.AT_START]),
         )  # fmt: skip
-        if self.source.tagset:
-            batch.tag_starts, batch.tag_stops = spans[4, :count], spans[5, :count]
-            batch.tagset = self.source.tagset
         for position, start, end in documents[: state[col.EVENTS]].tolist():
             line = text[start : self.header_end(text, end) if self.header_end else end]
             batch.documents.append(self.document(line.decode())._replace(position=position))

@@ -16,7 +16,7 @@ import numpy as np
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
-from bagpack.corpus.readers.base import DocumentStart, Reader, Slice, Source, TokenBatch
+from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
 from bagpack.corpus.readers.slicing import document_slices
 from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.encoding import unescape
@@ -136,7 +136,7 @@ class VerticalReader(Reader):
             source, target, _DOCUMENT_MARKS, _SENTENCE_MARKS, _DOCUMENT_LINE, read_document
         )
 
-    def read(self, part: Slice, options: TextOptions) -> Iterator[TokenBatch]:
+    def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each block of sentences."""
         names = part.source.layout
         form, lemma, tag = column_numbers(names)

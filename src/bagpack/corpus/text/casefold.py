@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,6 +13,18 @@ if TYPE_CHECKING:
 DOTTED = ("tr", "az")  # languages in which I is the capital of ı, and İ that of i
 SOFT_HYPHEN = "\N{SOFT HYPHEN}"
 SMALL_I = str.maketrans("İI", "iı")
+CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+
+
+def clean_word(word: str) -> str:
+    """A word whose white space is plain and single, without control characters; of nothing else, a replacement.
+
+    >>> clean_word("New\\N{NO-BREAK SPACE}York\\0"), clean_word("\\0")
+    ('New York', '\N{REPLACEMENT CHARACTER}')
+    """
+    if word.isascii() and word.isprintable():
+        return word
+    return CONTROLS.sub(" ", word).strip() or "\N{REPLACEMENT CHARACTER}"
 
 
 def compose(text: str) -> str:
