@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import psutil
 import pytest
+
 from bagpack.corpus.build.worker import WORKER_BASE, WORKER_TOKEN
 
 SCRIPT = """
