@@ -25,21 +25,11 @@ def test_labels(tmp_path):
     assert data.scores.size == 0
 
 
-def test_label_counts_run_from_frequent_to_rare(tmp_path):
-    rows = "".join(f"a{i}\tb\t{label}\n" for i, label in enumerate("zyyxz"))
-    assert list(read_dataset(write(tmp_path, "w1\tw2\tlabel\n" + rows)).label_counts.items()) == [
-        ("y", 2),
-        ("z", 2),
-        ("x", 1),
-    ]
-
-
 def test_a_pair_with_two_labels_keeps_its_rows(tmp_path):
     data = read_dataset(write(tmp_path, "w1\tw2\tlabel\na\tb\tx\nc\tc\ty\na\tb\ty\na\tb\tx\n"))
     assert len(data) == 4
     assert data.duplicates == 2
     assert data.is_multilabel
-    assert not data.select([0, 1, 3]).is_multilabel
 
 
 def test_relation_is_the_label_when_there_is_no_other(tmp_path):
@@ -142,16 +132,6 @@ def test_asking_for_what_is_not_there(tmp_path):
         data.column("verb")
     with pytest.raises(InputError, match="no label column"):
         read_dataset(write(tmp_path, "w1\tw2\tscore\na\tb\t1\n"), task="relations")
-
-
-def test_select_keeps_every_column_in_step(tmp_path):
-    data = read_dataset(write(tmp_path, "verb\tnoun\trole\tscore\na\tb\tA0\t1\nc\td\tA1\t2\ne\tf\tA0\t3\n"))
-    part = data.select(np.array([2, 0]))
-    assert part.pairs == [("f", "e"), ("b", "a")]
-    assert part.scores.tolist() == [3.0, 1.0]
-    assert part.lines == [4, 2]
-    assert part.column("verb") == ["e", "a"]
-    assert part.columns["role"] == ["A0", "A0"]
 
 
 def test_read_any_takes_what_there_is(tmp_path):

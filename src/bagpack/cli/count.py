@@ -68,7 +68,7 @@ def vectors(
     """
     from bagpack.basis import Basis
     from bagpack.files import check_not_read, is_stream
-    from bagpack.report.screens.counts import show_matrix
+    from bagpack.report.screens import show_matrix
     from bagpack.sources import open_source
     from bagpack.tasks import read_pairs
     from bagpack.vectors.counting import count_pairs
@@ -130,7 +130,7 @@ def check(
 
     With --out, a table of all rows: how often each pair was seen, unknown words, and what looks like a mistake.
     """
-    from bagpack.report.screens.counts import coverage_table, show_coverage
+    from bagpack.report.screens import coverage_table, show_coverage
     from bagpack.sources import open_source
     from bagpack.tasks import Dataset, read_any
     from bagpack.tasks.checks import likely_mistakes, why_not_evaluated
@@ -138,10 +138,9 @@ def check(
     from bagpack.vectors.coverage import coverage
 
     opt.check_out(out, "table of rows", overwrite, data)
-    file = read_text_file(data, lenient=True)
+    file = read_text_file(data)
     named = opt.parse_columns(columns)
     listed = read_any(file, columns=named)
-    file.raise_refused()
     labels = getattr(listed, "labels", None) or None
     source = open_source(store)
     with opt.at_work(json):

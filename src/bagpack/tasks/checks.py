@@ -23,35 +23,27 @@ def likely_mistakes(listed: Dataset) -> dict[str, Any]:
     Pairs come with their lines in the file. Words that differ only in case are the same word.
     """
     rows: dict[Pair, list[int]] = {}
-    written: dict[Pair, Pair] = {}  # as the first of them is written
     for row, pair in enumerate(listed.pairs):
-        key = (pair[0].casefold(), pair[1].casefold())
-        rows.setdefault(key, []).append(row)
-        written.setdefault(key, pair)
+        rows.setdefault(_folded(pair), []).append(row)
     labels = listed.labels
-    repeated, several = [], []
-    for pair, of_pair in rows.items():
-        if len(of_pair) == 1:
-            continue
-        lines = [listed.lines[row] for row in of_pair]
-        named = [labels[row] for row in of_pair] if labels else []
+
+    def entry(of_pair: Sequence[int], **more: Any) -> dict[str, Any]:
+        """The pair as it is first written, and its lines."""
+        lines = sorted(listed.lines[row] for row in of_pair)
+        return {"pair": list(listed.pairs[of_pair[0]]), "lines": lines, **more}
+
+    repeated, several, same, swapped = [], [], [], []
+    for pair, own in rows.items():
+        named = [labels[row] for row in own] if labels else []
         if len(set(named)) > 1:
-            several.append({"pair": list(written[pair]), "lines": lines, "labels": named})
-        else:
-            repeated.append({"pair": list(written[pair]), "lines": lines})
-    same = [
-        {"pair": list(written[pair]), "lines": [listed.lines[row] for row in of_pair]}
-        for pair, of_pair in rows.items()
-        if pair[0] == pair[1]
-    ]
-    swapped = [
-        {
-            "pair": list(written[pair]),
-            "lines": sorted(listed.lines[row] for row in [*of_pair, *rows[pair[::-1]]]),
-        }
-        for pair, of_pair in rows.items()
-        if pair[0] != pair[1] and pair[::-1] in rows and of_pair[0] < rows[pair[::-1]][0]
-    ]
+            several.append(entry(own, labels=named))
+        elif len(own) > 1:
+            repeated.append(entry(own))
+        other = rows.get(pair[::-1], [])
+        if pair[0] == pair[1]:
+            same.append(entry(own))
+        elif other and own[0] < other[0]:
+            swapped.append(entry([*own, *other]))
     return {
         "repeated_pairs": repeated,
         "swapped_pairs": swapped,
@@ -59,6 +51,10 @@ def likely_mistakes(listed: Dataset) -> dict[str, Any]:
         "same_word_twice": same,
         "similar_labels": similar_labels(labels),
     }
+
+
+def _folded(pair: Pair) -> Pair:
+    return pair[0].casefold(), pair[1].casefold()
 
 
 def similar_labels(labels: Sequence[str]) -> list[dict[str, int]]:
@@ -117,12 +113,13 @@ def why_not_evaluated(file: TextFile, listed: Dataset, columns: Mapping[str, str
     if listed.kind != "relations":
         if listed.scores.min() == listed.scores.max():
             return equal_ratings(listed.scores[0])
-        pairs = len({tuple(sorted(pair)) for pair in listed.pairs})
+        pairs = len({tuple(sorted(_folded(pair))) for pair in listed.pairs})
         return too_few_pairs(pairs, FOLDS) if pairs < FOLDS else ""
     if len(listed.label_counts) == 1:
         return f"every pair has the label {listed.labels[0]!r}; at least two labels are needed"
     # Folds divide distinct pairs: a repeated pair, in either order, is in one fold.
-    distinct = {(label, *sorted(pair)) for label, pair in zip(listed.labels, listed.pairs, strict=True)}
+    rows = zip(listed.labels, listed.pairs, strict=True)
+    distinct = {(label, *sorted(_folded(pair))) for label, pair in rows}
     sizes = Counter(label for label, *_ in distinct)
     label, size = min(sorted(sizes.items()), key=lambda item: item[1])
     return "" if size >= FOLDS else too_few_of_label(label, size, FOLDS, listed.labels)

@@ -12,8 +12,9 @@ import io
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from bagpack.corpus.readers.base import SUFFIXES
 from bagpack.corpus.readers.files import DAMAGED, OPENERS, compression_of
 from bagpack.corpus.text.tags import universal_tag
 from bagpack.errors import InputError, UsageError, did_you_mean
+from bagpack.numbers import many
 from bagpack.sheets import unguarded
 from bagpack.tasks.workbook import MAX_BYTES, Sheet, is_workbook, read_workbook
 
@@ -54,34 +56,22 @@ _FOREIGN = {
 class TextFile:
     """The lines of a file without their line ends; line ``i`` of the file is ``lines[i - 1]``.
 
-    A reader that can skip a bad line hands it to ``refuse``, which raises; with ``lenient``, the errors are kept by
-    line, so that all of them are reported at once (``raise_refused``). ``sheet`` has the rows of a
-    spreadsheet, row ``i`` of which is line ``i``.
+    Readers of tables hand bad rows to ``refuse``, so that all of them are reported at once (``raise_refused``).
+    ``sheet`` has the rows of a spreadsheet, row ``i`` of which is line ``i``.
     """
 
     name: str
     lines: list[str]
-    lenient: bool = False
-    refused: dict[int, str] = field(default_factory=dict)
     sheet: Sheet | None = None
-
-    @property
-    def suffix(self) -> str:
-        """The lower-case extension below any compression: ``.csv`` for ``pairs.CSV.gz``."""
-        path = Path(self.name)
-        if path.suffix.lower() in SUFFIXES:
-            path = path.with_suffix("")
-        return path.suffix.lower()
+    refused: dict[int, str] = field(default_factory=dict)
 
     def error(self, line: int, problem: str) -> InputError:
         """The error for something wrong in one line (counted from 1)."""
         return InputError(f"{self.name}:{line}: {problem}")
 
-    def refuse(self, error: InputError, line: int) -> None:
-        """Raise the error of a line, or keep the first one of each."""
-        if not self.lenient:
-            raise error
-        self.refused.setdefault(line, str(error))
+    def refuse(self, line: int, problem: str) -> None:
+        """Keep what is wrong with a line, the first problem of each."""
+        self.refused.setdefault(line, f"{self.name}:{line}: {problem}")
 
     def raise_refused(self) -> None:
         """One error with the first of the lines that were refused, if there are any."""
@@ -95,7 +85,7 @@ class TextFile:
             raise InputError(refused[0])
 
 
-def read_text_file(path: str | Path | TextFile, lenient: bool = False) -> TextFile:
+def read_text_file(path: str | Path | TextFile) -> TextFile:
     r"""Read a text file or a spreadsheet, or standard input for ``-``; one that was read already is returned.
 
     What gzip, bzip2, xz or zstd compressed is decompressed, whatever the file is called. Text is UTF-8, or UTF-16 or
@@ -105,15 +95,11 @@ def read_text_file(path: str | Path | TextFile, lenient: bool = False) -> TextFi
     if isinstance(path, TextFile):
         return path
     name = "<stdin>" if str(path) == STDIN else str(path)
-    data = sys.stdin.buffer.read(MAX_BYTES + 1) if str(path) == STDIN else _read_bytes(Path(path))
-    if len(data) > MAX_BYTES:
-        raise _too_large(name, "has")
-    data = _decompressed(name, data)
-    file = _decoded(name, data)
+    file = _decoded(name, _decompressed(name, _read_bytes(path)))
     if file.sheet is not None and file.sheet.not_read:
         # Of this line, not of the caller's: it is then shown once, even if the file is read again.
         warnings.warn(f"{name}: {file.sheet.not_read}", stacklevel=1)
-    return replace(file, lenient=lenient)
+    return file
 
 
 def _decoded(name: str, data: bytes) -> TextFile:
@@ -163,12 +149,14 @@ def _encoding(data: bytes) -> str:
     return "utf-8"
 
 
-def _read_bytes(path: Path) -> bytes:
-    if path.is_dir():
+def _read_bytes(path: str | Path) -> bytes:
+    if str(path) == STDIN:
+        return _checked("<stdin>", sys.stdin.buffer.read(MAX_BYTES + 1), "has")
+    if Path(path).is_dir():
         raise InputError(f"{path} is a directory; name one file in it")
     try:
         with open(path, "rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return _checked(path, file.read(MAX_BYTES + 1), "has")
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; check the path") from None
     except OSError as error:
@@ -183,18 +171,18 @@ def _decompressed(name: str, data: bytes) -> bytes:
         return data
     try:
         with OPENERS[kind](io.BytesIO(data), "rb") as stream:
-            plain: bytes = stream.read(MAX_BYTES + 1)
+            plain = stream.read(MAX_BYTES + 1)
     except (*DAMAGED, EOFError, ValueError):
         raise InputError(
             f"{name} is not a whole {kind} file; fetch it again, or drop the ending if it is plain text"
         ) from None
-    if len(plain) > MAX_BYTES:
-        raise _too_large(name, "unpacks to")
-    return plain
+    return _checked(name, plain, "unpacks to")
 
 
-def _too_large(name: str, how: str) -> InputError:
-    return InputError(f"{name} {how} more than {MAX_BYTES >> 20} MB, too large for a data set; split it")
+def _checked(name: object, data: bytes, how: str) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{name} {how} more than {MAX_BYTES >> 20} MB, too large for a data set; split it")
+    return data
 
 
 # Tables -------------------------------------------------------------------------------------------------------------
@@ -260,18 +248,24 @@ class Table:
 
 
 def read_table(source: str | Path | TextFile) -> Table:
-    """Read a table with a header.
+    """Read a table with a header; bad rows are one error.
 
     Empty rows are ignored, and so are columns at the end that are empty or have no name. Every other row must be as
     wide as the header.
     """
-    file = read_text_file(source)
+    table = read_rows(read_text_file(source))
+    table.file.raise_refused()
+    return table
+
+
+def read_rows(file: TextFile) -> Table:
+    """The table without its bad rows, which are kept in ``file.refused``."""
     table, records = _open(file)
     width = len(table.header)
     separator = SEPARATORS[table.separator]
     for number, cells in records:
-        if isinstance(cells, InputError):
-            file.refuse(cells, number)
+        if isinstance(cells, str):
+            file.refuse(number, cells)
             continue
         while len(cells) > width and (not cells[-1] or len(cells) <= table.unnamed_to):
             cells.pop()
@@ -279,8 +273,8 @@ def read_table(source: str | Path | TextFile) -> Table:
             continue
         if len(cells) != width:
             cure = f"remove the extra {separator}" if len(cells) > width else f"a {separator} is missing"
-            problem = f"this row has {_columns(len(cells))} where the header has {width}; {cure}"
-            file.refuse(file.error(number, problem), number)
+            have = many(len(cells), "column")
+            file.refuse(number, f"this row has {have} where the header has {width}; {cure}")
             continue
         table.rows.append(cells)
         table.lines.append(number)
@@ -297,7 +291,7 @@ def read_header(file: TextFile) -> Table:
     return _open(file)[0]
 
 
-Record = tuple[int, list[str] | InputError]
+Record = tuple[int, list[str] | str]  # the number of a line with its cells, or with what is wrong
 
 
 def _open(file: TextFile) -> tuple[Table, Iterator[Record]]:
@@ -305,20 +299,17 @@ def _open(file: TextFile) -> tuple[Table, Iterator[Record]]:
     separator = _separator(file)
     records = _records(file, separator)
     for number, cells in records:
-        if isinstance(cells, InputError):
-            raise cells
+        if isinstance(cells, str):
+            raise file.error(number, cells)
         if not any(cells):
             continue
         header = [name.lower().strip(_INVISIBLE).strip() for name in cells]
-        wide = len(header)
         while not header[-1]:
             header.pop()
-        seen = set()
-        for name in header:
-            if name and name in seen:
-                raise file.error(number, f"the header names the column {name!r} twice; rename one of them")
-            seen.add(name)
-        return Table(file, header, [], [], separator, wide), records
+        twice = next((name for name, count in Counter(header).items() if name and count > 1), "")
+        if twice:
+            raise file.error(number, f"the header names the column {twice!r} twice; rename one of them")
+        return Table(file, header, [], [], separator, len(cells)), records
     raise InputError(f"{file.name} is empty; its first line must name the columns, such as w1 and w2")
 
 
@@ -361,7 +352,7 @@ def _records(file: TextFile, separator: str) -> Iterator[Record]:
             after = named + reader.line_num + 1
             if cells is None or after - number > _QUOTED_LINES:
                 problem = "a quotation mark is not closed on this line"
-                yield number, file.error(number, f'{problem}; write it twice ("") or save the file as TSV')
+                yield number, f'{problem}; write it twice ("") or save the file as TSV'
             else:
                 yield number, [unguarded(" ".join(cell.split("\n")).strip()) for cell in cells]
             number = after
@@ -388,7 +379,3 @@ def mapped_columns(table: Table, columns: Mapping[str, str] | None) -> dict[str,
             )
         mapped[canonical] = column
     return mapped
-
-
-def _columns(number: int) -> str:
-    return f"{number} column" if number == 1 else f"{number} columns"

@@ -23,7 +23,7 @@ from bagpack.tasks.files import (
     mapped_columns,
     plain,
     read_header,
-    read_table,
+    read_rows,
     read_text_file,
 )
 from bagpack.tasks.workbook import DateCell
@@ -159,18 +159,6 @@ class Dataset:
             group_column=self.group_column if self.group_column == other.group_column else None,
         )
 
-    def select(self, rows: Sequence[int] | NDArray[np.integer]) -> Dataset:
-        """The data set of some rows, in the order given."""
-        at = [int(row) for row in rows]
-        return replace(
-            self,
-            pairs=[self.pairs[row] for row in at],
-            lines=[self.lines[row] for row in at],
-            columns={name: [values[row] for row in at] for name, values in self.columns.items()},
-            labels=[self.labels[row] for row in at] if self.labels else [],
-            scores=self.scores[at] if self.kind == "ratings" else self.scores,
-        )
-
 
 def read_pairs(path: str | Path | TextFile, columns: Mapping[str, str] | None = None) -> Dataset:
     """Read the pairs of a table with a header, whatever else it has; ``-`` is standard input.
@@ -237,14 +225,13 @@ def _read(file: TextFile, columns: Mapping[str, str] | None, kind: Kind | None) 
     target = ""
     if kind != "pairs":
         kind, target = _find_target(header, mapped, kind, taken={where.first, where.second})
-    table = read_table(file)
+    table = read_rows(file)
     pairs = take_pairs(table, where)
     held = {name: table.column(name) for name in table.header if name}
-    if kind == "pairs":
-        return Dataset(table.name, kind, pairs, table.lines, held)
     labels = _labels(table, target) if kind == "relations" else []
     scores = _scores(table, target) if kind == "ratings" else np.empty(0)
-    group = _group_column(table, target, where.first)
+    file.raise_refused()
+    group = _group_column(table, target, where.first) if target else None
     return Dataset(table.name, kind, pairs, table.lines, held, labels, scores, target, group)
 
 
@@ -282,7 +269,7 @@ def take_pairs(table: Table, where: PairColumns) -> list[Pair]:
     for number, row in zip(table.lines, table.rows, strict=True):
         for at in (first, second):
             if problem := cell_problem(row[at], "word", table.header[at]):
-                table.file.refuse(table.file.error(number, problem), number)
+                table.file.refuse(number, problem)
         pair = (
             with_tag(row[first], _tag_in(table, row, number, where.tags[0])),
             with_tag(row[second], _tag_in(table, row, number, where.tags[1])),
@@ -300,7 +287,7 @@ def _tag_in(table: Table, row: Sequence[str], number: int, column: str | None) -
         problem = (
             f"the part of speech in column {column!r} is {cell!r}; write a universal tag such as NOUN, or N"
         )
-        table.file.refuse(table.file.error(number, problem), number)
+        table.file.refuse(number, problem)
     return universal_tag(SPELLINGS.get(cell, cell))
 
 
@@ -385,7 +372,7 @@ def _labels(table: Table, target: str) -> list[str]:
     labels = table.column(target)
     for number, label in zip(table.lines, labels, strict=True):
         if problem := cell_problem(label, "label", target):
-            table.file.refuse(table.file.error(number, problem), number)
+            table.file.refuse(number, problem)
     return labels
 
 
@@ -408,12 +395,12 @@ def _number(table: Table, line: int, cell: str, target: str) -> float:
         shown = (
             f"{cell!r} in column {target!r} is not a finite number" if cell else f"column {target!r} is empty"
         )
-        table.file.refuse(table.file.error(line, f"{shown}; {cure}"), line)
+        table.file.refuse(line, f"{shown}; {cure}")
     elif abs(value) > LARGEST_RATING:
         problem = (
             f"{cell!r} in column {target!r} is beyond ±{LARGEST_RATING:,.0f}; divide all ratings by a number"
         )
-        table.file.refuse(table.file.error(line, problem), line)
+        table.file.refuse(line, problem)
     return value
 
 
