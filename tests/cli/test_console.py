@@ -14,9 +14,6 @@ import pytest
 from tests.conftest import LIMIT, bagpack_command
 
 import bagpack
-from bagpack.cli.corpus import parse_size
-from bagpack.console import show_size, show_time
-from bagpack.errors import UsageError
 
 HEAVY = (
     "numpy",
@@ -323,36 +320,6 @@ def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch
     assert done.code == 1
     assert "unexpected error (ZeroDivisionError: surprise)" in done.err
     assert "Traceback" not in done.err
-
-
-def test_a_reader_that_goes_away_is_no_error(tmp_path, cli, write):
-    cli("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
-    script = f"{sys.executable} -c 'from bagpack.cli import main; main()' info {tmp_path / 's'} --json | true"
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, check=False
-    )
-    assert "Traceback" not in done.stderr
-    assert "Exception" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "size"), [("2G", 2 << 30), ("512M", 512 << 20), ("1.5k", 1536), ("10 MiB", 10 << 20)]
-)
-def test_sizes(text, size):
-    assert parse_size(text, "--memory") == size
-
-
-def test_numbers_for_people():
-    assert [show_size(n) for n in (5, 2_000, 3_456_000, 7e9, 8e12)] == [
-        "5 B",
-        "2 kB",
-        "3.46 MB",
-        "7 GB",
-        "8 TB",
-    ]
-    assert [show_time(n) for n in (0.02, 5, 130, 7300)] == ["20 ms", "5.0 s", "2 min 10 s", "2 h 1 min"]
-    with pytest.raises(UsageError, match="--memory x is not a size; write it like 512M or 2G"):
-        parse_size("x", "--memory")
 
 
 @pytest.mark.parametrize(

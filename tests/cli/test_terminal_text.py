@@ -10,7 +10,7 @@ from tests.conftest import bagpack_command
 from tests.contexts.stores import make_store
 
 from bagpack.cli.demo import _show_command
-from bagpack.console import clean, screen
+from bagpack.console import clean
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
 
@@ -82,12 +82,6 @@ def test_clean_keeps_what_is_text():
     text = "naïve café\tдом\n猫 👩‍🚀 שלום\u200f"
     assert clean(text) == text
     assert clean("a\rb\x00\x7f\u202a\u202e\u2066\u2069") == "a␍b␀␡" + "\ufffd" * 4
-
-
-def test_the_console_keeps_its_own_styles(capsys):
-    out = screen()
-    out.print("plain", style="bold")
-    assert capsys.readouterr().out == "plain\n"
 
 
 def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):

@@ -89,18 +89,6 @@ def test_rows_are_broken_down_by_how_often_the_pair_was_seen(data, found):
     assert found.buckets.rows[0].scores["v12"] == pytest.approx(right[never].mean())
 
 
-def test_the_result_is_json(found):
-    out = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert out["kind"] == "relations"
-    assert [row["name"] for row in out["conditions"]] == list(CONDITIONS)
-    assert {row["name"] for row in out["baselines"]} == {"majority", "words-only"}
-    assert out["confusion"]["condition"] == "v1v2v12"
-    assert len(out["comparisons"]) == 4
-    assert out["transductive"] is False
-    assert out["conditions"][1]["zero_rows"] > 0
-    assert any("training rows alone" in note for note in out["notes"])
-
-
 @pytest.mark.costly
 @pytest.mark.parametrize("kind", ["labels", "rating"])
 def test_workers_do_not_change_a_digit(data, kind, monkeypatch):
@@ -158,15 +146,6 @@ def test_lexical_split_counts_what_it_drops(data):
     assert np.isnan(found["v12"].decisions[~found.tested]).all()
     assert (found["v12"].predicted[~found.tested] == -1).all()
     assert any("dropped" in note for note in found.notes)
-
-
-def test_fixed_test_rows(data):
-    counts, y = data
-    labels = np.array(["x", "y", "random"])[y]
-    found = cross_validate(counts, labels, fixed_split(200, 40), baselines=False)
-    assert found.main_metric == "f1_macro"
-    assert found.comparisons == []
-    assert found.baselines == []
 
 
 def test_transductive_sees_the_test_rows(data):

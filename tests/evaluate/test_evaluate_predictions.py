@@ -83,11 +83,6 @@ def test_no_row_calibrates_itself(data, found):
     assert not np.allclose(calibrated(turned, decisions, parts)[parts == 1], one[parts == 1])
 
 
-def test_many_folds_are_joined():
-    assert set(calibration_parts(np.arange(40) % 20).tolist()) == set(range(10))
-    assert calibration_parts(np.array([-1, 3, 13])).tolist() == [-1, 3, 3]
-
-
 def test_a_test_file_is_calibrated_on_training_rows_alone(data):
     counts, y = data
     (split,) = fixed_split(200, 100)

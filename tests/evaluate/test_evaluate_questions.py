@@ -16,7 +16,7 @@ from bagpack.evaluate.questions import (
     elect,
     two_point_decisions,
 )
-from bagpack.evaluate.reproduce import _balanced, relation_rounds
+from bagpack.evaluate.reproduce import relation_rounds
 from bagpack.learn import get_preset
 from bagpack.learn.features import modern_features
 from bagpack.learn.fitting import condition_grams
@@ -235,13 +235,3 @@ def test_relations_in_balanced_rounds():
     assert [row["name"] for row in out["groups"]["rows"]] == ["IsA", "PartOf"]
     with pytest.raises(InputError, match="fewer than the 100 folds"):
         relation_rounds(counts, labels, folds=100)
-
-
-def test_balanced_samples_take_as_many_rows_of_each_side():
-    positive = np.arange(100) < 10
-    rows = _balanced(positive, np.random.default_rng(0))
-    assert len(rows) == len(set(rows.tolist())) == 20
-    assert positive[rows].sum() == 10
-    other = _balanced(positive, np.random.default_rng(1))
-    assert rows.tolist() != other.tolist()
-    assert positive[_balanced(~positive, np.random.default_rng(0))].sum() == 10

@@ -17,7 +17,7 @@ from bagpack.evaluate import (
     solve_analogies,
 )
 from bagpack.evaluate.reproduce import relation_rounds
-from bagpack.evaluate.result import HIDDEN, Evaluation, Score, plain
+from bagpack.evaluate.result import HIDDEN, Evaluation
 from bagpack.learn import encode_targets
 from tests.synthetic import make_counts
 
@@ -46,11 +46,6 @@ def test_every_kind_is_json_without_arrays(data):
         assert {"format", "kind", "main_metric", "conditions", "settings", "notes"} <= out.keys() <= shown
         assert out["conditions"][0]["metrics"][found.main_metric]["mean"] is not None
         assert not {"decisions", "predicted", "fold_of"} & (out.keys() | out["conditions"][0].keys())
-
-
-def test_numbers_of_numpy_and_missing_ones():
-    found = plain({"a": np.float32(0.5), "b": (np.int64(3), float("nan")), "c": Score(np.inf)})
-    assert found == {"a": 0.5, "b": [3, None], "c": {"mean": None, "low": None, "high": None, "folds": []}}
 
 
 def test_the_documentation_has_every_key():

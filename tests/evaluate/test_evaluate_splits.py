@@ -26,13 +26,6 @@ def test_random_folds_spread_the_classes():
             assert least <= (y[split.test] == label).sum() <= least + 1
 
 
-def test_random_folds_follow_the_seed():
-    targets = encode_targets(np.arange(100) % 2)
-    same = [random_splits(targets, seed=3)[0].test.tolist() for _ in range(2)]
-    assert same[0] == same[1]
-    assert same[0] != random_splits(targets, seed=4)[0].test.tolist()
-
-
 def test_ratings_are_dealt_by_row():
     assert covers_once(random_splits(encode_targets(np.arange(23.0), kind="rating"), folds=5), 23)
 
@@ -146,20 +139,6 @@ def test_splits_by_name():
             make_splits(spec, targets)
     with pytest.raises(InputError, match="give some of both"):
         fixed_split(30, 0)
-
-
-def test_lexical_folds_follow_the_seed():
-    rng = np.random.default_rng(0)
-    w1, w2 = rng.integers(40, size=300), rng.integers(40, size=300)
-    tests = [[split.test.tolist() for split in lexical_splits(w1, w2, 4, seed)] for seed in (0, 0, 1)]
-    assert tests[0] == tests[1] != tests[2]
-
-
-def test_lexical_folds_of_a_tangle_test_one_row_in_k():
-    rng = np.random.default_rng(0)
-    w1, w2 = rng.integers(60, size=2000), rng.integers(60, size=2000)
-    share = sum(len(split.test) for split in lexical_splits(w1, w2)) / 2000
-    assert share == pytest.approx(1 / 5, abs=0.05)
 
 
 @given(st.lists(st.tuples(words, words, st.sampled_from("ab")), min_size=40, max_size=90), st.integers(0, 9))

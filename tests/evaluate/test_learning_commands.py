@@ -61,32 +61,6 @@ def test_predictions_are_written_by_the_name_of_the_file(cli, store, relations, 
     assert cli(*args, "--precision", 1.5).code == 2
 
 
-def test_a_result_has_every_part_of_the_schema(cli, store, relations, ratings, tmp_path):
-    done = cli("evaluate", store, relations, "-b", 50, "--folds", 4, "--json", "-j", 1)
-    result = json.loads(done.out)
-    assert len(result["predictions"]) == 72
-    assert result["learning_curve"]["condition"] == "v1v2v12"
-    assert result["abstention"]["precision"] == 0.9
-    rated = json.loads(
-        cli("evaluate", store, ratings, "--split", "group:verb", "-b", 50, "--json", "-j", 1).out
-    )
-    worst = max(rated["predictions"], key=lambda row: abs(row["label"] - row["predicted"]))
-    with_sentences = [row for row in rated["predictions"] if "sentences" in row]
-    assert worst in with_sentences
-    for row in with_sentences:
-        text = "".join(row["sentences"][0]["pieces"])
-        assert row["w1"] in text and row["w2"] in text
-
-
-def test_the_same_scores_for_any_number_of_workers(cli, store, relations, monkeypatch):
-    monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
-    one, two = (
-        json.loads(cli("evaluate", store, relations, "-b", 50, "--folds", 3, "--json", "-j", jobs).out)
-        for jobs in (1, 2)
-    )
-    assert one["conditions"] == two["conditions"] and one["baselines"] == two["baselines"]
-
-
 def test_a_lexical_split_shares_no_word_and_says_what_it_dropped(cli, store, relations):
     done = cli("evaluate", store, relations, "-b", 50, "--split", "lexical", "--folds", 3, "--json", "-j", 1)
     assert done.code == 0, done.err
@@ -156,13 +130,6 @@ def test_words_with_the_same_lemma_make_the_same_pair(cli, tmp_path, write):
     done = cli("evaluate", tmp_path / "t.bp", train, "--test", test, "-b", 20, "--json", "-j", 1)
     assert done.code == 0, done.err
     assert json.loads(done.out)["dropped"] == 1
-
-
-def test_ratings_by_group(cli, store, ratings):
-    done = cli("evaluate", store, ratings, "--split", "group:verb", "-b", 50, "--json", "-j", 1)
-    result = json.loads(done.out)
-    assert result["kind"] == "ratings"
-    assert result["conditions"][1]["metrics"]["spearman"]["mean"] > 0.5
 
 
 def test_a_matrix_serves_where_a_store_does(cli, store, relations, tmp_path):
@@ -241,12 +208,6 @@ def test_train_names_the_option_that_a_rare_label_needs(cli, store, relations, t
     assert cli("train", store, relations, "-b", 50, "-o", tmp_path / "m", "-j", 1, "--no-scores").code == 0
 
 
-def test_solve_analogies(cli, store, questions):
-    result = json.loads(cli("evaluate", store, questions, "-b", 50, "--json", "-j", 1).out)
-    assert result["kind"] == "analogies" and len(result["answers"]) == 12
-    assert result["conditions"][1]["metrics"]["score"]["mean"] > 0.5
-
-
 def test_solve_shows_what_it_picks(cli, store, questions, tmp_path):
     picks, report = tmp_path / "picks.tsv", tmp_path / "r.html"
     done = cli("evaluate", store, questions, "-b", 50, "-j", 1, "--predictions", picks, "--report", report)
@@ -308,13 +269,6 @@ def test_train_then_predict(cli, store, relations, write, tmp_path):
     assert [row["together"] for row in rows] == [int(first[7]), int(second[7]), None]
     facts = json.loads(cli("info", model, "--json").out)
     assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
-
-
-def test_training_pairs_may_have_several_unknown_words(cli, store, relations, tmp_path):
-    rows = relations.read_text() + "nowhere\tnever\tkind\nnever\tneither\tpart\n"
-    (tmp_path / "more.tsv").write_text(rows)
-    done = cli("train", store, tmp_path / "more.tsv", "-b", 50, "--no-scores", "-j", 1, "-o", tmp_path / "m")
-    assert done.code == 0, done.err
 
 
 def test_train_shows_one_threshold(cli, store, relations, tmp_path):
@@ -387,18 +341,6 @@ def test_bad_data_gets_a_sentence(cli, store, write, name):
     assert done.err.startswith("bagpack: ") and "Traceback" not in done.err
     assert all(word in done.err for word in words), done.err
     assert done.out == ""
-
-
-BAD_QUESTIONS = {
-    "one choice": '{"stem": ["a", "b"], "choices": [["c", "d"]], "answer": 0}\n',
-    "answer out of range": '{"stem": ["a", "b"], "choices": [["c", "d"], ["e", "f"]], "answer": 2}\n',
-}
-
-
-@pytest.mark.parametrize("name", BAD_QUESTIONS)
-def test_bad_questions_get_a_sentence(cli, store, write, name):
-    done = cli("evaluate", store, write("q.jsonl", BAD_QUESTIONS[name]), "-b", 50, "-j", 1)
-    assert done.code == 1 and "q.jsonl:1" in done.err and "Traceback" not in done.err
 
 
 def test_a_damaged_model_gets_a_sentence(cli, store, relations, write, tmp_path):

@@ -3,7 +3,6 @@ import json
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 from rich.console import Console
 from tests.report.conftest import evaluation
@@ -172,20 +171,6 @@ def test_only_kind_and_conditions_are_needed():
     Page(render_report(bare))
 
 
-def test_missing_numbers_are_shown_as_missing(relations):
-    relations["conditions"][1]["metrics"]["f1_macro"] = {
-        "mean": float("nan"),
-        "low": float("nan"),
-        "high": float("inf"),
-        "folds": [float("nan")] * 10,
-    }
-    text = render_report(relations)
-    words = Page(text).words
-    assert "nan" not in words.lower()
-    assert "inf " not in words
-    json.loads(text.split('id="bagpack-result">')[1].split("</script>")[0])
-
-
 def test_paths_are_shown_by_their_last_part(relations):
     relations["data"]["path"], relations["corpus"]["path"] = "/some/where/bless.tsv", "/else/where/wiki.bp"
     text = render_report(relations)
@@ -193,11 +178,6 @@ def test_paths_are_shown_by_their_last_part(relations):
         '<b title="/some/where/bless.tsv">bless.tsv</b> on <b title="/else/where/wiki.bp">wiki.bp</b>' in text
     )
     assert "file /some/where/bless.tsv" in Page(text).words  # whole where it says how it was made
-
-
-def test_numpy_numbers_are_fine(relations):
-    relations["conditions"][0]["metrics"]["f1_macro"]["mean"] = np.float32(0.5)
-    assert "50.0" in Page(render_report(relations)).words
 
 
 def test_a_report_is_written_whole_with_its_numbers(tmp_path, result):

@@ -1,10 +1,8 @@
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack import numbers, wording
+from bagpack import wording
 from bagpack.evaluate.result import Score
 from bagpack.report.charts import make_axis, make_whisker
 from bagpack.wording import describe_feature, feature_words
@@ -68,24 +66,6 @@ def test_a_word_with_itself_has_two_places():
         "smith alone, as the second",
         "together",
     ]
-
-
-def test_numbers():
-    assert numbers.show_score(0.8431, "accuracy") == "84.3"
-    assert numbers.show_score(-0.25, "spearman") == "−0.250"
-    assert numbers.show_score(0.03, "accuracy", signed=True) == "+3.0"
-    assert numbers.show_score(-0.00001, "spearman") == "0.000"
-    assert numbers.show_score(-0.00001, "accuracy", signed=True) == "0.0"
-    assert numbers.show_score(0.0, "accuracy", signed=True) == "0.0"
-    assert numbers.show_score(math.nan, "accuracy") == numbers.show_score(None, "accuracy") == "–"
-    assert numbers.show_interval(None, 1.0, "accuracy") == ""
-    assert numbers.show_share(1, 100_000) == "< 0.1 %"
-    assert numbers.show_share(3, 0) == ""
-    assert numbers.show_p(0.00001) == "< 0.001"
-    assert numbers.show_p(None) == "–"
-    assert numbers.show_count(1234567) == "1,234,567"
-    assert numbers.show_value([None, True, 0.5, {"a": 1}]) == "none, yes, 0.5, a 1"
-    assert numbers.metric_info("my_metric").label == "my metric"
 
 
 @given(

@@ -151,7 +151,7 @@ def info(
     if json:
         console.print_json(facts)
     else:
-        from bagpack.report.screens.artefact import show_artefact
+        from bagpack.report.screens import show_artefact
 
         show_artefact(facts)
 

@@ -79,7 +79,7 @@ def find(
     """Find new pairs of a relation in a corpus, each with a sentence."""
     from bagpack.find.ranking import FindOptions, find_pairs
     from bagpack.learn.model_io import load_model
-    from bagpack.report.screens.lines import show_found
+    from bagpack.report.screens import show_found
     from bagpack.sheets import write_table
     from bagpack.sources import open_source
     from bagpack.tasks import read_pairs

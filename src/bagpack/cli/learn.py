@@ -110,7 +110,7 @@ def predict(
     model was trained on the pair. The label is empty where the model abstains.
     """
     from bagpack.evaluate.train import DIRECTION, answer_rows, predict_pairs
-    from bagpack.report.screens.counts import print_unknown
+    from bagpack.report.screens import print_unknown
     from bagpack.sheets import table_text
     from bagpack.tasks import read_pairs
 
@@ -158,7 +158,7 @@ def explain(
     """
     from bagpack.explain import explain_pair
     from bagpack.learn import load_model
-    from bagpack.report.screens.explanation import show_explanation
+    from bagpack.report.screens import show_explanation
 
     opened = load_model(model)
     every = label == ["all"] and "all" not in map(str, opened.classes)

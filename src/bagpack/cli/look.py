@@ -31,7 +31,7 @@ def contexts(
     """Show the sentences in which a word or a pair of words occurs."""
     from bagpack.contexts.source import elsewhere
     from bagpack.contexts.windows import parse_limit
-    from bagpack.report.screens.lines import show_lines
+    from bagpack.report.screens import show_lines
     from bagpack.sources import open_source
     from bagpack.wording import say_elsewhere
 
@@ -63,7 +63,7 @@ def _show_by(source: ContextSource, words: list[str], by: str, json: bool, csv: 
     from bagpack.contexts.by_attribute import count_by
     from bagpack.contexts.windows import Windows
     from bagpack.corpus.corpus import Corpus
-    from bagpack.report.screens.lines import show_distribution
+    from bagpack.report.screens import show_distribution
 
     if not isinstance(source, Corpus):
         raise UsageError(f"--by counts in a store, and {source.name} holds snippets; name a store")
@@ -81,7 +81,7 @@ def _show_by(source: ContextSource, words: list[str], by: str, json: bool, csv: 
 def _print_nearest(source: ContextSource, w1: str, w2: str) -> None:
     """For two words that never co-occur: how often each occurs, and how near they come in a sentence."""
     from bagpack.contexts.windows import Windows
-    from bagpack.report.screens.lines import show_lines
+    from bagpack.report.screens import show_lines
     from bagpack.wording import say_nearest
 
     counts = [source.contexts(word, limit=1).total for word in (w1, w2)]

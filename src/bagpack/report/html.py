@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bagpack import numbers, wording
 from bagpack._version import __version__
 from bagpack.files import check_file, write_text
-from bagpack.report.screens.lines import score_bar
+from bagpack.report.screens import score_bar
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bagpack import numbers, wording
 from bagpack.evaluate.result import Breakdown, Evaluation, Prediction, QuestionAnswer, Score
 from bagpack.evaluate.rows import mistakes
-from bagpack.numbers import many, metric_label, show_count, show_score, show_share
+from bagpack.numbers import is_number, many, metric_label, show_count, show_score, show_share
 from bagpack.report.charts import Axis, Whisker, make_axis, make_whisker
 
 KIND_WORDS = {
@@ -116,20 +116,12 @@ class Section:
 def sections_of(found: Evaluation) -> list[Section]:
     """The sections of an evaluation, in reading order; what it does not have is omitted."""
     made = [
-        _scores(found),
-        _comparisons(found),
-        _picks(found),
+        _scores(found), _comparisons(found), _picks(found),
         _breakdown(found, found.buckets, "By how often the pair was seen together"),
-        _breakdown(found, found.groups, f"By {found.groups.column or 'group'}") if found.groups else None,
-        _mistakes(found),
-        _confusion(found),
-        _suspicious(found),
-        _probabilities(found),
-        _curve(found),
-        _features(found),
-        _coverage(found),
-        _made(found),
-    ]
+        _breakdown(found, found.groups, f"By {found.groups.column or 'group'}" if found.groups else ""),
+        _mistakes(found), _confusion(found), _suspicious(found), _probabilities(found), _curve(found),
+        _features(found), _coverage(found), _made(found),
+    ]  # fmt: skip
     return [section for section in made if section is not None]
 
 
@@ -145,25 +137,26 @@ def headline(found: Evaluation) -> tuple[str, str, str]:
 
 def tiles_of(found: Evaluation) -> list[Cell]:
     """The main numbers: the last condition, the baselines, and the share of pairs that were seen."""
-    metric = found.main_metric
-    last = found.conditions[-1]
+    metric, last = found.main_metric, found.conditions[-1]
     unit = numbers.show_unit(metric)
     rows = [(last, f"{metric_label(metric, unit=False)}, {last.name}")]
     rows += [(row, f"Baseline: {row.name}") for row in found.baselines]
-    made = []
-    for row, name in rows:
-        cell = score_cell(row.metrics.get(metric), metric)
-        if cell.text != "–":
-            made.append(Cell(cell.text + unit, cell.note and f"95 %: {cell.note}", style=name))
-    shares = []
-    if found.rows and found.tested_rows < found.rows:
-        shares.append(("Rows tested", found.tested_rows, found.rows))
+    made = [(score_cell(row.metrics.get(metric), metric), name) for row, name in rows]
+    tiles = [
+        Cell(cell.text + unit, cell.note and f"95 %: {cell.note}", style=name)
+        for cell, name in made
+        if cell.text != "–"
+    ]
     pairs, unseen = found.data.get("pairs"), found.data.get("unseen_pairs")
+    shares = []
+    if found.tested_rows < found.rows:
+        shares.append(("Rows tested", found.tested_rows, found.rows))
     if pairs and unseen is not None:
         shares.append(("Pairs seen together", pairs - unseen, pairs))
-    for name, part, whole in shares:
-        made.append(Cell(show_share(part, whole), f"{show_count(part)} of {show_count(whole)}", style=name))
-    return made
+    return tiles + [
+        Cell(show_share(part, whole), f"{show_count(part)} of {show_count(whole)}", style=name)
+        for name, part, whole in shares
+    ]
 
 
 def score_cell(score: Score | None, metric: str, **more: Any) -> Cell:
@@ -174,23 +167,32 @@ def score_cell(score: Score | None, metric: str, **more: Any) -> Cell:
     return Cell(show_score(score.mean, metric), between, **more)
 
 
+def _cells(*texts: object) -> list[Cell]:
+    return [text if isinstance(text, Cell) else Cell(show_count(text)) for text in texts]
+
+
 def _mark(name: str) -> str:
     return MARKS.get(name, "bar")
 
 
+# Scores ------------------------------------------------------------------------------------------------------------
+
+
 def _scores(found: Evaluation) -> Section:
     metrics = found.metric_names
-    rows = []
-    for style, results in (("", found.conditions), ("baseline", found.baselines)):
-        for one in results:
-            name = Cell(one.name, wording.CONDITIONS.get(one.name, ""), _mark(one.name), style)
-            cells = [score_cell(one.metrics.get(metric), metric, style=style) for metric in metrics]
-            rows.append([name, *cells])
+
+    def row(first: Cell, scores: Mapping[str, Score]) -> list[Cell]:
+        return [first, *(score_cell(scores.get(metric), metric, style=first.style) for metric in metrics)]
+
+    rows = [
+        row(Cell(one.name, wording.CONDITIONS.get(one.name, ""), _mark(one.name), style), one.metrics)
+        for style, results in (("", found.conditions), ("baseline", found.baselines))
+        for one in results
+    ]
     for reference in found.references:
         for condition, values in reference.scores.items():
-            scores = {metric: Score(value) for metric, value in values.items()}
-            cells = [score_cell(scores.get(metric), metric, style="reference") for metric in metrics]
-            rows.append([Cell(f"{condition} ({reference.name})", style="reference"), *cells])
+            first = Cell(f"{condition} ({reference.name})", style="reference")
+            rows.append(row(first, {metric: Score(value) for metric, value in values.items()}))
     meanings = [(metric_label(name, unit=False), numbers.metric_info(name).meaning) for name in metrics]
     note = "; ".join(f"{label}: {meaning}" for label, meaning in meanings if meaning)
     table = Table(["condition", *(metric_label(name) for name in metrics)], rows, kind="scores")
@@ -201,42 +203,46 @@ def _scores(found: Evaluation) -> Section:
 
 def _score_plot(found: Evaluation) -> Plot | None:
     metric = found.main_metric
-    shown = [
-        (row.name, row.metrics[metric])
-        for row in (*found.conditions, *found.baselines)
-        if metric in row.metrics and numbers.is_number(row.metrics[metric].mean)
-    ]
+    results = (*found.conditions, *found.baselines)
+    shown = [(row.name, row.metrics[metric]) for row in results if metric in row.metrics]
+    shown = [(name, score) for name, score in shown if is_number(score.mean)]
     if not shown:
         return None
+    label = f"{metric_label(metric)}: mean, 95 % interval, and each fold (faint)"
+    return _interval_plot(shown, metric, label, {name: _mark(name) for name, _ in shown})
+
+
+def _interval_plot(
+    scores: Sequence[tuple[str, Score]], metric: str, label: str, shapes: Mapping[str, str]
+) -> Plot:
+    """A row for each score: its mean, its interval, and its folds unless they are too many."""
     values: list[float | None] = []
-    for _, score in shown:
+    for _, score in scores:
         values += [score.mean, *(numbers.inside(score.low, score.high, metric) or ()), *score.folds]
     axis = make_axis(values, metric)
     rows = []
-    for name, score in shown:
-        folds = [axis.at(fold) for fold in score.folds if numbers.is_number(fold)]
-        whisker = make_whisker(axis, score, metric)
-        text = show_score(score.mean, metric)
-        mark = Mark(_mark(name), axis.at(score.mean), text, whisker, folds if len(folds) <= FOLDS else ())
+    for name, score in scores:
+        folds = [axis.at(fold) for fold in score.folds if is_number(fold)]
+        text, whisker = show_score(score.mean, metric), make_whisker(axis, score, metric)
+        mark = Mark(shapes[name], axis.at(score.mean), text, whisker, folds if len(folds) <= FOLDS else ())
         rows.append((name, text, [mark]))
-    return Plot(axis, rows, f"{metric_label(metric)}: mean, 95 % interval, and each fold (faint)")
+    return Plot(axis, rows, label)
 
 
 def _comparisons(found: Evaluation) -> Section | None:
     if not found.comparisons:
         return None
     rows = [
-        [
-            Cell(f"{row.a} − {row.b}"),
-            Cell(show_score(row.difference, row.metric, signed=True)),
-            Cell(numbers.show_difference_interval(row.low, row.high, row.metric)),
-            Cell(numbers.show_p(row.p)),
-        ]
+        _cells(
+            f"{row.a} − {row.b}", show_score(row.difference, row.metric, signed=True),
+            numbers.show_difference_interval(row.low, row.high, row.metric), numbers.show_p(row.p),
+        )
         for row in found.comparisons
-    ]
+    ]  # fmt: skip
     metric = metric_label(found.comparisons[0].metric)
-    table = Table(["", "difference", "95 % interval", "p"], rows)
-    return Section(f"Paired comparison, {metric}", TEST, table=table)
+    return Section(
+        f"Paired comparison, {metric}", TEST, table=Table(["", "difference", "95 % interval", "p"], rows)
+    )
 
 
 def _breakdown(found: Evaluation, parts: Breakdown | None, title: str) -> Section | None:
@@ -247,23 +253,20 @@ def _breakdown(found: Evaluation, parts: Breakdown | None, title: str) -> Sectio
     axis = make_axis([score for row in shown for score in row.scores.values()], parts.metric)
     rows, drawn = [], []
     for row in shown:
-        scores = [(name, row.scores.get(name, float("nan"))) for name in names]
-        cells = [Cell(show_score(score, parts.metric)) for _, score in scores]
-        rows.append([Cell(row.name), Cell(show_count(row.n)), *cells])
+        texts = {name: show_score(row.scores.get(name), parts.metric) for name in names}
+        rows.append(_cells(row.name, row.n, *texts.values()))
         marks = [
-            Mark(_mark(name), axis.at(score), f"{name}: {show_score(score, parts.metric)}")
-            for name, score in scores
-            if numbers.is_number(score)
+            Mark(_mark(name), axis.at(row.scores[name]), f"{name}: {text}")
+            for name, text in texts.items()
+            if is_number(row.scores.get(name))
         ]
         drawn.append((row.name, f"n = {show_count(row.n)}", marks))
-    hidden = len(parts.rows) - len(shown)
-    label = metric_label(parts.metric)
-    plot = Plot(
-        axis, drawn, f"{label} {title[0].lower()}{title[1:]}", [(_mark(name), name) for name in names]
-    )
+    label, hidden = metric_label(parts.metric), len(parts.rows) - len(shown)
+    legend = [(_mark(name), name) for name in names]
     return Section(
         title, table=Table([label, "n", *names], rows),
-        plot=plot, rows=40 if len(parts.rows) <= 40 else 0, folded=len(parts.rows) > 12,
+        plot=Plot(axis, drawn, f"{label} {title[0].lower()}{title[1:]}", legend),
+        rows=40 if len(parts.rows) <= 40 else 0, folded=len(parts.rows) > 12,
         more=f"{hidden:,} more are in the JSON of this page and of bagpack evaluate --json" if hidden else "",
     )  # fmt: skip
 
@@ -327,9 +330,7 @@ def _confusion(found: Evaluation) -> Section | None:
             )
             for across, count in enumerate(counts)
         ]  # fmt: skip
-        rows.append(
-            [Cell(part.labels[at]), *cells, Cell(show_count(total)), Cell(show_share(counts[at], total))]
-        )
+        rows.append(_cells(part.labels[at], *cells, total, show_share(counts[at], total)))
     note = (
         f"Rows of the data by their true label (down) and the predicted one (across), condition {part.condition}. "
         f"Shading: the share of the true label's rows."
@@ -352,15 +353,7 @@ def _suspicious(found: Evaluation) -> Section | None:
         row = found.predictions[i]
         pair = show_pair(row)
         label = Cell(pair.label, numbers.show_probability(row.label_probability))
-        rows.append(
-            [
-                Cell(pair.name),
-                label,
-                Cell(pair.predicted, pair.sure),
-                Cell(pair.count),
-                Cell(show_count(row.line)),
-            ]
-        )
+        rows.append(_cells(pair.name, label, Cell(pair.predicted, pair.sure), pair.count, row.line))
     labels = many(number, "label is", "labels are")
     say = f"{labels} suspicious: a model trained without the row contradicts them with confidence."
     table = Table(["Pair", "Label in the data", "Predicted", "Seen together", "Line"], rows, left=3)
@@ -374,10 +367,7 @@ def _probabilities(found: Evaluation) -> Section | None:
     if found.reliability is None and found.abstention is None:
         return None
     bins = found.reliability.bins if found.reliability else []
-    rows = [
-        [Cell(f"{100 * one.probability:.0f} %"), Cell(f"{100 * one.accuracy:.0f} %"), Cell(show_count(one.n))]
-        for one in bins
-    ]
+    rows = [_cells(f"{100 * one.probability:.0f} %", f"{100 * one.accuracy:.0f} %", one.n) for one in bins]
     note = ""
     if found.reliability:
         note = (
@@ -413,19 +403,13 @@ def _curve(found: Evaluation) -> Section | None:
     curve = found.learning_curve
     if curve is None:
         return None
-    points = [point for point in curve.points if numbers.is_number(point.score.mean)]
-    axis = make_axis([end for p in points for end in (p.score.mean, p.score.low, p.score.high)], curve.metric)
-    rows = []
-    for point in points:
-        text = show_score(point.score.mean, curve.metric)
-        whisker = make_whisker(axis, point.score, curve.metric)
-        rows.append(
-            (f"{point.rows:,} rows", text, [Mark("diamond", axis.at(point.score.mean), text, whisker)])
-        )
+    scores = [(f"{point.rows:,} rows", replace(point.score, folds=())) for point in curve.points]
+    scores = [(name, score) for name, score in scores if is_number(score.mean)]
     label = (
         f"{metric_label(curve.metric)} of {curve.condition} by number of training rows, with 95 % intervals"
     )
-    return Section("Do I need more pairs?", say=[curve_sentence(found)], plot=Plot(axis, rows, label), rows=0)
+    plot = _interval_plot(scores, curve.metric, label, {name: "diamond" for name, _ in scores})
+    return Section("Do I need more pairs?", say=[curve_sentence(found)], plot=plot, rows=0)
 
 
 def curve_sentence(found: Evaluation) -> str:
@@ -476,7 +460,7 @@ def _picks(found: Evaluation) -> Section | None:
         answer = "–" if question.answer is None else _text(question.choices[question.answer])
         picks = [_pick(question, name) for name in names]
         cells = [Cell(f"{choice} {mark}".rstrip(), style=styles.get(mark, "")) for choice, mark in picks]
-        rows.append([Cell(_text(question.stem)), Cell(answer), *cells])
+        rows.append(_cells(_text(question.stem), answer, *cells))
     note = f"{RIGHT} right, {WRONG} wrong; {GUESSED} a pair of the question has no vector: the pick counts as a guess."
     return Section(
         "Picks", note, table=Table(["question", "right answer", *names], rows, left=2 + len(names)), rows=10,
@@ -513,7 +497,7 @@ def _features(found: Evaluation) -> Section | None:
         for one in sorted(features, key=lambda feature: -feature.weight):
             said = wording.say_feature(one.name)
             weight = f"{one.weight:+.3g}".replace("-", "−")
-            rows.append([Cell(label), Cell(said.pattern, said.place), Cell(weight)])
+            rows.append(_cells(label, Cell(said.pattern, said.place), weight))
     note = "Evidence for a label and, marked −, against it; w1 and w2 are the first and the second word of a pair."
     table = Table(["Label", "Feature", "Weight"], rows, left=2)
     return Section("Strongest features", note, table=table, rows=0, folded=len(rows) > 40)
@@ -544,7 +528,7 @@ def _coverage(found: Evaluation) -> Section | None:
     total = sum(labels.values())
     table = Table(
         ["Label", "Rows", "Share"],
-        [[Cell(str(name)), Cell(show_count(n)), Cell(show_share(n, total))] for name, n in labels.items()],
+        [_cells(name, n, show_share(n, total)) for name, n in labels.items()],
     )
     return Section("Coverage", say=say, table=table if labels else None, rows=0) if say or labels else None
 
