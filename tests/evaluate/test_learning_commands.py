@@ -293,7 +293,12 @@ def test_a_model_of_another_store_is_refused(cli, store, relations, write, tmp_p
     assert cli("predict", model, pairs, "--store", tmp_path / "other.bp", "--any-store", "-j", 1).code == 0
 
 
-def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, relations):
+def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, relations, write):
+    asked = [
+        {"stem": f"kinda{i:02d}", "choices": [f"partb{i:02d}", f"kindb{i:02d}"], "answer": 1}
+        for i in range(12)
+    ]
+    synonyms = write("synonyms.jsonl", "".join(json.dumps(question) + "\n" for question in asked))
     result = json.loads(
         cli("reproduce", "plausibility", store, "--data", ratings, "-b", 50, "--json", "-j", 1).out
     )
@@ -306,6 +311,12 @@ def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, rela
     assert shown.code == 0 and "paper" in shown.out
     result = json.loads(cli("reproduce", "relations", store, "--data", relations, "--json", "-j", 1).out)
     assert result["main_metric"] == "auc" and len(result["groups"]["rows"]) == 3
+    # Weighting and scaling are fitted on the whole matrix, as the paper seems to have done.
+    assert result["transductive"] and "all rows (transductive)" in result["notes"][0]
+    for task, data in (("plausibility", ratings), ("synonyms", synonyms)):
+        args = ("reproduce", task, store, "--data", data, "-b", 50, "--json", "-j", 1)
+        result = json.loads(cli(*args).out)
+        assert result["transductive"] and "all rows (transductive)" in result["notes"][0], task
 
 
 BAD = {

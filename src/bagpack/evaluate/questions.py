@@ -205,6 +205,7 @@ def solve_synonyms(
     folds: int = 10,
     seed: int = 0,
     C: float = 1.0,
+    transductive: bool = False,
 ) -> Evaluation:
     """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
 
@@ -230,7 +231,7 @@ def solve_synonyms(
     # Unanswered questions are never used for training.
     splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
     preset = get_preset(preset)
-    found = cross_validate(counts[rows], y, splits, conditions, preset, C=C)
+    found = cross_validate(counts[rows], y, splits, conditions, preset, C=C, transductive=transductive)
     members = [np.flatnonzero(fold_of == k) for k in range(folds)]
 
     def answer(name: str, complete: Bools) -> Condition:
@@ -240,7 +241,7 @@ def solve_synonyms(
 
     results = [answer(name, complete_questions(counts, questions, blocks_of(name))) for name in conditions]
     baselines = [answer("words-only", np.ones(len(questions), dtype=bool))]
-    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": False}
+    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": transductive}
     return _evaluation("synonyms", questions, results, baselines, settings, found.notes[0])
 
 

@@ -277,7 +277,7 @@ def answer_questions(source: str, path: str | Path | TextFile, options: Evaluate
     if questions.kind == "analogies":
         found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
     else:
-        how["folds"] = options.folds or 10
+        how |= {"folds": options.folds or 10, "transductive": options.transductive}
         found = choice.solve_synonyms(matrix, rows, options.conditions, options.preset, **how)
     answers = [
         replace(own, id=asked.id or f"line {asked.line}", stem=asked.stem, choices=list(asked.choices))
