@@ -46,10 +46,6 @@ def builds(cli, tmp_path):
     return run
 
 
-def test_a_missing_file(fails, tmp_path):
-    assert f"there is no file {tmp_path}/nope.txt; check the name" in fails(tmp_path / "nope.txt")
-
-
 def test_a_name_that_is_too_long(cli, write, tmp_path):
     source, long = write("a.txt", "Lions sleep.\n"), tmp_path / ("x" * 300)
     for args in (
@@ -82,26 +78,6 @@ def test_names_that_are_not_utf8(cli, tmp_path):
     )
     assert refused.code == 1
     assert "holds bytes that are not UTF-8; correct the word, or rename the file" in refused.err
-
-
-def test_a_glob_without_a_match(fails, tmp_path):
-    assert "there is no file" in fails(tmp_path / "*.nope")
-
-
-def test_a_broken_link(fails, tmp_path):
-    (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
-    assert "link.txt is not a file that can be read" in fails(tmp_path / "link.txt")
-
-
-def test_a_directory_without_files(fails, tmp_path):
-    (tmp_path / "empty").mkdir()
-    assert "empty holds no files; name files or another directory" in fails(tmp_path / "empty")
-
-
-def test_a_store_in_place_of_its_texts(fails, tmp_path):
-    (tmp_path / "made.bp" / "shards").mkdir(parents=True)
-    (tmp_path / "made.bp" / "manifest.json").write_text('{"kind": "corpus"}')
-    assert "made.bp was made by BagPack and holds no text to index" in fails(tmp_path / "made.bp")
 
 
 # The first index loads every module that is needed, which another user may not be able to read.
@@ -147,36 +123,6 @@ def test_a_directory_in_which_nothing_can_be_written(cli, write, tmp_path):
     assert "cannot be written: Not a directory; choose another place" in done.err
 
 
-def test_bytes_that_are_not_the_encoding_in_text(fails, builds, write):
-    source = write("a.txt", b"Fine.\n\nA caf\xe9 and na\xefve.\n")
-    sentence = fails(source)
-    assert "a.txt:3 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)" in sentence
-    assert "--encoding-errors replace or skip" in sentence
-    for choice in ("replace", "skip"):
-        assert "2 places with invalid bytes" in builds(source, "--encoding-errors", choice)
-
-
-def test_bytes_that_are_not_the_encoding_in_vertical(fails, builds, write):
-    source = write("a.vert", VERTICAL.encode() + b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n")
-    assert "a.vert:14 is not utf-8 (byte 0xe9)" in fails(source)
-    assert "10 tokens" in builds(source, "--encoding-errors", "replace")
-    assert "2 places with invalid bytes" in builds(source, "--encoding-errors", "skip")
-    assert "10 tokens" in builds(source, "--encoding-errors", "skip")
-    assert "10 tokens" in builds(source, "--encoding", "latin-1")
-
-
-def test_bytes_that_are_not_the_encoding_in_the_first_of_several_files(fails, write, tmp_path):
-    write("c/1.vert", VERTICAL.encode() + b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n")
-    write("c/2.vert", VERTICAL)
-    assert "c/1.vert:14 is not utf-8" in fails(tmp_path / "c")
-
-
-def test_bytes_that_are_not_the_encoding_in_a_document_tag(fails, builds, write):
-    source = write("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n")
-    assert "a.vert:13 is not utf-8" in fails(source)
-    assert "1 place " in builds(source, "--encoding-errors", "skip")
-
-
 COMPRESS = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
@@ -203,33 +149,77 @@ def test_a_damaged_compressed_file(kind, fails, write):
     assert "fetch it again" in sentence or "is not utf-8" in sentence
 
 
-def test_a_name_that_promises_another_compression(fails, write):
-    assert "has the suffix .gz but does not contain gz data" in fails(write("a.txt.gz", "plain\n"))
+# What a file is called and holds, and what is reported: exit 1, and nothing under the final name.
+BAD = [
+    ("a.txt.gz", "plain\n", "has the suffix .gz but does not contain gz data"),
+    ("a.txt", "", "a.txt is empty; remove it, or check how it was made"),
+    ("b.txt.gz", gzip.compress(b""), "holds nothing once it is uncompressed"),
+    ("a.txt", "\n   \n\n", "no sentence was found in"),
+    ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n", "no sentence was found in"),
+    ("a.conllu", "# only = comments\n\n", "no sentence was found in"),
+    ("a.jsonl", '{"text": " "}\n', "no sentence was found in"),
+    ("a.txt", "Fine.\n\n" + "lion " * 150_000, "a.txt:3 has a sentence of 150,000 tokens, more than 100,000; break"),
+    ("a.jsonl", '{"text": "' + "lion " * 150_000 + '"}\n', "a.jsonl:1 has a sentence of 150,000 tokens"),
+    ("a.conllu", "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 100_010)), "a.conllu:100,001 is past"),
+]  # fmt: skip
 
 
-def test_an_empty_file(fails, write):
-    assert "a.txt is empty; remove it, or check how it was made" in fails(write("a.txt", ""))
-    assert "holds nothing once it is uncompressed" in fails(write("b.txt.gz", gzip.compress(b"")))
+@pytest.mark.parametrize(("name", "content", "reported"), BAD, ids=range(len(BAD)))
+def test_files_that_hold_no_text(name, content, reported, fails, write):
+    assert reported in fails(write(name, content))
+
+
+def test_places_without_files(fails, tmp_path):
+    assert f"there is no file {tmp_path}/nope.txt; check the name" in fails(tmp_path / "nope.txt")
+    assert "there is no file" in fails(tmp_path / "*.nope")
     assert "standard input is empty" in fails("-")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
+    assert "link.txt is not a file that can be read" in fails(tmp_path / "link.txt")
+    (tmp_path / "empty").mkdir()
+    assert "empty holds no files; name files or another directory" in fails(tmp_path / "empty")
+    (tmp_path / "made.bp" / "shards").mkdir(parents=True)
+    (tmp_path / "made.bp" / "manifest.json").write_text('{"kind": "corpus"}')
+    assert "made.bp was made by BagPack and holds no text to index" in fails(tmp_path / "made.bp")
+
+
+# What can be skipped: what is reported, the option that skips it, and what the summary then says.
+CAFE = b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n"
+LINES = ("--bad-lines", "skip"), "1 line that did not fit the format was skipped"
+SKIPPED = [
+    ("a.txt", b"Fine.\n\nA caf\xe9 and na\xefve.\n",
+     "a.txt:3 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)",
+     ("--encoding-errors", "replace"), "2 places with invalid bytes"),
+    ("a.vert", VERTICAL.encode() + CAFE, "a.vert:14 is not utf-8 (byte 0xe9)", ("--encoding", "latin-1"), "10 tokens"),
+    ("a.vert", VERTICAL.encode() + CAFE, "--encoding-errors replace or skip", ("--encoding-errors", "skip"),
+     "2 places with invalid bytes"),
+    ("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n", "a.vert:13 is not utf-8", ("--encoding-errors", "skip"),
+     "1 place "),
+    ("a.vert", VERTICAL + "<s>\nbroken\tNN\nfine\tNN\tfine\n</s>\n",
+     "a.vert:14 has too few columns (2, where word,tag,lemma are expected): 'broken\\tNN'", *LINES),
+    ("a.vert", VERTICAL + "<s>\n\tNN\tx\n</s>\n", "a.vert:14 has an empty word", *LINES),
+    ("a.conllu", CONLLU + "4\tw\tw\n\n", "a.conllu:4 has 3 columns where CoNLL-U has 10: '4\\tw\\tw'", *LINES),
+    ("a.conllu", CONLLU + "x\tw\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 has no word id such as", *LINES),
+    ("a.conllu", CONLLU + "4-x\tw\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 has no word id such as", *LINES),
+    ("a.conllu", CONLLU + "4\t\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 has an empty word", *LINES),
+    ("a.jsonl", '{"text": "Lions sleep."}\n{"body": "x"}\n',
+     "a.jsonl:2 has no field 'text' (it has: body); name the field with --text-field", *LINES),
+    ("a.jsonl", '{"text": "Lions sleep."}\n{"text": 5}\n', "a.jsonl:2 has a field 'text' that is no string", *LINES),
+    ("a.jsonl", '{"text": "Lions sleep."}\n{"text": "x"\n', "a.jsonl:2 is not JSON", *LINES),
+    ("a.jsonl", '{"text": "Lions sleep."}\n[1]\n', "a.jsonl:2 is JSON but no object", *LINES),
+    ("a.vert", "<s>\n" + "lion\tN\tlion\n" * 150_000 + "</s>\n", "a.vert:100,002 is past 100,000 tokens",
+     ("--max-sentence", 150_000), "150,000 tokens, 1 sentence"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [("a.txt", "\n   \n\n"), ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n"), ("a.conllu", "# only = comments\n\n"),
-     ("a.jsonl", '{"text": " "}\n')],
-)  # fmt: skip
-def test_no_sentence_at_all(name, content, fails, write):
-    assert f"no sentence was found in {write(name, content)}; check the --format" in fails(
-        write(name, content)
-    )
-
-
-def test_a_vertical_line_with_too_few_columns(fails, builds, write):
-    source = write("a.vert", VERTICAL + "<s>\nbroken\tNN\nfine\tNN\tfine\n</s>\n")
+    ("name", "content", "reported", "option", "summary"), SKIPPED, ids=range(len(SKIPPED))
+)
+def test_lines_and_bytes_that_can_be_skipped(name, content, reported, option, summary, fails, builds, write):
+    source = write(name, content)
     sentence = fails(source)
-    assert "a.vert:14 has too few columns (2, where word,tag,lemma are expected): 'broken\\tNN'" in sentence
-    assert "--bad-lines skip" in sentence
-    assert "1 line that did not fit the format was skipped" in builds(source, "--bad-lines", "skip")
+    assert reported in sentence
+    assert option[0] in sentence
+    assert summary in builds(source, *option)
 
 
 def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write, monkeypatch):
@@ -240,44 +230,6 @@ def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write,
     )
     monkeypatch.setattr("bagpack.corpus.build.plan.MIN_PART", 1000)
     assert f"a.vert:{number:,} has too few columns" in fails(write("a.vert", lines))
-
-
-def test_an_empty_word(fails, builds, write):
-    source = write("a.vert", VERTICAL + "<s>\n\tNN\tx\n</s>\n")
-    assert "a.vert:14 has an empty word" in fails(source)
-    assert "1 line " in builds(source, "--bad-lines", "skip")
-
-
-@pytest.mark.parametrize(
-    ("line", "reported"),
-    [
-        ("4\tw\tw", "a.conllu:4 has 3 columns where CoNLL-U has 10: '4\\tw\\tw'"),
-        ("x\tw\tw" + "\t_" * 7, "a.conllu:4 has no word id such as"),
-        ("4-x\tw\tw" + "\t_" * 7, "a.conllu:4 has no word id such as"),
-        ("4\t\tw" + "\t_" * 7, "a.conllu:4 has an empty word"),
-    ],
-)
-def test_malformed_conllu(line, reported, fails, builds, write):
-    source = write("a.conllu", CONLLU + line + "\n\n")
-    sentence = fails(source)
-    assert reported in sentence
-    assert "--bad-lines skip ignores such lines and counts them" in sentence
-    assert "1 line that did not fit" in builds(source, "--bad-lines", "skip")
-
-
-@pytest.mark.parametrize(
-    ("line", "reported"),
-    [
-        ('{"body": "x"}', "a.jsonl:2 has no field 'text' (it has: body); name the field with --text-field"),
-        ('{"text": 5}', "a.jsonl:2 has a field 'text' that is no string"),
-        ('{"text": "x"', "a.jsonl:2 is not JSON"),
-        ("[1]", "a.jsonl:2 is JSON but no object"),
-    ],
-)
-def test_json_lines_without_the_field(line, reported, fails, builds, write):
-    source = write("a.jsonl", '{"text": "Lions sleep."}\n' + line + "\n")
-    assert reported in fails(source)
-    assert "1 line that did not fit" in builds(source, "--bad-lines", "skip")
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.vert", "a.jsonl", "a.conllu", "a.txt.gz"])
@@ -295,26 +247,6 @@ def test_a_line_of_100_megabytes(name, fails, tmp_path):
     number = start.count("\n") + 1
     sentence = fails(tmp_path / name)
     assert f"{name}:{number} is a line of more than 32 MiB; break the text into lines" in sentence
-
-
-def test_a_sentence_of_a_million_tokens_in_vertical(fails, builds, write):
-    source = write("a.vert", "<s>\n" + "lion\tN\tlion\n" * 1_000_000 + "</s>\n")
-    sentence = fails(source)
-    assert "a.vert:100,002 is past 100,000 tokens of one sentence" in sentence
-    assert "raise --max-sentence" in sentence
-    assert "1,000,000 tokens, 1 sentence" in builds(source, "--max-sentence", 1_000_000)
-
-
-def test_a_sentence_of_a_million_tokens_in_text(fails, write):
-    sentence = fails(write("a.txt", "Fine.\n\n" + "lion " * 1_000_000 + "\n"))
-    assert "a.txt:3 has a sentence of 1,000,000 tokens, more than 100,000; break the text" in sentence
-
-
-def test_a_sentence_of_a_million_tokens_in_conllu_and_json(fails, write):
-    lines = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 150_001))
-    assert "a.conllu:100,001 is past 100,000 tokens" in fails(write("a.conllu", lines))
-    sentence = fails(write("a.jsonl", '{"id": "d1", "text": "' + "lion " * 150_000 + '"}\n'))
-    assert "a.jsonl:1 has a sentence of 150,000 tokens" in sentence
 
 
 def test_an_output_that_exists(cli, write, tmp_path):
