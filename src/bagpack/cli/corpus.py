@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -90,17 +89,20 @@ def index(
     elif not opt.is_silent(json):
         _summarise(facts, summary.seconds, summary.read_tokens)
         print_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")
-        _print_files("files with repaired bytes, and the number of places", summary.about("repaired"))
-        lang = summary.corpus.options.lang
-        _print_files(
-            f"files that do not look like --lang {lang}, and what they look like", summary.about("looks_like")
-        )
-        _print_files(
-            "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)",
-            summary.unknown_tagsets,
-        )
-        if "auto" in summary.corpus.options.encoding:
-            _print_files("files that are not UTF-8, and what they were read as", summary.about("encoding"))
+        used = summary.corpus.options
+        notable = {
+            "files with repaired bytes, and the number of places": summary.about("repaired"),
+            f"files that do not look like --lang {used.lang}, and what they look like": summary.about("looks_like"),
+            "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)":
+                summary.unknown_tagsets,
+            "files that are not UTF-8, and what they were read as":
+                summary.about("encoding") if "auto" in used.encoding else {},
+        }  # fmt: skip
+        for what, files in notable.items():
+            if files:
+                shown = [f"{name} ({about})" for name, about in list(files.items())[:SHOWN_FILES]]
+                more = f" and {len(files) - SHOWN_FILES:,} more" if len(files) > SHOWN_FILES else ""
+                console.print_message(f"{what}: {', '.join(shown)}{more}", "yellow")
 
 
 def _list_files(sources: list[str], options: dict[str, Any], as_json: bool) -> None:
@@ -136,15 +138,18 @@ def info(
 
     if verify:
         problems = damages(artefact)
+        cure = "restore the damaged files from a copy, or make it again"
         if json:
             console.print_json({"path": str(artefact), "whole": not problems, "problems": problems})
-        elif not problems:
-            console.print_message(f"{artefact} is intact")
-        for problem in problems if not json else ():
-            console.print_message(f"bagpack: {problem}")
+        else:
+            said = (
+                [*(f"bagpack: {problem}" for problem in problems), cure]
+                if problems
+                else [f"{artefact} is intact"]
+            )
+            for line in said:
+                console.print_message(line)
         if problems:
-            if not json:
-                console.print_message("restore the damaged files from a copy, or make it again")
             raise typer.Exit(1)
         return
     facts = describe(artefact)
@@ -163,14 +168,6 @@ def _kept(out: Path) -> str:
     return "" if out.exists() else "nothing was finished, so nothing is kept"
 
 
-def _print_files(what: str, files: Mapping[str, object]) -> None:
-    """Name the first of some files with something about each."""
-    if files:
-        shown = [f"{name} ({about})" for name, about in list(files.items())[:SHOWN_FILES]]
-        more = f" and {len(files) - SHOWN_FILES:,} more" if len(files) > SHOWN_FILES else ""
-        console.print_message(f"{what}: {', '.join(shown)}{more}", "yellow")
-
-
 def _given(context: typer.Context) -> dict[str, Any]:
     """The text options that the user gave: with --append, the store's own replace the defaults."""
     from bagpack.corpus.options import TextOptions
@@ -186,21 +183,16 @@ def _given(context: typer.Context) -> dict[str, Any]:
 
 
 def memory_bytes(text: str) -> int:
-    """`--memory` in bytes; at least what a single worker takes."""
+    """`--memory` (`2G`, `512M`, `1048576`) in bytes; at least what a single worker takes."""
     from bagpack.corpus.build.worker import WORKER_BASE
 
-    size = parse_size(text, "--memory")
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
+    if not found:
+        raise UsageError(f"--memory {text} is not a size; write it like 512M or 2G")
+    size = int(float(found.group(1)) * UNITS[found.group(2)])
     if size < WORKER_BASE:
         raise UsageError(f"--memory {text} is less than one worker takes; give {WORKER_BASE >> 20}M or more")
     return size
-
-
-def parse_size(text: str, option: str) -> int:
-    """Bytes from `2G`, `512M`, `1048576`."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
-    if not found:
-        raise UsageError(f"{option} {text} is not a size; write it like 512M or 2G")
-    return int(float(found.group(1)) * UNITS[found.group(2)])
 
 
 class _Progress:

@@ -183,7 +183,7 @@ def jobs(default: int = -1) -> int:
 @contextmanager
 def at_work(json: bool = False) -> Iterator[Work]:
     """Within, the chosen workers do the work, and progress is shown."""
-    from bagpack.cli.progress import work_progress
+    from bagpack.cli.progress import Work, progress_bar
     from bagpack.parallel import settings
 
     with ExitStack() as stack:
@@ -191,7 +191,7 @@ def at_work(json: bool = False) -> Iterator[Work]:
             from bagpack.backends import open_backend
 
             stack.enter_context(open_backend(_run.backend, _run.address, jobs()))
-        progress = stack.enter_context(work_progress(is_silent(json)))
+        progress = Work(stack.enter_context(progress_bar(is_silent(json))))
         stack.enter_context(settings(n_jobs=jobs(), progress=progress))
         yield progress
 
