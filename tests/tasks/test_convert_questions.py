@@ -37,15 +37,14 @@ def test_the_sat_package_text(tmp_path):
     )
     assert got.kind == "analogies"
     assert [q.stem for q in got] == [("puppy", "dog"), ("hot", "warm")]
-    assert got[0].choices == (("kitten", "cat"), ("leaf", "tree"), ("run", "walk"))
+    assert got.questions[0].choices == (("kitten", "cat"), ("leaf", "tree"), ("run", "walk"))
     assert [q.answer for q in got] == [1, 0]
-    assert [q.group for q in got] == ["MADE UP, page 1", ""]
 
 
 def test_the_sat_placeholder_is_left_out(tmp_path):
     got = read(tmp_path, "source\na b n:n\nc d n:n\nno choice n:n\ne f n:n\nc\n")
-    assert got[0].choices == (("c", "d"), ("e", "f"))
-    assert got[0].answer == 1
+    assert got.questions[0].choices == (("c", "d"), ("e", "f"))
+    assert got.questions[0].answer == 1
     with pytest.raises(InputError, match="the answer is the placeholder"):
         read(tmp_path, "source\na b n:n\nc d n:n\nno choice n:n\ne f n:n\nb\n")
 
@@ -73,8 +72,8 @@ def test_toefl_text_with_its_key_next_to_it(tmp_path, text, key):
     got = read(tmp_path, text, "set.qst")
     assert got.kind == "synonyms"
     assert [q.stem for q in got] == ["glad", "quick"]
-    assert got[0].choices == ("sad", "happy", "tall")
-    assert got[1].choices == ("fast", "good-natured")
+    assert got.questions[0].choices == ("sad", "happy", "tall")
+    assert got.questions[1].choices == ("fast", "good-natured")
     assert [q.answer for q in got] == [1, 0]
 
 
@@ -84,13 +83,13 @@ def test_toefl_answers_elsewhere(tmp_path):
     (tmp_path / "set.key").write_text("1 a\n2 a\n")
     assert [q.answer for q in read(tmp_path, TOEFL, "set.qst")] == [0, 0]
     got = read(tmp_path, "1. glad\na. sad\nb. happy\nanswer: b\n", "in.txt")
-    assert got[0].answer == 1
+    assert got.questions[0].answer == 1
 
 
 def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(tmp_path):
     got = read(tmp_path, "# comment\nglad | happy | sad | big\n\nquick|fast|slow\n")
     assert got.kind == "synonyms"
-    assert got[0].choices == ("big", "happy", "sad")
+    assert got.questions[0].choices == ("big", "happy", "sad")
     assert [q.choices[q.answer] for q in got] == ["happy", "fast"]
 
 

@@ -19,7 +19,6 @@ def test_labels(tmp_path):
     assert data.pairs == [("cat", "animal"), ("cat", "tail")]
     assert data.labels == ["hyper", "mero"]
     assert data.columns["pos1"] == ["n", "n"]
-    assert data.target_column == "label"
     assert data.group_column is None
     assert data.lines == [2, 3]
     assert data.scores.size == 0
@@ -28,7 +27,6 @@ def test_labels(tmp_path):
 def test_a_pair_with_two_labels_keeps_its_rows(tmp_path):
     data = read_dataset(write(tmp_path, "w1\tw2\tlabel\na\tb\tx\nc\tc\ty\na\tb\ty\na\tb\tx\n"))
     assert len(data) == 4
-    assert data.duplicates == 2
     assert data.is_multilabel
 
 

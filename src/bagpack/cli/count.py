@@ -93,19 +93,19 @@ def vectors(
         export(matrix, out)
     else:
         matrix.save(out, overwrite=overwrite)
-    facts = _facts(matrix, out, listed.duplicates)
+    facts = _facts(matrix, out)
     if json:
         console.print_json(facts)
     elif not opt.is_silent(json):
         show_matrix(facts)
 
 
-def _facts(matrix: PairCounts, out: Path, duplicates: int) -> dict[str, Any]:
+def _facts(matrix: PairCounts, out: Path) -> dict[str, Any]:
     together = int((matrix.seen > 0).sum())
     return {
         "path": str(out),
         "pairs": len(matrix),
-        "duplicate_rows": duplicates,
+        "duplicate_rows": len(matrix) - len(set(matrix.pairs)),
         "words": matrix.words.shape[0] - len(matrix.unknown_words),
         "terms": len(matrix.basis),
         "features": 10 * len(matrix.basis),

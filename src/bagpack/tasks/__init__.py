@@ -8,20 +8,15 @@ from bagpack.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bagpack.tasks.pairs import Dataset as Dataset
-    from bagpack.tasks.pairs import distinct_words as distinct_words
-    from bagpack.tasks.pairs import normalise_target as normalise_target
     from bagpack.tasks.pairs import read_dataset as read_dataset
     from bagpack.tasks.pairs import read_pairs as read_pairs
-    from bagpack.tasks.pairs import unordered_pairs as unordered_pairs
     from bagpack.tasks.questions import Question as Question
     from bagpack.tasks.questions import QuestionSet as QuestionSet
     from bagpack.tasks.questions import read_any as read_any
     from bagpack.tasks.questions import read_questions as read_questions
 
 _NAMES = {
-    "bagpack.tasks.pairs": (
-        "Dataset", "distinct_words", "normalise_target", "read_dataset", "read_pairs", "unordered_pairs",
-    ),
+    "bagpack.tasks.pairs": ("Dataset", "read_dataset", "read_pairs"),
     "bagpack.tasks.questions": ("Question", "QuestionSet", "read_any", "read_questions"),
-}  # fmt: skip
+}
 __getattr__, __all__ = lazy_names(__name__, _NAMES)

@@ -92,8 +92,6 @@ class Dataset:
         ``pairs``, ``relations`` (``labels`` is filled) or ``ratings`` (``scores`` is filled).
     columns
         Every column of the file by its lower-cased name: words, labels, groups, roles, sentences.
-    target_column
-        The name of the column that has the labels or scores; empty if there is none.
     group_column
         The column by which the data set itself is divided, or None: the verb in plausibility ratings, the relation
         where rows are labelled or rated *within* a relation.
@@ -106,21 +104,10 @@ class Dataset:
     columns: dict[str, list[str]]
     labels: list[str] = field(default_factory=list)
     scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    target_column: str = ""
     group_column: str | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
-
-    @property
-    def duplicates(self) -> int:
-        """How many rows repeat the pair of an earlier row."""
-        return len(self.pairs) - len(set(self.pairs))
-
-    @property
-    def words(self) -> list[str]:
-        """Each word once, in the order of first appearance."""
-        return distinct_words(self.pairs)
 
     @property
     def label_counts(self) -> dict[str, int]:
@@ -232,7 +219,7 @@ def _read(file: TextFile, columns: Mapping[str, str] | None, kind: Kind | None) 
     scores = _scores(table, target) if kind == "ratings" else np.empty(0)
     file.raise_refused()
     group = _group_column(table, target, where.first) if target else None
-    return Dataset(table.name, kind, pairs, table.lines, held, labels, scores, target, group)
+    return Dataset(table.name, kind, pairs, table.lines, held, labels, scores, group)
 
 
 def find_pair_columns(table: Table, mapped: Mapping[str, str]) -> PairColumns:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bagpack.errors import InputError
 from bagpack.tasks.files import TextFile, read_text_file
-from bagpack.tasks.pairs import Dataset, Pair, distinct_words, read_labelled_or_bare
+from bagpack.tasks.pairs import Dataset, Pair, read_labelled_or_bare
 
 QuestionKind = Literal["analogies", "synonyms"]
 CURE = 'write one JSON object per line: {"stem": ["a", "b"], "choice": [["c", "d"], ["e", "f"]], "answer": 0}'
@@ -26,7 +26,6 @@ class Question:
     answer: int | None  # None if unknown
     line: int
     id: str = ""
-    group: str = ""
 
     @property
     def kind(self) -> QuestionKind:
@@ -58,18 +57,10 @@ class QuestionSet:
     def __iter__(self) -> Iterator[Question]:
         return iter(self.questions)
 
-    def __getitem__(self, at: int) -> Question:
-        return self.questions[at]
-
     @property
     def pairs(self) -> list[Pair]:
         """Every pair the questions need, question by question."""
         return [pair for question in self.questions for pair in question.pairs]
-
-    @property
-    def words(self) -> list[str]:
-        """Each word once, in the order of first appearance."""
-        return distinct_words(self.pairs)
 
 
 def has_questions(file: TextFile) -> bool:
@@ -87,8 +78,8 @@ def read_any(path: str | Path | TextFile, columns: Mapping[str, str] | None = No
 def read_questions(path: str | Path | TextFile) -> QuestionSet:
     """Read multiple-choice questions, one JSON object per line; ``-`` is standard input.
 
-    An object has ``stem``, ``choice`` (or ``choices``) and, if it is known, ``answer``, counted from 0; ``id`` and
-    ``group`` are kept. `scripts/convert_questions.py` converts the text of the SAT package and of TOEFL.
+    An object has ``stem``, ``choice`` (or ``choices``) and, if it is known, ``answer``, counted from 0; ``id`` is
+    kept. `scripts/convert_questions.py` converts the text of the SAT package and of TOEFL.
     """
     file = read_text_file(path)
     questions = [_question(file, number, line) for number, line in enumerate(file.lines, 1) if line.strip()]
@@ -127,8 +118,7 @@ def _question(file: TextFile, number: int, line: str) -> Question:
     if answer is not None and (not isinstance(answer, int) or isinstance(answer, bool)):
         raise file.error(number, f"the answer {json.dumps(answer)} is not an integer; count choices from 0")
     _check(file, number, stem, choices, answer)
-    group = str(record.get("group", record.get("prefix", "")))
-    return Question(stem, tuple(choices), answer, number, str(record.get("id", "")), group)  # type: ignore[arg-type]
+    return Question(stem, tuple(choices), answer, number, str(record.get("id", "")))  # type: ignore[arg-type]
 
 
 def _check(
