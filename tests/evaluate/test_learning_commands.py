@@ -253,7 +253,8 @@ def test_train_then_predict(cli, store, relations, write, tmp_path):
     model = tmp_path / "relations.model"
     done = cli("train", store, relations, "--out", model, "-b", 50, "--folds", 3, "-j", 1)
     assert done.code == 0, done.err
-    assert "v1v2v12" in (model / "README.md").read_text()
+    card = (model / "README.md").read_text()
+    assert "v1v2v12" in card and "(`bagpack find`) ranks many pairs that are in no relation" in card
     new = write("new.tsv", "w1\tw2\nkinda01\tkindb01\ntoola03\ttoolb03\nnosuchword\tkindb01\n")
     done = cli("predict", model, new, "-j", 1)
     header, first, second, third = (line.split("\t") for line in done.out.splitlines())

@@ -327,7 +327,11 @@ def test_whether_more_pairs_help(relations, gain, low, coming, answer):
     assert sections.curve_sentence(evaluation(relations)).startswith(answer)
 
 
-def test_without_a_threshold_nothing_is_answered(relations):
+def test_a_precision_that_is_not_reached_and_one_that_no_threshold_reaches(relations):
+    relations["abstention"]["precision_found"] = 0.845
+    assert sections.abstention_sentence(evaluation(relations)).endswith(
+        "84.5 % of those answers are right, so that the precision asked for is not reached on other pairs."
+    )
     relations["abstention"] |= {"threshold": None, "precision_found": None, "coverage": 0.0}
     assert sections.abstention_sentence(evaluation(relations)).startswith(
         "No threshold on the probability reaches a precision of 90 %"
