@@ -83,10 +83,6 @@ class Commands(TyperGroup):
             raise UsageError(f"there is no command {cmd_name} any more; {GONE[cmd_name]}")
         return super().get_command(ctx, cmd_name)
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """The names, in the order of the groups."""
-        return list(self.commands)
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands of each group, a line each."""
         groups: dict[str, list[tuple[str, str]]] = {}

@@ -136,11 +136,7 @@ def make_environment(*packages: str) -> Environment:
         "block_words": wording.describe_block, "count": numbers.show_count,
         "value": numbers.show_value, "many": numbers.many, "times": wording.say_times,
     }  # fmt: skip
-    made.globals |= {
-        "say_counts": wording.say_counts,
-        "say_feature": wording.say_feature,
-        "share": lambda part, whole: no_break(numbers.show_share(part, whole)),
-    }
+    made.globals["say_counts"] = wording.say_counts
     return made
 
 
