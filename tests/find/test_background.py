@@ -10,10 +10,11 @@ from bagpack import parallel
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError
-from bagpack.evaluate.train import background_answer
+from bagpack.evaluate.train import background_answer, shift_of_none
 from bagpack.find.background import draw_background
 from bagpack.find.vocabulary import corpus_vocabulary, is_number_or_letter
 from bagpack.learn import load_model
+from bagpack.learn.targets import decode
 from bagpack.sources import as_source
 
 from ..contexts import oracle
@@ -181,3 +182,25 @@ def test_function_words_numbers_and_letters_are_no_candidates(tmp_path, lang, ke
 )  # fmt: skip
 def test_what_is_a_number_or_a_letter(word, excluded):
     assert is_number_or_letter(word) == excluded
+
+
+@pytest.mark.parametrize("none", [0, 1, 2])
+@pytest.mark.parametrize("labels", [2, 4])
+def test_reversed_background_pairs_cost_no_label(labels, none):
+    """As many rows with a label get `none` as with other background pairs in place of the reversed ones."""
+    none = min(none, labels - 1)
+    chance = np.random.default_rng(3)
+    codes = chance.integers(labels, size=200)
+    alone = chance.normal(size=(260, 1 if labels == 2 else labels))  # rows, and some background pairs
+    raised = np.zeros(alone.shape[1])
+    raised[0 if labels == 2 else none] = -0.8 if labels == 2 and none == 0 else 0.8
+    with_reversed = alone + raised + chance.normal(scale=0.1, size=alone.shape)
+
+    def lost(decisions):
+        answers = decode("binary" if labels == 2 else "multiclass", decisions[:200])
+        return int((answers[codes != none] == none).sum())
+
+    assert lost(with_reversed) > lost(alone) + 10
+    shift = shift_of_none(with_reversed, alone, codes, none)
+    assert lost(with_reversed + shift) == lost(alone)
+    assert not shift_of_none(alone, with_reversed, codes, none).any(), "none is never raised"

@@ -28,7 +28,7 @@ from bagpack.evaluate.run import (
 from bagpack.evaluate.splits import TooFewPairsError
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
-from bagpack.learn.fitting import calibrate
+from bagpack.learn.fitting import calibrate, hold_out
 from bagpack.learn.model import pair_hashes
 from bagpack.learn.model_io import check_model_place
 from bagpack.learn.targets import Targets, encode_targets
@@ -117,12 +117,23 @@ def train_file(
         for group in similar_labels(rows.data.labels):
             warnings.warn(f"there are {similar_labels_sentence(group)}", stacklevel=2)
     progress()("model", 0, 0)
-    matrix, targets, turned = rows.matrix, rows.targets, 0
+    matrix, targets, turned, alone = rows.matrix, rows.targets, 0, None
     if options.background is not None:
-        matrix, targets, turned = _with_background(rows, source, options.background)
+        matrix, targets, turned, alone = _with_background(rows, source, options.background)
     svm = evaluation.svm
     model = fit_counts(matrix, targets, options.condition, options.preset, svm, keep_training=True)
-    model = calibrate(model, matrix, targets, options.preset, svm, options.precision)
+    held_out = None
+    if alone is not None:
+        held_out, other = (
+            hold_out(counts, targets, options.condition, options.preset, svm) for counts in (matrix, alone)
+        )
+        if held_out is not None and other is not None:
+            none = targets.classes.index(background_answer(rows.data.labels))
+            codes = targets.codes[: len(rows.matrix)]
+            shift = shift_of_none(held_out.decisions, other.decisions, codes, none)
+            held_out = replace(held_out, decisions=held_out.decisions + shift)
+            model = replace(model, intercept=model.intercept + shift)
+    model = calibrate(model, matrix, targets, options.preset, svm, options.precision, held_out=held_out)
     if drawn := len(matrix) - len(rows.matrix):  # background pairs may be found
         model = replace(model, trained=np.unique(pair_hashes(rows.matrix)))
     if result is not None and options.features:
@@ -178,22 +189,52 @@ def _scores(result: Evaluation | None) -> dict[str, dict[str, Any]]:
     }
 
 
-def _with_background(rows: Rows, store: str, draw: Draw) -> tuple[PairCounts, Targets, int]:
+def _with_background(
+    rows: Rows, store: str, draw: Draw
+) -> tuple[PairCounts, Targets, int, PairCounts | None]:
     """The rows and background pairs, as a matrix and what is to be learned; how many of these are rows in reverse.
 
     Without reversed pairs nothing would show that a relation holds in one direction only. They are taken evenly from
-    the whole list.
+    the whole list. The last item has other background pairs in their place.
     """
     if rows.data.kind == "ratings":
         raise UsageError("--background is for labels, and this data set holds ratings; train without it")
-    matrix, source = rows.matrix, open_source(store)
+    matrix, source, labels = rows.matrix, open_source(store), rows.data.labels
     drawn = draw(source, matrix.pairs, between=matrix.settings.windows.between)
-    reverse = reversed_pairs(matrix.pairs, rows.data.labels)
+    reverse = reversed_pairs(matrix.pairs, labels)
     chosen = np.linspace(0, len(reverse) - 1, min(len(drawn) // REVERSED, len(reverse))).astype(int)
-    added = [*(reverse[at] for at in chosen.tolist()), *drawn][: len(drawn)]
+    added = [*drawn, *(reverse[at] for at in chosen.tolist())]
     grown = count_cached(source, [*matrix.pairs, *added], matrix.basis, matrix.settings)
-    labels = rows.data.labels
-    return grown, encode_targets([*labels, *[background_answer(labels)] * len(added)]), len(chosen)
+    targets = encode_targets([*labels, *[background_answer(labels)] * len(drawn)])
+    if not chosen.size:
+        return grown, targets, 0, None
+    used = np.r_[: len(targets) - chosen.size, len(targets) : len(grown)]
+    return grown[used], targets, chosen.size, grown[: len(targets)]
+
+
+def shift_of_none(decisions: np.ndarray, alone: np.ndarray, codes: np.ndarray, none: int) -> np.ndarray:
+    """What to add to the outputs so that the reversed pairs cost no label.
+
+    Reversed pairs are like the rows, so that more rows get `none` than with other background pairs `alone`. `none` is
+    lowered until as many held-out rows get it as did without them. Measured on 850 pairs of 17 labels: right .555
+    without reversed pairs, .494 with them, .556 after the shift; reversed pairs that get a label: .28, .05, .07.
+    """
+
+    def lead(values: np.ndarray) -> np.ndarray:
+        """By how much `none` is ahead of the best label, for the rows that have one."""
+        rows = values[: len(codes)][codes != none]
+        scores = np.hstack([-rows, rows]) if rows.shape[1] == 1 else rows
+        return np.asarray(scores[:, none] - np.delete(scores, none, axis=1).max(axis=1))
+
+    falling = np.sort(lead(decisions))[::-1]
+    wanted = int((lead(alone) > 0).sum())
+    edge = max(0.0, float(falling[max(wanted - 1, 0) : wanted + 1].mean()))
+    shift = np.zeros(decisions.shape[1])
+    if len(shift) == 1:  # of two labels, the output is that of the second
+        shift[0] = edge / 2 if none == 0 else -edge / 2
+    else:
+        shift[none] = -edge
+    return shift
 
 
 def background_answer(answers: Sequence[Any]) -> Any:
