@@ -93,23 +93,6 @@ def test_bad_requests(arguments, code, message, cli, pairs, tmp_path, monkeypatc
     assert result.err.splitlines()[0].startswith("bagpack: ")
 
 
-def test_brackets_are_shown_as_they_are_written(cli, corpus, write, tmp_path):
-    index, out = tmp_path / "index[v2]", tmp_path / "snippets[/v2]"
-    pairs = write("pairs.tsv", "w1\tw2\ncat\tlion\n[/b]\tcat\n")
-    assert "index[v2]: 3 sentences" in cli("engine", "build", index, corpus, "--jobs", 1).err
-    fetched = cli("fetch", pairs, "--engine", f"tantivy:{index}", "--out", out)
-    assert "snippets[/v2]: " in fetched.err
-    done = cli("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5)
-    assert done.code == 0
-    assert "1 unknown word, a zero vector: [/b]" in done.err
-
-
-def test_fetch_needs_a_place(cli, pairs, corpus, tmp_path):
-    result = cli("fetch", pairs, "--engine", "tantivy:x")
-    assert (result.code, "--out" in result.err) == (2, True)
-    assert cli("fetch", tmp_path / "none.tsv", "--engine", "tantivy:x", "--out", tmp_path / "s").code == 1
-
-
 def test_a_dry_run_shows_requests_and_cost(cli, pairs):
     dry = cli("fetch", pairs, "--engine", "api:google", "--limit", 20, "--rate", 2, "--dry-run")
     assert dry.code == 0

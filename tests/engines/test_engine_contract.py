@@ -86,13 +86,6 @@ def all_texts(engine):
     return [snippet.text for snippet in engine.search(Query("word", (("here",), ("nothing",))), 10_000)]
 
 
-def test_unknown_words_are_found_nowhere(engine_url, connect, tmp_path):
-    fill(engine_url, ["a cat", "a lion"], tmp_path)
-    engine = connect(engine_url)
-    assert engine.search(Query("word", (("unicorn",),)), 10) == []
-    assert engine.search(Query("pair", (("unicorn",),), (("cat",),), 0), 10) == []
-
-
 def test_case_accents_and_long_tokens(engine_url, connect, tmp_path):
     sentences = ["STRASSE straße Été", "long " + "y" * 500 + " cat", "http://x.org/" + "z" * 400 + " lion"]
     fill(engine_url, sentences, tmp_path)

@@ -80,13 +80,6 @@ def test_a_place_that_no_tantivy_index_can_have(overwrite, tmp_path, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
-@pytest.mark.parametrize("place", ["/proc/index", "/proc/deep/index", "/sys/index"])
-def test_a_place_that_cannot_be_written(place, tmp_path):
-    (tmp_path / "text.txt").write_text("A cat.\n")
-    with pytest.raises(BagpackError, match=r"^/(proc|sys).* cannot be written: .*; choose another place$"):
-        build_engine(f"tantivy:{place}", [str(tmp_path / "text.txt")])
-
-
 # Damage ------------------------------------------------------------------------------------------------------------
 
 

@@ -111,7 +111,5 @@ def test_answers_that_are_none(service, connect, answer, message):
 def test_wrong_urls(connect):
     with pytest.raises(BagpackError, match="must name an index"):
         connect("infinigram+http://127.0.0.1:9/")
-    with pytest.raises(BagpackError, match="max_disp_len=x is not an integer"):
-        connect("infinigram+http://127.0.0.1:9/?index=y&max_disp_len=x")
     with pytest.raises(BagpackError, match="cannot be filled"):
         build_engine("infinigram+http://127.0.0.1:9/?index=x", ["x"])

@@ -37,12 +37,6 @@ def test_an_inflected_target_has_the_forms_of_its_lemma():
     assert {"went", "go", "going", "gone"} <= set(Inflector().forms("went"))
 
 
-def test_generated_forms_are_letters():
-    for word in ("bookshelf", "clubfoot", "caveman"):
-        forms = Inflector().forms(word)
-        assert len(forms) > 1 and all(form.isalpha() for form in forms)
-
-
 def test_a_target_of_several_words_inflects_the_last():
     assert Inflector().forms("ice cream")[:2] == ("ice cream", "ice creams")
     assert Inflector().forms("radiation_therapy")[:2] == ("radiation therapy", "radiation therapies")

@@ -50,14 +50,6 @@ def test_documents_that_a_busy_node_refused_are_sent_again(node, make_url, conne
     assert tries[7] == 3
 
 
-def test_a_bulk_request_that_a_busy_node_refused_is_sent_again(node, make_url, connect, text):
-    answers = iter([(429, "{}"), (503, "{}")])
-    node.misbehave = lambda method, path: next(answers, None) if path.endswith("_bulk") else None
-    url = make_url("opensearch")
-    build_engine(url, [text])
-    assert len(connect(url).search(CAT, 100)) == 50
-
-
 def test_a_document_that_is_refused_for_good(node, make_url, text):
     node.refuse_document = lambda number: (
         {"status": 400, "error": {"type": "mapper_parsing_exception", "reason": "too long"}}
@@ -67,16 +59,6 @@ def test_a_document_that_is_refused_for_good(node, make_url, text):
     with pytest.raises(EngineError, match="could not index a sentence: too long"):
         build_engine(make_url("opensearch"), [text])
     assert node.indices == {}, "the unfinished index is removed"
-
-
-def test_an_index_is_loaded_without_copies_and_refreshes(node, make_url, text):
-    build_engine(make_url("opensearch"), [text])
-    puts = [(path, body) for method, path, body, _ in node.requests if method == "PUT"]
-    made = [json.loads(body) for path, body in puts if not path.endswith("_bulk")]
-    assert made[0]["settings"]["index"] == {"refresh_interval": "-1", "number_of_replicas": 0}
-    assert made[1] == {"index": {"refresh_interval": None, "number_of_replicas": None}}
-    paths = [path.rpartition("/")[2] for _, path, _, _ in node.requests]
-    assert paths.index("_settings") > max(at for at, path in enumerate(paths) if path == "_bulk")
 
 
 def test_hits_of_a_foreign_index_are_in_index_order(node, make_url, connect):

@@ -1,6 +1,5 @@
 """Snippets as a corpus: the same integers as a store, from the queries' own snippets alone."""
 
-import json
 import random
 import re
 
@@ -170,14 +169,6 @@ def test_a_limit_applies_per_query_and_each_query_gives_its_own_order_and_gap(li
     assert found.contexts("cat", "lion").total == sum(orders)
 
 
-def test_caps_apply_to_snippets(snippets):
-    found = snippets(make_sentences(3, 200), PAIRS)
-    basis = found.pick_basis(20)
-    capped = vectors(found, basis, limit=5)
-    assert "cat" in {word.removeprefix("\ufdd0") for word in capped.capped_words}
-    assert capped.tocsr("v12").max() <= 5 < capped.seen.max()
-
-
 def test_single_contexts_come_from_the_words_own_query_alone(snippets):
     """With one snippet a query, the pair's queries find sentences that the word's own does not."""
     sentences = ["cat one", "lion two", "cat lion three", "lion of cat four"]
@@ -301,35 +292,7 @@ def test_a_forged_corpus_gives_a_sentence(change, snippets, tmp_path):
         vectors(SnippetCorpus.open(tmp_path / "s.bps"), Basis(("dog",), ()), CAT_LION)
 
 
-@pytest.mark.parametrize("case", ["newer", "kind", "nothing"])
-def test_what_is_no_snippet_corpus(case, tmp_path):
-    path = tmp_path / "x.bps"
-    if case != "nothing":
-        path.mkdir()
-        made = {"kind": "snippets" if case == "newer" else "model", "format_version": 99}
-        (path / "manifest.json").write_text(json.dumps(made))
-    message = {"newer": "format version 99", "kind": "a BagPack model", "nothing": "does not exist"}
-    with pytest.raises(StoreError, match=message[case]):
-        SnippetCorpus.open(path)
-
-
 # Writing it --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name, content", [("notes.txt", "mine"), ("manifest.json", "[1]"), ("manifest.json", "{")]
-)
-def test_what_is_no_snippet_corpus_is_kept(name, content, snippets, fetch, tmp_path):
-    snippets(["cat lion"])
-    other = tmp_path / "mine"
-    other.mkdir()
-    (other / name).write_text(content)
-    for overwrite in (False, True):
-        with pytest.raises(StoreError, match="is not a BagPack snippet corpus, so it is not replaced"):
-            fetch(CAT_LION, out="mine", overwrite=overwrite)
-    assert (other / name).read_text() == content
-    with pytest.raises(UsageError, match="no pairs"):
-        fetch([], out="none.bps")
 
 
 def test_fetching_again_asks_only_for_what_is_new(engine_url, text, fetch, tmp_path):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from bagpack.engines.base import Address, EngineError, Snippet, chunks
-from bagpack.engines.http import HttpEngine, clean_text, lookup, parse_json
+from bagpack.engines.http import HttpEngine, clean_text, lookup
 from bagpack.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _FIELD = re.compile(r"\{(env|option):([A-Za-z_][A-Za-z0-9_]*)\}")
 _TAG = re.compile(r"<[^<>]*>")
 _BUILT_IN = resources.files(__package__) / "declared"
+NEEDED = ("name", "url", "hits", "text")
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,13 @@ class Declaration:
         return range(self.first, min(self.first + wanted * self.step, self.last + 1), self.step)
 
 
+def declared() -> list[str]:
+    """The names of the declarations that come with BagPack."""
+    return sorted(file.name.removesuffix(".toml") for file in _BUILT_IN.iterdir())
+
+
 def read_declaration(address: Address) -> Declaration:
-    """The declaration that a URL names; an error names the file and the field."""
+    """The declaration that a URL names; tables such as [paging] only group the fields."""
     name = address.path.partition("?")[0]
     file = Path(name) if name.endswith(".toml") else _BUILT_IN / f"{Path(name).name}.toml"
     try:
@@ -67,40 +73,36 @@ def read_declaration(address: Address) -> Declaration:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name} is not TOML: {error}; correct it") from None
-    return _declaration(name, found)
-
-
-def declared() -> list[str]:
-    """The names of the declarations that come with BagPack."""
-    return sorted(file.name.removesuffix(".toml") for file in _BUILT_IN.iterdir())
-
-
-def _declaration(file: str, found: dict[str, Any]) -> Declaration:
-    """Check names and types; tables such as [paging] only group the fields."""
     flat: dict[str, Any] = {}
-    for name, value in found.items():
-        flat.update(value if isinstance(value, dict) and name != "headers" else {name: value})
+    for key, value in found.items():
+        flat.update(value if isinstance(value, dict) and key != "headers" else {key: value})
     if isinstance(flat.get("text"), str):
         flat["text"] = [flat["text"]]
     if isinstance(flat.get("price"), int):
         flat["price"] = float(flat["price"])
-    default = Declaration()
-    known = {entry.name: type(getattr(default, entry.name)) for entry in fields(Declaration)}
-    for name, value in flat.items():
-        if name not in known:
-            raise InputError(f"{file} has the unknown field {name!r}; known are {', '.join(sorted(known))}")
-        if type(value) is not known[name]:
-            raise InputError(f"{file}: {name} is {value!r}, which is of the wrong type; correct it")
-    held = Declaration(**flat)
-    for needed in ("name", "url", "hits", "text"):
-        if not flat.get(needed):
-            raise InputError(f"{file} does not say {needed!r}; docs/engines.md describes the fields")
-    if min(held.size, held.step, held.terms) < 1:
-        raise InputError(f"{file}: size, step and terms must be at least 1; correct them")
-    if "{query}" not in held.url:
-        raise InputError(f"{file}: url does not hold {{query}}; put it where the query belongs")
-    if not all(isinstance(value, str) for value in [*held.headers.values(), *held.text]):
-        raise InputError(f"{file}: headers and text hold text only; correct them")
+    kinds = {entry.name: type(getattr(Declaration(), entry.name)) for entry in fields(Declaration)}
+    problems = [
+        f"has the unknown field {key!r}; known are {', '.join(sorted(kinds))}"
+        for key in set(flat) - set(kinds)
+    ]
+    problems += [
+        f"has {key} = {value!r}, which is of the wrong type; correct it"
+        for key, value in flat.items()
+        if type(value) is not kinds.get(key, type(value))
+    ]
+    problems += [
+        f"does not say {key!r}; docs/engines.md describes the fields" for key in NEEDED if not flat.get(key)
+    ]
+    if not problems:
+        held = Declaration(**flat)
+        if min(held.size, held.step, held.terms) < 1:
+            problems = ["must have a size, step and terms of at least 1; correct them"]
+        elif "{query}" not in held.url:
+            problems = ["has a url without {query}; put it where the query belongs"]
+        elif not all(isinstance(value, str) for value in [*held.headers.values(), *held.text]):
+            problems = ["has headers or text that are not text; correct them"]
+    if problems:
+        raise InputError(f"{name} {problems[0]}")
     return held
 
 
@@ -115,31 +117,24 @@ class SearchApi(HttpEngine):
         self.paid, self.price = self.declared.paid, self.declared.price
 
     def open(self) -> None:
-        """Fill in what comes from the environment; no request is needed."""
-        self._secrets: list[str] = []
-        headers = {name: self._filled(value) for name, value in self.declared.headers.items()}
-        self._url = self._filled(self.declared.url)
+        """Fill in what comes from the environment and from the URL's options; no request is needed."""
+        secrets: list[str] = []
+
+        def value(found: re.Match[str]) -> str:
+            env, name = found.group(1) == "env", found.group(2)
+            held = os.environ.get(name) if env else self.address.options.get(name)
+            if held is None:
+                fix = f"set the environment variable {name}" if env else f"add ?{name}=… to the URL"
+                raise UsageError(f"{self.declared.name} needs {name}; {fix}")
+            secrets.extend([held.strip()] if env else [])
+            return held.strip()
+
+        headers = {name: _FIELD.sub(value, text) for name, text in self.declared.headers.items()}
+        self._url = _FIELD.sub(value, self.declared.url)
         base = urlsplit(self._url)
         if base.scheme not in ("http", "https"):
             raise InputError(f"{self.address}: url does not begin with http:// or https://; correct it")
-        self.start(f"{base.scheme}://{base.netloc}", headers, self._secrets)
-
-    def _filled(self, template: str) -> str:
-        """A template with what comes from the environment and from the URL's options."""
-
-        def value(found: re.Match[str]) -> str:
-            source, name = found.groups()
-            held = os.environ.get(name) if source == "env" else self.address.options.get(name)
-            if held is None:
-                env = source == "env"
-                fix = f"set the environment variable {name}" if env else f"add ?{name}=… to the URL"
-                raise UsageError(f"{self.declared.name} needs {name}; {fix}")
-            if source == "env":
-                held = held.strip()
-                self._secrets.append(held)
-            return held
-
-        return _FIELD.sub(value, template)
+        self.start(f"{base.scheme}://{base.netloc}", headers, secrets)
 
     def search(self, query: Query, limit: int) -> list[Snippet]:
         """Page after page, until there are enough hits or no more."""
@@ -155,10 +150,9 @@ class SearchApi(HttpEngine):
     def _page(self, text: str, page: int) -> tuple[list[Snippet], bool]:
         declared = self.declared
         url = self._url.replace("{query}", quote(text, safe="")).replace("{page}", str(page))
-        parts = urlsplit(url.replace("{size}", str(declared.size)))
-        target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        target = urlsplit(url.replace("{size}", str(declared.size)))._replace(scheme="", netloc="").geturl()
         asked = f"{declared.url}\0{text}\0{page}\0{declared.size}"  # the template holds no key
-        answer = parse_json(self.ask(asked, lambda: self.send("GET", target)), self.address)
+        answer = self.parse(self.ask(asked, lambda: self.send("GET", target or "/")))
         hits = lookup(answer, declared.hits)
         if hits is None:
             return [], False  # most APIs omit the list where nothing was found

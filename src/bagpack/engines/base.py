@@ -15,15 +15,14 @@ if TYPE_CHECKING:
     from bagpack.engines.cache import Requests
     from bagpack.engines.queries import Query
 
-MODULES = {
-    "tantivy": "tantivy",
-    "infinigram+http": "infinigram",
-    "infinigram+https": "infinigram",
-    "api": "api",
-    "opensearch+http": "opensearch",
-    "opensearch+https": "opensearch",
-    "elasticsearch+http": "opensearch",
-    "elasticsearch+https": "opensearch",
+MODULES = {"tantivy": "tantivy", "api": "api"} | {
+    f"{name}+{protocol}": module
+    for name, module in (
+        ("infinigram", "infinigram"),
+        ("opensearch", "opensearch"),
+        ("elasticsearch", "opensearch"),
+    )
+    for protocol in ("http", "https")
 }
 HIDDEN = "***"
 T = TypeVar("T")
@@ -118,11 +117,16 @@ class Address:
         """The URL's pieces."""
         try:
             parts = urlsplit(self.url)
-            _ = parts.port
+            # me:12/secret@host: 12 is no port
+            split = bool(parts.netloc) and "@" in parts.path and "@" not in parts.netloc
+            unreadable = split or parts.port == 0
         except ValueError:  # its own words would show a part of the password
-            raise _unreadable() from None
-        if parts.netloc and "@" in parts.path and "@" not in parts.netloc:  # me:12/secret@host: 12 is no port
-            raise _unreadable()
+            unreadable = True
+        if unreadable:
+            raise UsageError(
+                "the engine's URL cannot be read; check its host and port, and write / as %2F and @ as %40 in a "
+                "password"
+            ) from None
         return parts
 
     @property
@@ -136,15 +140,6 @@ class Address:
         return dict(parse_qsl(self.parts.query, keep_blank_values=True))
 
     @property
-    def secrets(self) -> list[str]:
-        """What must never be shown: the password, alone or after the user's name, and options that look like one."""
-        parts = self.parts
-        found = [parts.password, *(value for name, value in self.options.items() if _SECRET.search(name))]
-        if parts.username and parts.password is not None:
-            found.append(f"{parts.username}:{parts.password}")
-        return [secret for secret in found if secret]
-
-    @property
     def shown(self) -> str:
         """The URL without user, password and secret options."""
         if self.scheme == "tantivy":
@@ -156,10 +151,12 @@ class Address:
         return f"{self.scheme}:{host}{parts.path}{query}"
 
     def scrub(self, text: object, secrets: Iterable[str] = ()) -> str:
-        """A message without anything secret in it, on one line."""
-        message = " ".join(str(text).split())
-        message = message.replace(self.url, self.shown)
-        for secret in sorted(filter(None, [*self.secrets, *secrets]), key=len, reverse=True):
+        """A message on one line, without passwords, options that look like one, and `secrets`."""
+        parts, message = self.parts, " ".join(str(text).split()).replace(self.url, self.shown)
+        own = [value for name, value in self.options.items() if _SECRET.search(name)]
+        if parts.password:
+            own += [parts.password, f"{parts.username}:{parts.password}"]
+        for secret in sorted(filter(None, [*own, *secrets]), key=len, reverse=True):
             for written in {secret, unquote(secret), quote(secret, safe="")}:
                 message = message.replace(written, HIDDEN)
         return re.sub(r"(://)[^/\s@]+@", rf"\1{HIDDEN}@", message)
@@ -168,21 +165,13 @@ class Address:
         return self.shown
 
 
-def _unreadable() -> UsageError:
-    return UsageError(
-        "the engine's URL cannot be read; check its host and port, and write / as %2F and @ as %40 in a password"
-    )
-
-
 def parse_address(url: str) -> Address:
     """Take an engine's URL apart; a bare path is a tantivy index."""
-    found = _SCHEME.fullmatch(url)
     if not url:
         raise UsageError("the engine's URL is empty; write tantivy:DIRECTORY, for example")
-    if not found:
-        return Address("tantivy", f"tantivy:{url}")
-    scheme = found.group(1).lower()
-    return Address(scheme, f"{scheme}:{found.group(2)}")
+    found = _SCHEME.fullmatch(url)
+    scheme, rest = (found.group(1).lower(), found.group(2)) if found else ("tantivy", url)
+    return Address(scheme, f"{scheme}:{rest}")
 
 
 def make_engine(url: str, timeout: float = 30.0) -> Engine:
@@ -203,12 +192,10 @@ def connect(url: str, timeout: float = 30.0, requests: Requests | None = None) -
 
     Without `requests`, no answer is kept, no request is repeated, and there is no budget.
     """
-    engine = make_engine(url, timeout)
-    if requests is None:
-        from bagpack.engines.cache import RequestPolicy, Requests
+    from bagpack.engines.cache import RequestPolicy, Requests
 
-        requests = Requests(None, engine.address.shown, RequestPolicy(retries=0), timeout)
-    engine.requests = requests
+    engine = make_engine(url, timeout)
+    engine.requests = requests or Requests(None, engine.address.shown, RequestPolicy(retries=0), timeout)
     try:
         engine.open()
     except BaseException:

@@ -6,7 +6,6 @@ does there, in parallel and in bounded memory. Then the sentences are read out o
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +18,11 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus, divide_name
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK, LeftOut
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.segment import Shard
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.engines.base import make_engine
 from bagpack.engines.sentences import JOINER, clean_token
 from bagpack.files import disk_errors
 from bagpack.parallel import jobs, progress
-
-CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -39,39 +35,22 @@ class BuildSummary:
     left_out: list[LeftOut]  # files of directories that hold no text
 
 
-def shard_sentences(shard: Shard) -> Iterator[tuple[str, str]]:
-    """(document, marked sentence) of a shard, in order; of a subcorpus, those of its documents."""
-    forms = [clean_token(form.decode()) for form in shard.forms]
-    tokens = shard.tokens
-    openings = np.flatnonzero(np.asarray(tokens) & SENTENCE_START)
-    starts = [*shard.document_starts.tolist(), tokens.size]
-    lengths = shard.document_lengths.tolist()
-    document = -1
-    name = ""
-    for first in range(0, openings.size, CHUNK):
-        bounds = openings[first : first + CHUNK + 1].tolist()
-        if len(bounds) <= CHUNK:
-            bounds.append(tokens.size)
-        base = bounds[0]
-        ids = np.asarray(tokens[base : bounds[-1]])
-        types = (ids & TYPE_MASK).tolist()
-        glued = ((ids & GLUED) != 0).tolist()
-        for start, end in itertools.pairwise(bounds):
-            while starts[document + 1] <= start:
-                document += 1
-                name = shard.documents[document]
-            if not lengths[document]:
-                continue
-            pieces = [forms[types[start - base]]]
-            for at in range(start + 1 - base, end - base):
-                pieces.append(JOINER if glued[at] else " ")
-                pieces.append(forms[types[at]])
-            yield name, "".join(pieces)
-
-
 def corpus_sentences(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """(document, marked sentence) of a corpus, in order."""
-    return itertools.chain.from_iterable(map(shard_sentences, corpus.shards))
+    """(document, marked sentence) of a corpus, in order; of a subcorpus, those of its documents."""
+    for shard in corpus.shards:
+        forms = [clean_token(form.decode()) for form in shard.forms]
+        tokens = np.asarray(shard.tokens)
+        starts = np.flatnonzero(tokens & SENTENCE_START)
+        documents = np.searchsorted(shard.document_starts, starts, side="right") - 1
+        kept = shard.document_lengths[documents] > 0
+        ends = np.append(starts[1:], tokens.size)
+        for start, end, document in np.column_stack([starts, ends, documents])[kept].tolist():
+            ids = tokens[start:end]
+            types, glued = (ids & TYPE_MASK).tolist(), ((ids & GLUED) != 0).tolist()
+            rest = [
+                (JOINER if glue else " ") + forms[t] for t, glue in zip(types[1:], glued[1:], strict=True)
+            ]
+            yield shard.documents[document], "".join([forms[types[0]], *rest])
 
 
 def build_engine(

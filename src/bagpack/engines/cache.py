@@ -25,11 +25,14 @@ from bagpack.files import cache_directory
 FORMAT_VERSION = 3
 MOST_SNIPPETS = 1_000_000  # an engine may reserve memory for all of them
 DAY = 86_400
-SCHEMA = """
+SCHEMA = f"""
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS request (
   number INTEGER PRIMARY KEY, account TEXT NOT NULL, asked BLOB NOT NULL, sent REAL NOT NULL, answer BLOB, digest BLOB);
 CREATE INDEX IF NOT EXISTS request_account ON request (account);
-CREATE INDEX IF NOT EXISTS request_asked ON request (asked) WHERE answer IS NOT NULL
+CREATE INDEX IF NOT EXISTS request_asked ON request (asked) WHERE answer IS NOT NULL;
+PRAGMA user_version = {FORMAT_VERSION};
+COMMIT
 """
 
 
@@ -57,14 +60,6 @@ class RequestPolicy:
             raise UsageError(f"--rate {self.rate:g} allows no request; give requests per second, such as 5")
 
 
-class SpendingError(EngineError):
-    """The budget is used up."""
-
-
-class StoppedError(EngineError):
-    """The run is ending; this request is not sent."""
-
-
 def default_cache() -> Path:
     """The file in the user's cache directory."""
     place = cache_directory()
@@ -86,47 +81,32 @@ class AnswerCache:
             self._database = sqlite3.connect(self.path, timeout=60.0, check_same_thread=False)
         try:
             with self._errors():
-                self._open()
+                self._database.execute("PRAGMA journal_mode = WAL")
+                # With a write-ahead log NORMAL outlives the death of the process; only a power cut costs an answer.
+                self._database.execute("PRAGMA synchronous = NORMAL")
+                version = self._database.execute("PRAGMA user_version").fetchone()[0]
+                if version not in (0, FORMAT_VERSION):
+                    raise StoreError(
+                        f"the answer cache {self.path} has format version {version}, this BagPack reads "
+                        f"{FORMAT_VERSION}; move it elsewhere"
+                    )
+                self._database.executescript(SCHEMA)
         except BaseException:
             self.close()
             raise
-
-    def _open(self) -> None:
-        self._database.execute("PRAGMA journal_mode = WAL")
-        # With a write-ahead log NORMAL outlives the death of the process; only a power cut can cost an answer.
-        self._database.execute("PRAGMA synchronous = NORMAL")
-        version = self._database.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, FORMAT_VERSION):
-            raise StoreError(
-                f"the answer cache {self.path} has format version {version}, this BagPack reads {FORMAT_VERSION}; "
-                f"move it elsewhere"
-            )
-        with self._database:
-            self._database.execute("BEGIN IMMEDIATE")
-            for statement in SCHEMA.split(";"):
-                self._database.execute(statement)
-            self._database.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             with self._lock:
                 yield
-        except sqlite3.Error as error:
-            reason = str(error)
-            if "full" in reason:
-                raise StoreError(
-                    f"the disk is full: the answer cache {self.path} cannot grow; free some space there and run the "
-                    f"command again to continue"
-                ) from None
-            raise StoreError(
-                f"the answer cache {self.path} cannot be used ({reason}); move it elsewhere: a new one is made"
-            ) from None
-        except OSError as error:
-            raise StoreError(
-                f"the answer cache {self.path} cannot be written: {error.strerror}; set XDG_CACHE_HOME to another "
-                f"directory"
-            ) from None
+        except (sqlite3.Error, OSError) as error:
+            reason, fix = str(error), "move it elsewhere: a new one is made"
+            if isinstance(error, OSError):
+                reason, fix = error.strerror or reason, "set XDG_CACHE_HOME to another directory"
+            elif "disk is full" in reason:
+                fix = "free some space there and run the command again to continue"
+            raise StoreError(f"the answer cache {self.path} cannot be used ({reason}); {fix}") from None
 
     def find(self, asked: bytes, max_age: float | None) -> str | None:
         """The answer to a request; None if there is none, it is damaged, or older than `max_age` days."""
@@ -202,12 +182,8 @@ class Requests:
     """
 
     def __init__(
-        self,
-        cache: AnswerCache | None,
-        account: str,
-        policy: RequestPolicy | None = None,
-        timeout: float = 30.0,
-    ) -> None:
+        self, cache: AnswerCache | None, account: str, policy: RequestPolicy | None = None, timeout: float = 30.0
+    ) -> None:  # fmt: skip
         if not timeout > 0:
             raise UsageError(f"a timeout of {timeout:g} s is too short; give more than 0")
         self.account = account
@@ -255,29 +231,24 @@ class Requests:
         return str(again(self._once, send, key))
 
     def _once(self, send: Callable[[], str], key: bytes) -> str:
-        number = self._take(key)
-        answer = send()
-        if key and number is not None and self._cache:
-            self._cache.finish(number, key, answer)
-        return answer
-
-    def _take(self, key: bytes) -> int | None:
-        """Return when a request may be sent; it is counted by then."""
         if self.policy.rate:  # at most `rate` callers per second pass, whatever thread they come from
             with self._lock:
                 turn = max(self._next, time.monotonic())
                 self._next = turn + 1.0 / self.policy.rate
             self.stopped.wait(max(0.0, turn - time.monotonic()))
         if self.stopped.is_set():
-            raise StoppedError("the run is ending")
+            raise EngineError("the run is ending")
         number = None
         if self._cache is not None:
             number = self._cache.begin(self.account, key, self.policy.budget)
             if number is None:
-                raise SpendingError(
+                raise EngineError(
                     f"the budget is used up: {self._cache.spent(self.account):,} requests were sent to {self.account} "
                     f"in all runs, retries and pages included; raise --budget {self.policy.budget} to continue"
                 )
         with self._lock:
             self.sent += 1
-        return number
+        answer = send()
+        if key and number is not None and self._cache:
+            self._cache.finish(number, key, answer)
+        return answer

@@ -12,7 +12,6 @@ those that the pair's twelve queries gave: never mixed, and each query giving th
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
@@ -44,6 +43,9 @@ from bagpack.files import digest, digest_file, write_bytes
 from bagpack.parallel import jobs, progress
 from bagpack.tasks.pairs import Pair
 
+ROLES = ("sentences", "words", "pairs")
+Files = dict[str, VerticalFile]
+
 
 class Fetched(NamedTuple):
     """What a run made, and the number of requests that it sent."""
@@ -60,17 +62,10 @@ class Answer(NamedTuple):
 
 
 def fetch_snippets(
-    pairs: Iterable[Pair],
-    engine: str,
-    out: str | Path,
-    *,
-    cache: str | Path,
-    inflector: Inflector | None = None,
-    options: TextOptions | None = None,
-    policy: RequestPolicy | None = None,
-    timeout: float = 30.0,
+    pairs: Iterable[Pair], engine: str, out: str | Path, *, cache: str | Path, inflector: Inflector | None = None,
+    options: TextOptions | None = None, policy: RequestPolicy | None = None, timeout: float = 30.0,
     overwrite: bool = False,
-) -> Fetched:
+) -> Fetched:  # fmt: skip
     """Ask an engine for the snippets of all pairs, and make a corpus of them.
 
     Parameters
@@ -97,8 +92,7 @@ def fetch_snippets(
         # The answers are in the cache: what a killed run left next to the target is not worth resuming.
         with new_artefact(out, SNIPPETS, overwrite=overwrite) as draft:
             facts = {"engine": opened.address.shown, "snippets_per_query": policy.limit}
-            made = Observer(plan, options, opened.exact)
-            draft.manifest = facts | _write(draft.directory, made, opened, requests)
+            draft.manifest = facts | _write(draft.directory, plan, options, opened, requests)
     return Fetched(SnippetCorpus.open(out), requests.sent)
 
 
@@ -121,16 +115,13 @@ def _answers(
             sentences = list(matching_sentences(query, found, lang))
         return Answer(distinct(sentences), len(found) >= limit)
 
-    def answer_group(group: Sequence[Query]) -> list[Answer]:
-        return [answer(query) for query in group]
-
     pool = ThreadPoolExecutor(connections, thread_name_prefix="bagpack-fetch")
     waiting = iter(groups)
     flying: deque[Future[list[Answer]]] = deque()
     try:
         while True:
             for group in islice(waiting, 2 * connections - len(flying)):
-                flying.append(pool.submit(answer_group, group))
+                flying.append(pool.submit(lambda queries: list(map(answer, queries)), group))
             if not flying:
                 return
             yield flying.popleft().result()
@@ -142,43 +133,39 @@ def _answers(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _write(work: Path, made: Observer, engine: Engine, requests: Requests) -> dict[str, Any]:
+def _write(
+    work: Path, plan: QueryPlan, options: TextOptions, engine: Engine, requests: Requests
+) -> dict[str, Any]:
     """Ask, locate the targets in what comes, and build the three stores; returns what the manifest says of them."""
-    plan, options = made.plan, made.options
+    groups: list[tuple[str | Pair, Sequence[Query]]] = [(key, [query]) for key, query in plan.words.items()]
+    groups += plan.pairs.items()
+    capped: set[Query] = set()
+    annotation, written = Annotation(options), set[str]()
     with ExitStack() as stack:
-        files = {
-            role: stack.enter_context(closing(VerticalFile(work / f"{role}.vert")))
-            for role in ("sentences", "words", "pairs")
-        }
-        groups: list[tuple[str | Pair, Sequence[Query]]] = [
-            (key, [query]) for key, query in plan.words.items()
-        ]
-        groups += plan.pairs.items()
-        asked = _answers([queries for _, queries in groups], engine, requests, options.lang)
-        for (target, queries), found in zip(groups, stack.enter_context(closing(asked)), strict=True):
-            made.observe(target, queries, found, files)
+        files = {role: stack.enter_context(closing(VerticalFile(work / f"{role}.vert"))) for role in ROLES}
+        asked = stack.enter_context(
+            closing(_answers([queries for _, queries in groups], engine, requests, options.lang))
+        )
+        for (target, queries), answers in zip(groups, asked, strict=True):
+            capped.update(query for query, answer in zip(queries, answers, strict=True) if answer.full)
+            _observe(target, queries, answers, engine.exact, annotation, files, written)
             progress()("queries", 1, len(groups))
     # The keys are known (lemmas, forms, or a target's own); the builder reads them from the lemma column.
     reading = TextOptions(
-        format="vertical",
-        columns="word,lemma",
-        case=options.case,
-        punctuation=options.punctuation,
-        lang=options.lang,
-    )
+        format="vertical", columns="word,lemma", case=options.case, punctuation=options.punctuation, lang=options.lang
+    )  # fmt: skip
     content = [str(options.to_dict())]
     for role, file in files.items():
         os.utime(file.path, (0, 0))  # the store records it, and the same answers give the same bytes
         content.append(digest_file(file.path))
         index_corpus([str(file.path)], work / role, reading, jobs=jobs())
         file.path.unlink()
-    content += [write_bytes(work / name, text.encode()) for name, text in made.tables().items()]
+    content += [write_bytes(work / name, text.encode()) for name, text in _tables(plan, capped).items()]
     store = Corpus.open(work / "sentences")
-    counts = {name: getattr(store, name) for name in ("tokens", "sentences", "documents", "types")}
     return {
-        **counts,
+        **{name: getattr(store, name) for name in ("tokens", "sentences", "documents", "types")},
         "queries": len(plan.queries),
-        "queries_capped": len(made.capped),
+        "queries_capped": len(capped),
         "words": len(plan.forms),
         "pairs": len(plan.listed),
         "single_contexts": files["words"].count,
@@ -188,71 +175,48 @@ def _write(work: Path, made: Observer, engine: Engine, requests: Requests) -> di
     }
 
 
-class Observer:
-    """Which observation every snippet gives to which word or pair."""
+def _observe(
+    target: str | Pair, queries: Sequence[Query], answers: Sequence[Answer], exact: bool, annotation: Annotation,
+    files: Files, written: set[str],
+) -> None:  # fmt: skip
+    """Write the sentences that are not `written` yet, and what they give to a word or a pair, by its keys.
 
-    def __init__(self, plan: QueryPlan, options: TextOptions, exact: bool) -> None:
-        self.plan = plan
-        self.options = options
-        self.exact = exact  # the engine's gaps are ours
-        self.capped: set[Query] = set()
-        self._annotation = Annotation(options)
-        self._seen: set[bytes] = set()
+    A sentence gives a pair the co-occurrences of the order and the gap of those queries that found it. An engine that
+    is not `exact` counts gaps in its own way (it may skip punctuation) and finds a co-occurrence with a query of
+    another gap; then all co-occurrences in the sentences that the pair's queries found are used.
+    """
+    allowed: dict[str, set[tuple[str, int]]] = {}
+    for number, answer in enumerate(answers):
+        for snippet in answer.snippets:
+            allowed.setdefault(snippet.text, set()).add(("+-"[number // GAPS], number % GAPS))
+    for snippet in distinct(snippet for answer in answers for snippet in answer.snippets):
+        seen = digest(snippet.text.encode())
+        for sentence in annotation.of(snippet):
+            if seen not in written:
+                files["sentences"].add(snippet.document, sentence.observed())
+            if isinstance(target, str):
+                for place in occurrences(sentence.folded, queries[0].forms1):
+                    files["words"].add(snippet.document, sentence.observed([(place, target)]))
+                continue
+            forms = queries[0].forms1, queries[0].forms2
+            ones, twos = (occurrences(sentence.folded, own) for own in forms)
+            for order, gap, first, second in co_occurrences(ones, twos, target[0] == target[1]):
+                if not exact or (order, gap) in allowed[snippet.text]:
+                    keys = target if order == "+" else target[::-1]
+                    places = zip((first, second), keys, strict=True)
+                    files["pairs"].add(snippet.document, sentence.observed(places))
+        written.add(seen)
 
-    def observe(
-        self,
-        target: str | Pair,
-        queries: Sequence[Query],
-        answers: Sequence[Answer],
-        files: dict[str, VerticalFile],
-    ) -> None:
-        """Write what the answers give to a word or a pair, by its keys."""
-        self.capped.update(query for query, answer in zip(queries, answers, strict=True) if answer.full)
-        allowed = self._allowed(answers)
-        for snippet in distinct(snippet for answer in answers for snippet in answer.snippets):
-            seen = hashlib.blake2b(snippet.text.encode(), digest_size=16).digest()
-            for sentence in self._annotation.of(snippet):
-                if seen not in self._seen:
-                    files["sentences"].add(snippet.document, sentence.observed())
-                if isinstance(target, str):
-                    for place in occurrences(sentence.folded, queries[0].forms1):
-                        files["words"].add(snippet.document, sentence.observed([(place, target)]))
-                    continue
-                ones, twos = (
-                    occurrences(sentence.folded, forms) for forms in (queries[0].forms1, queries[0].forms2)
-                )
-                for order, gap, first, second in co_occurrences(ones, twos, target[0] == target[1]):
-                    if (order, gap) in allowed[snippet.text]:
-                        keys = target if order == "+" else target[::-1]
-                        places = zip((first, second), keys, strict=True)
-                        files["pairs"].add(snippet.document, sentence.observed(places))
-            self._seen.add(seen)
 
-    def _allowed(self, answers: Sequence[Answer]) -> dict[str, set[tuple[str, int]]]:
-        """Which (order, gap) each sentence may give to a pair: those of the queries that found it.
-
-        An engine that counts gaps in its own way (it may skip punctuation) finds a co-occurrence with a query of
-        another gap; then all co-occurrences in the sentences that the pair's queries found are used.
-        """
-        every = {(order, gap) for order in "+-" for gap in range(GAPS)}
-        allowed: dict[str, set[tuple[str, int]]] = {}
-        for place, answer in enumerate(answers):
-            own = {("+-"[place // GAPS], place % GAPS)} if self.exact else every
-            for snippet in answer.snippets:
-                allowed.setdefault(snippet.text, set()).update(own)
-        return allowed
-
-    def tables(self) -> dict[str, str]:
-        """The words (key, whether the query was capped, forms), and the pairs (how many queries were capped)."""
-        plan = self.plan
-        words, pairs = ["word\tkey\tcapped\tforms"], ["w1\tw2\tcapped"]
-        for word, forms in plan.forms.items():
-            shown = " | ".join(" ".join(form) for form in forms)
-            words.append(
-                f"{word}\t{plan.keys[word]}\t{int(plan.words[plan.keys[word]] in self.capped)}\t{shown}"
-            )
-        for w1, w2 in plan.listed:
-            keys = plan.keys[w1], plan.keys[w2]
-            queries = plan.pairs.get(keys) or plan.pairs[keys[::-1]]
-            pairs.append(f"{w1}\t{w2}\t{len(self.capped.intersection(queries))}")
-        return {name: "\n".join([*rows, ""]) for name, rows in (("targets.tsv", words), ("pairs.tsv", pairs))}
+def _tables(plan: QueryPlan, capped: set[Query]) -> dict[str, str]:
+    """The words (key, whether the query was capped, forms), and the pairs (how many queries were capped)."""
+    words, pairs = ["word\tkey\tcapped\tforms"], ["w1\tw2\tcapped"]
+    for word, forms in plan.forms.items():
+        key = plan.keys[word]
+        shown = " | ".join(" ".join(form) for form in forms)
+        words.append(f"{word}\t{key}\t{int(plan.words[key] in capped)}\t{shown}")
+    for w1, w2 in plan.listed:
+        keys = plan.keys[w1], plan.keys[w2]
+        queries = plan.pairs.get(keys) or plan.pairs[keys[::-1]]
+        pairs.append(f"{w1}\t{w2}\t{len(capped.intersection(queries))}")
+    return {name: "\n".join([*rows, ""]) for name, rows in (("targets.tsv", words), ("pairs.tsv", pairs))}

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from bagpack.engines.base import Address, BusyError, Engine, EngineError
+from bagpack.engines.base import BusyError, Engine, EngineError
 from bagpack.errors import UsageError, import_extra
 
 MAX_BYTES = 64 << 20  # of one answer, decompressed
@@ -39,12 +39,9 @@ class HttpEngine(Engine):
     _portal: Any = None
 
     def start(
-        self,
-        base: str,
-        headers: Mapping[str, str] | None = None,
-        secrets: Iterable[str] = (),
+        self, base: str, headers: Mapping[str, str] | None = None, secrets: Iterable[str] = (),
         ca_certs: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Prepare connections to ``http://HOST:PORT`` or ``https://HOST:PORT``; nothing is sent yet.
 
         Parameters
@@ -60,11 +57,16 @@ class HttpEngine(Engine):
         self._secrets = list(secrets)
         sent = {"accept": "application/json", "accept-encoding": "gzip", **(headers or {})}
         try:
+            trusted = ssl.create_default_context(cafile=ca_certs) if base.startswith("https") else False
+        except (OSError, ssl.SSLError) as error:
+            reason = error.strerror or error
+            raise UsageError(
+                f"ca_certs={ca_certs} is not a file of certificates ({reason}); correct it in the URL"
+            ) from None
+        try:
+            encoded = {name: value.encode() for name, value in sent.items()}
             client = self._httpx.AsyncClient(
-                base_url=base,
-                headers={name: value.encode() for name, value in sent.items()},
-                timeout=self.timeout,
-                verify=_trusted(ca_certs) if base.startswith("https") else False,
+                base_url=base, headers=encoded, timeout=self.timeout, verify=trusted
             )
         except (self._httpx.InvalidURL, UnicodeError):
             raise self._unusable() from None
@@ -100,25 +102,27 @@ class HttpEngine(Engine):
             ) from None
         except httpx.DecodingError:
             raise EngineError(f"{where} answered damaged gzip data; try again later") from None
-        except httpx.ProtocolError as error:
-            if "disconnected" not in str(error) and "peer closed" not in str(error):
+        except httpx.TransportError as error:
+            reason = self._scrub(error) or type(error).__name__
+            if "[SSL" in reason:
+                raise EngineError(
+                    f"{where} has no certificate that is trusted here ({reason}); name its authority with "
+                    f"ca_certs=FILE in the URL, or use +http"
+                ) from None
+            closed = "disconnected" in reason or "peer closed" in reason
+            if isinstance(error, httpx.ProtocolError) and not closed:
                 raise EngineError(
                     f"{where} answered something that is not HTTP; check its host and port"
                 ) from None
-            raise self._unreachable("it closed the connection") from None
-        except httpx.TransportError as error:
-            if "[SSL" not in str(error):
-                raise self._unreachable(error) from None
-            raise EngineError(
-                f"{where} has no certificate that is trusted here ({self._scrub(error)}); name its authority with "
-                f"ca_certs=FILE in the URL, or use +http"
+            reason = "it closed the connection" if closed else reason
+            raise BusyError(
+                f"{where} does not answer ({reason}); check that the server runs, and its host and port"
             ) from None
         except (httpx.InvalidURL, UnicodeError):
             raise self._unusable() from None
         if answer.status_code >= 300:
-            raise self._refused(answer, content.decode(errors="replace"))
-        if not isinstance(parse_json(content, where), dict):
-            raise EngineError(f"{where} answered JSON that is not an object; check the URL")
+            raise self._refused(answer, content)
+        self.parse(content)
         return str(content, "utf-8-sig")
 
     async def _exchange(self, method: str, target: str, body: str | None) -> tuple[Any, bytes]:
@@ -140,37 +144,25 @@ class HttpEngine(Engine):
                         )
         return answer, bytes(found)
 
-    def _refused(self, answer: Any, text: str) -> EngineError:
+    def _refused(self, answer: Any, content: bytes) -> EngineError:
         where, status = self.address, answer.status_code
-        reason = self._reason(text)
+        try:
+            error = self.parse(content).get("error")
+        except EngineError:
+            error = None
+        if isinstance(error, dict):
+            error = next((error[name] for name in REASONS if error.get(name)), None)
+        said = f"(status {status})" + (f": {self._scrub(error)[:300]}" if error else "")
         if status == 429 or status >= 500:
             wait = retry_after(answer.headers.get("retry-after", ""))
             asks = f"; it asks to wait {wait:,.0f} s" if wait else ""
-            return BusyError(f"{where} is too busy (status {status}){reason}; lower --rate{asks}", wait)
+            return BusyError(f"{where} is too busy {said}; lower --rate{asks}", wait)
         if status in (401, 403):
-            return RefusedError(
-                f"{where} refused the request (status {status}){reason}; {self.credentials}", status
-            )
-        return RefusedError(f"{where} could not answer (status {status}){reason}; check the URL", status)
-
-    def _reason(self, text: str) -> str:
-        """The reason that the server gave, to be appended to a message."""
-        try:
-            error = lookup(parse_json(text, self.address), "error")
-        except EngineError:
-            return ""
-        if isinstance(error, dict):
-            error = next((error[name] for name in REASONS if error.get(name)), None)
-        return f": {self._scrub(error)[:300]}" if error else ""
+            return RefusedError(f"{where} refused the request {said}; {self.credentials}", status)
+        return RefusedError(f"{where} could not answer {said}; check the URL", status)
 
     def _scrub(self, text: object) -> str:
         return self.address.scrub(text, self._secrets)
-
-    def _unreachable(self, error: object) -> BusyError:
-        return BusyError(
-            f"{self.address} does not answer ({self._scrub(error) or type(error).__name__}); check that the server "
-            f"runs, and its host and port"
-        )
 
     def _unusable(self) -> UsageError:
         return UsageError(f"{self.address} is not a URL that HTTP can carry; check it")
@@ -179,14 +171,21 @@ class HttpEngine(Engine):
         """The error for JSON without what belongs into it."""
         return EngineError(f"{self.address} answered JSON without {what}; check the URL")
 
-
-def _trusted(ca_certs: str | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=ca_certs)
-    except (OSError, ssl.SSLError) as error:
-        raise UsageError(
-            f"ca_certs={ca_certs} is not a file of certificates ({error.strerror or error}); correct it in the URL"
-        ) from None
+    def parse(self, text: str | bytes) -> dict[str, Any]:
+        """The JSON object that a server answered."""
+        try:
+            found = json.loads(text)
+        except RecursionError:
+            raise EngineError(
+                f"{self.address} answered JSON that is nested too deeply; check the URL"
+            ) from None
+        except ValueError:
+            raise EngineError(
+                f"{self.address} answered something that is not JSON; is it a proxy or a login page? Check the URL"
+            ) from None
+        if not isinstance(found, dict):
+            raise EngineError(f"{self.address} answered JSON that is not an object; check the URL")
+        return found
 
 
 def retry_after(value: str) -> float | None:
@@ -202,18 +201,6 @@ def retry_after(value: str) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def parse_json(text: str | bytes, address: Address) -> Any:
-    """JSON from a server."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise EngineError(f"{address} answered JSON that is nested too deeply; check the URL") from None
-    except ValueError:
-        raise EngineError(
-            f"{address} answered something that is not JSON; is it a proxy or a login page? Check the URL"
-        ) from None
 
 
 def lookup(value: Any, path: str) -> Any:

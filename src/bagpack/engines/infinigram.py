@@ -1,4 +1,4 @@
-"""infini-gram's HTTP API. `infinigram+https://HOST/?index=NAME[&max_disp_len=200]`.
+"""infini-gram's HTTP API. `infinigram+https://HOST/?index=NAME`.
 
 The protocol is that of https://api.infini-gram.io/: a POST of JSON with `index`, `query_type` and `query`, an answer
 with the results, `latency`, and `error` if there was one. Documents are fetched one by one, so that a query with a
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bagpack.engines.base import EngineError, Snippet, chunks
-from bagpack.engines.http import HttpEngine, clean_text, parse_json
+from bagpack.engines.http import HttpEngine, clean_text
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,47 +41,40 @@ class InfiniGram(HttpEngine):
 
     def open(self) -> None:
         """Check the URL; no request is needed."""
-        options, parts = self.address.options, self.address.parts
-        if not options.get("index"):
+        self._index = self.address.options.get("index", "")
+        if not self._index:
             raise UsageError(
                 f"{self.address} must name an index, as in {self.address.scheme}://HOST/?index=v4_pileval_llama"
             )
-        length = options.get("max_disp_len", str(MAX_DISP_LEN))
-        if not length.isdecimal():
-            raise UsageError(f"max_disp_len={length} is not an integer; correct it in the URL")
-        self._index, self._length = options["index"], int(length)
-        host = f"{self.address.scheme.partition('+')[2]}://{parts.netloc.rpartition('@')[2]}"
-        self.start(host)
+        host = self.address.parts.netloc.rpartition("@")[2]
+        self.start(f"{self.address.scheme.partition('+')[2]}://{host}")
 
     def search(self, query: Query, limit: int) -> list[Snippet]:
         """Documents in which the words are near each other, by shard and position."""
         found: list[Snippet] = []
         for text in clauses(query):
             places = itertools.islice(self._places(text), limit - len(found))
-            found.extend(self._document(text, place) for place in places)
+            found.extend(self._document(text, *place) for place in places)
         return found
 
-    def _places(self, text: str) -> Iterator[dict[str, Any]]:
+    def _places(self, text: str) -> Iterator[tuple[str, dict[str, int]]]:
         """Where the documents are, in the terms of the service."""
         if " OR " not in text and " AND " not in text:
             for shard, segment in enumerate(self._list(self._post("find", text).get("segment_by_shard"))):
-                start, end = (*self._numbers(segment), 0, 0)[:2]
-                for rank in range(start, end):
-                    yield {"query_type": "get_doc_by_rank", "s": shard, "rank": rank}
+                for rank in range(*(*self._numbers(segment), 0, 0)[:2]):
+                    yield "get_doc_by_rank", {"s": shard, "rank": rank}
             return
-        bounds = {"max_clause_freq": MAX_CLAUSE_FREQ, "max_diff_tokens": MAX_DIFF_TOKENS}
-        answer = self._post("find_cnf", text, **bounds)
+        answer = self._post(
+            "find_cnf", text, max_clause_freq=MAX_CLAUSE_FREQ, max_diff_tokens=MAX_DIFF_TOKENS
+        )
         for shard, pointers in enumerate(self._list(answer.get("ptrs_by_shard"))):
             for pointer in sorted(self._numbers(pointers)):
-                yield {"query_type": "get_doc_by_ptr", "s": shard, "ptr": pointer}
+                yield "get_doc_by_ptr", {"s": shard, "ptr": pointer}
 
-    def _document(self, text: str, place: dict[str, Any]) -> Snippet:
-        kind = place.pop("query_type")
-        answer = self._post(kind, text, **place, max_disp_len=self._length)
-        spans = [
-            span[0] if isinstance(span, list) and span else None for span in self._list(answer.get("spans"))
-        ]
-        texts = [clean_text(span) for span in spans]
+    def _document(self, text: str, kind: str, place: dict[str, int]) -> Snippet:
+        answer = self._post(kind, text, **place, max_disp_len=MAX_DISP_LEN)
+        spans = self._list(answer.get("spans"))
+        texts = [clean_text(span[0]) if isinstance(span, list) and span else None for span in spans]
         if None in texts:
             raise self.unexpected("spans")
         return Snippet(f"{self._index}:{answer.get('doc_ix')}", "".join(filter(None, texts)))
@@ -89,12 +82,11 @@ class InfiniGram(HttpEngine):
     def _post(self, kind: str, text: str, **more: int) -> dict[str, Any]:
         request = {"index": self._index, "query_type": kind, "query": text, **more}
         payload = json.dumps(request, ensure_ascii=False)
-        answer: dict[str, Any] = parse_json(self.ask(payload, lambda: self._send(payload)), self.address)
-        return answer
+        return self.parse(self.ask(payload, lambda: self._send(payload)))
 
     def _send(self, payload: str) -> str:
         answer = self.send("POST", self.address.parts.path or "/", payload)
-        if error := parse_json(answer, self.address).get("error"):  # which is not worth keeping
+        if error := self.parse(answer).get("error"):  # which is not worth keeping
             raise EngineError(
                 f"{self.address} could not answer: {self.address.scrub(error)[:300]}; check index= in the URL"
             )

@@ -8,7 +8,7 @@ or provides them for another language.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -23,9 +23,6 @@ _NOT_ONLY_AUXILIARIES = {  # which is all that lemminflect knows them as
     "can": ("cans", "canning", "canned"),
     "will": ("wills", "willing", "willed"),
 }
-
-_SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
-_CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 
 class Inflector:
@@ -63,15 +60,19 @@ class Inflector:
         generated = self._of_word(last)
         return _distinct(f"{before} {form}" if before else form for form in (last, *generated))
 
-    def _of_word(self, word: str) -> tuple[str, ...]:
+    def _of_word(self, word: str) -> list[str]:
         if not re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)*", word):
-            return ()  # 1990, don't, AT&T
-        lemma = _lemma(word)
-        for known in (word, lemma):
-            if forms := _inflections(known):
-                return (known, *_lettered(known, forms))
-        # Hardly any word outside lemminflect's 40,000 is not a noun (smartphone), or it has no other form.
-        return tuple(_lettered(word, [_plural(word)]))
+            return []  # 1990, don't, AT&T
+        library = import_extra("lemminflect", "lemminflect", "all", "inflecting English words")
+        for lemma in (word, _lemma(word)):
+            if tagged := library.getAllInflections(lemma):
+                known = [form for tag in _ORDER for form in tagged.get(tag, ())]
+                if forms := [*known, *_NOT_ONLY_AUXILIARIES.get(lemma, ())]:
+                    break
+        else:  # hardly any word outside lemminflect's 40,000 is not a noun (smartphone), or it has no other form
+            lemma, forms = word, [*library.getInflection(word, "NNS", inflect_oov=True)]
+        # Generated forms with non-letters (O.K.'ing, book shelves) are dropped, except those that the word has itself.
+        return [lemma, *(form for form in forms if all(sign.isalpha() or sign in lemma for sign in form))]
 
 
 def read_forms(path: str | Path) -> dict[str, tuple[str, ...]]:
@@ -103,29 +104,8 @@ def _distinct(forms: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(fold_target, forms)))
 
 
-def _lettered(word: str, forms: Iterable[str]) -> Iterator[str]:
-    """Drop generated forms with non-letters (O.K.'ing, book shelves), except those that the word has itself."""
-    for form in forms:
-        if all(character.isalpha() or character in word for character in form):
-            yield form
-
-
-def _plural(word: str) -> str:
-    if _SIBILANT.search(word):
-        return word + "es"
-    return word[:-1] + "ies" if _CONSONANT_Y.search(word) else word + "s"
-
-
 @cache
 def _lemma(word: str) -> str:
     from bagpack.corpus.text.lemmas import EnglishLemmatizer
 
     return EnglishLemmatizer().lemmatize([word])[0].casefold()
-
-
-def _inflections(lemma: str) -> list[str]:
-    """The forms of a lemma but itself, in the order of `_ORDER`; none if lemminflect does not know it."""
-    library = import_extra("lemminflect", "lemminflect", "all", "inflecting English words")
-    tagged = library.getAllInflections(lemma)
-    known = [form for tag in _ORDER for form in tagged.get(tag, ())]
-    return [form for form in [*known, *_NOT_ONLY_AUXILIARIES.get(lemma, ())] if form != lemma]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +74,7 @@ def matching_sentences(query: Query, snippets: Iterable[Snippet], lang: str) -> 
 
 
 class Sentence(NamedTuple):
-    """A snippet's sentence: the forms as written and case-folded, what is glued, and each token's lines."""
+    """A snippet's sentence: the forms as written and case-folded, what is glued, and each token as vertical text."""
 
     forms: list[str]
     folded: list[str]
@@ -82,22 +83,17 @@ class Sentence(NamedTuple):
 
     def observed(self, places: Iterable[tuple[Place, str]] = ()) -> str:
         """As vertical text, the observed tokens under their targets' keys, a run of tokens made one."""
-        found = ["<s>\n"]
-        at = 0
-        for place, key in sorted(places):
-            found += self.lines[at : place.start]
-            end = place.start + place.size
-            run = zip(self.forms[place.start : end], self.glued[place.start : end], strict=True)
-            form = "".join(
-                (" " if index and not glued else "") + form for index, (form, glued) in enumerate(run)
-            )
-            found.append(_token_lines(form, key, self.glued[place.start]))
-            at = end
-        return "".join([*found, *self.lines[at:]])
+        lines = self.lines.copy()
+        for (start, size), key in sorted(places, reverse=True):
+            run = slice(start, start + size)
+            spaces = ["", *("" if glued else " " for glued in self.glued[run][1:])]
+            form = "".join(space + form for space, form in zip(spaces, self.forms[run], strict=True))
+            lines[run] = [_line(form, key, self.glued[start])]
+        return "".join(["<s>\n", *lines])
 
 
-def _token_lines(form: str, key: str, glued: bool) -> str:
-    """A token as vertical text."""
+@lru_cache(1 << 16)
+def _line(form: str, key: str, glued: bool) -> str:
     return f"{'<g/>' + chr(10) if glued else ''}{escaped(form)}\t{escaped(key)}\n"
 
 
@@ -113,35 +109,29 @@ class Annotation:
     """Turns snippets into sentences whose tokens have the keys that the corpus's annotator would give them."""
 
     def __init__(self, options: TextOptions) -> None:
-        self.options = options
+        self._by_form = options.level == "form"
         self._annotator = get_annotator(options.annotator, options.lang)
-        self._known: dict[str, tuple[str, str, str]] = {}  # form → folded, its lines, its lines when glued
+        self._lemma: dict[str, str] = {}
 
     def of(self, snippet: Snippet) -> list[Sentence]:
         """The sentences of a snippet (one, unless the annotator splits it)."""
         if self._annotator.in_context:
             (sentences,) = self._annotator.annotate([plain(snippet.text)])
-            return list(map(self._annotated, sentences))
+            return [self._sentence(*zip(*sentence, strict=True)) for sentence in map(_columns, sentences)]
         forms, glued = unmark(snippet.text)
-        known = self._known
-        fresh = list(set(forms).difference(known))
-        if fresh:
-            lemmas = self._annotator.lemmatize([compose(form) for form in fresh])
-            for form, lemma in zip(fresh, lemmas, strict=True):
-                key = self._key(form, lemma)
-                known[form] = fold_case(form), _token_lines(form, key, False), _token_lines(form, key, True)
-        entries = [known[form] for form in forms]
-        lines = [entry[1 + stuck] for entry, stuck in zip(entries, glued, strict=True)]
-        return [Sentence(forms, [entry[0] for entry in entries], glued, lines)]
+        if fresh := list(set(forms).difference(self._lemma)):
+            found = self._annotator.lemmatize([compose(form) for form in fresh])
+            self._lemma.update(zip(fresh, found, strict=True))
+        return [self._sentence(forms, [self._lemma[form] for form in forms], glued)]
 
-    def _annotated(self, tokens: Sequence[AnnotatedToken]) -> Sentence:
-        forms, glued = [token.form for token in tokens], [token.glued for token in tokens]
-        keys = (self._key(token.form, token.lemma) for token in tokens)
-        lines = list(map(_token_lines, forms, keys, glued))
-        return Sentence(forms, list(map(fold_case, forms)), glued, lines)
+    def _sentence(self, forms: Sequence[str], lemmas: Sequence[str], glued: Sequence[bool]) -> Sentence:
+        keys = forms if self._by_form else [lemma or form for form, lemma in zip(forms, lemmas, strict=True)]
+        lines = list(map(_line, forms, keys, glued))
+        return Sentence(list(forms), list(map(fold_case, forms)), list(glued), lines)
 
-    def _key(self, form: str, lemma: str) -> str:
-        return form if self.options.level == "form" else lemma or form
+
+def _columns(tokens: Sequence[AnnotatedToken]) -> list[tuple[str, str, bool]]:
+    return [(token.form, token.lemma, token.glued) for token in tokens]
 
 
 class VerticalFile:

@@ -14,14 +14,14 @@ import itertools
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from bagpack.engines.base import Address, BusyError, EngineError, Snippet
 from bagpack.engines.cache import RequestPolicy, Requests
-from bagpack.engines.http import HttpEngine, RefusedError, clean_text, lookup, parse_json
+from bagpack.engines.http import HttpEngine, RefusedError, clean_text, lookup
 from bagpack.engines.sentences import index_word, index_words
 from bagpack.errors import UsageError
 
@@ -33,10 +33,10 @@ MOST_HITS = 10_000  # index.max_result_window, as servers are delivered
 BULK = 2_000  # documents in one request
 BULK_TIMEOUT = 120.0
 BULK_RETRIES = 8
-# While an index is filled it makes nothing visible and has no copies; at the end both become the server's defaults.
-LOADING = {"index": {"refresh_interval": "-1", "number_of_replicas": 0}}
-LOADED = {"index": {"refresh_interval": None, "number_of_replicas": None}}
-SETTINGS = {"analysis": {"analyzer": {"bagpack": {"type": "custom", "tokenizer": "whitespace"}}}, **LOADING}
+SETTINGS = {
+    "analysis": {"analyzer": {"bagpack": {"type": "custom", "tokenizer": "whitespace"}}},
+    "index": {"refresh_interval": "-1"},  # it is refreshed once, when it is full
+}
 FIELDS = {
     "number": {"type": "long"},
     "document": {"type": "keyword", "index": False, "doc_values": False},
@@ -49,10 +49,8 @@ def intervals(query: Query) -> dict[str, Any]:
     """The `intervals` rule: `any_of` forms, both words `all_of` in order, exactly `gap` positions between."""
 
     def any_of(forms: tuple[Form, ...]) -> dict[str, Any]:
-        rules = [
-            {"match": {"query": " ".join(map(index_word, form)), "ordered": True, "max_gaps": 0}}
-            for form in forms
-        ]
+        written = [" ".join(map(index_word, form)) for form in forms]
+        rules = [{"match": {"query": text, "ordered": True, "max_gaps": 0}} for text in written]
         return {"any_of": {"intervals": rules}}
 
     if query.kind == "word":
@@ -68,6 +66,10 @@ class OpenSearch(HttpEngine):
     """An index on a server."""
 
     credentials = "set BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD, or put them into the URL"
+
+    def __init__(self, address: Address, timeout: float = 30.0) -> None:
+        super().__init__(address, timeout)
+        self._field = address.options.get("field")  # of an index that is not ours
 
     def _start(self) -> None:
         address, parts = self.address, self.address.parts
@@ -86,31 +88,39 @@ class OpenSearch(HttpEngine):
     def _call(self, method: str, path: str, body: Any = None) -> str:
         return self.send(method, path, None if body is None else json.dumps(body))
 
+    def _mappings(self) -> dict[str, dict[str, Any]] | None:
+        """The mappings of each index that has the name; None if there is none."""
+        try:
+            assert self.requests is not None
+            found = self.parse(self.requests.send(lambda: self._call("GET", f"/{self._index}/_mapping")))
+        except RefusedError as error:
+            if error.status == 404:
+                return None
+            raise
+        mappings = {name: lookup(entry, "mappings") for name, entry in found.items()}
+        if not mappings or not all(isinstance(mapping, dict) for mapping in mappings.values()):
+            raise self.unexpected("an index mapping")
+        return mappings
+
     def open(self) -> None:
         """Look at the index's mapping: whether it is ours, or has the field that the URL names."""
         self._start()
-        assert self.requests is not None
-        try:
-            text = self.requests.send(lambda: self._call("GET", f"/{self._index}/_mapping"))
-        except RefusedError as error:
-            if error.status != 404:
-                raise
+        found = self._mappings()
+        if found is None:
             raise EngineError(
                 f"{self.address} has no index {self._index!r}; correct its name, or fill one with bagpack engine build"
-            ) from None
-        found = list(map(_mappings, parse_json(text, self.address).values()))
-        if not found or None in found:
-            raise self.unexpected("an index mapping")
-        field = self.address.options.get("field")
-        if field is not None:
-            known = sorted({name for mapping in found for name in _fields(mapping or {})})
-            if field not in known:  # servers answer nothing, without an error, where a field does not exist
+            )
+        if self._field is not None:
+            known = sorted({name for mapping in found.values() for name in _fields(mapping)})
+            if (
+                self._field not in known
+            ):  # servers answer nothing, without an error, where a field does not exist
                 raise EngineError(
-                    f"{self.address} has no field {field!r}; correct field= in the URL (its fields: "
+                    f"{self.address} has no field {self._field!r}; correct field= in the URL (its fields: "
                     f"{', '.join(known[:20]) or 'none'})"
                 )
             return
-        facts = lookup(found[0], "_meta.bagpack") if len(found) == 1 else None
+        facts = lookup(next(iter(found.values())), "_meta.bagpack") if len(found) == 1 else None
         if not isinstance(facts, dict):
             raise UsageError(
                 f"{self.address} was not filled by bagpack engine build; name the field that holds its text "
@@ -130,43 +140,42 @@ class OpenSearch(HttpEngine):
             raise UsageError(
                 f"the server gives at most {MOST_HITS:,} snippets a query; lower --limit {limit}"
             )
-        field = self.address.options.get("field")
         body = {
             "size": limit,
             "track_total_hits": False,
             # In a foreign index the index order, which `preference` keeps the same from search to search.
-            "sort": [{"_doc" if field else "number": "asc"}],
-            "_source": [field] if field else ["document", "sentence"],
+            "sort": [{"_doc" if self._field else "number": "asc"}],
+            "_source": [self._field] if self._field else ["document", "sentence"],
             "query": self._query(query),
         }
         path = f"/{self._index}/_search?preference=bagpack"
         kept = self.ask(json.dumps(body), lambda: self._whole(self._call("POST", path, body)))
-        hits = lookup(parse_json(kept, self.address), "hits.hits")
+        hits = lookup(self.parse(kept), "hits.hits")
         if not isinstance(hits, list):
             raise self.unexpected("search results")
         if len(hits) > limit:
             raise EngineError(
                 f"{self.address} answered {len(hits):,} hits where at most {limit:,} were asked for; check the URL"
             )
-        return [self._snippet(hit, field) for hit in hits]
+        return list(map(self._snippet, hits))
 
     def _query(self, query: Query) -> dict[str, Any]:
-        return {"intervals": {self.address.options.get("field", "words"): intervals(query)}}
+        return {"intervals": {self._field or "words": intervals(query)}}
 
     def _whole(self, text: str) -> str:
         """An answer, if all shards gave theirs."""
-        answer = parse_json(text, self.address)
+        answer = self.parse(text)
         if answer.get("timed_out") or lookup(answer, "_shards.failed"):
             raise BusyError(f"{self.address} answered from a part of its shards only; try again later")
         return text
 
-    def _snippet(self, hit: Any, field: str | None) -> Snippet:
+    def _snippet(self, hit: Any) -> Snippet:
         source = lookup(hit, "_source")
         if not isinstance(source, dict):
             raise EngineError(f"{self.address} answered a hit without _source; enable it in the index")
-        if field is None:
+        if self._field is None:
             return Snippet(self._text(source, "document"), self._text(source, "sentence"))
-        return Snippet(clean_text(str(hit.get("_id", ""))) or "", self._text(source, field))
+        return Snippet(clean_text(str(hit.get("_id", ""))) or "", self._text(source, self._field))
 
     def _text(self, source: dict[str, Any], name: str) -> str:
         held = source[name] if name in source else lookup(source, name)
@@ -184,78 +193,70 @@ class OpenSearch(HttpEngine):
 
     def fill(self, sentences: Iterable[tuple[str, str]], overwrite: bool) -> None:
         """Fill a fresh index, and then give it its name as an alias."""
-        if "field" in self.address.options:
+        if self._field is not None:
             raise UsageError("bagpack engine build names its own fields; remove field= from the URL")
         self.timeout = BULK_TIMEOUT
+        self.requests = Requests(None, self.address.shown, RequestPolicy(retries=BULK_RETRIES), BULK_TIMEOUT)
         self._start()
         try:
-            old = self._replaceable(overwrite)
-            build = uuid.uuid4().hex
-            fresh = f"{self._index}-{build[:12]}"
-            meta = {"bagpack": {"format_version": FORMAT_VERSION, "build": build}}
-            mapping = {"dynamic": "strict", "_meta": meta, "properties": FIELDS}
-            self._call("PUT", f"/{fresh}", {"settings": SETTINGS, "mappings": mapping})
-            try:
-                self._load(fresh, sentences)
-                # In one request, so that a reader sees the old index or the new one.
-                actions: list[dict[str, Any]] = [{"remove_index": {"index": name}} for name in old]
-                actions.append({"add": {"index": fresh, "alias": self._index}})
-                self._call("POST", "/_aliases", {"actions": actions})
-            except BaseException:
-                with suppress(EngineError):  # the first error is the one to report
-                    self._call("DELETE", f"/{fresh}")
-                raise
+            old = self._mappings() or {}
+            if not all(lookup(mapping, "_meta.bagpack") for mapping in old.values()):
+                raise EngineError(
+                    f"{self.address} was not made by BagPack, so it is not replaced; name another index"
+                )
+            if old and not overwrite:
+                raise EngineError(f"{self.address} exists already; --overwrite it, or name another index")
+            self._replace(old, sentences)
         finally:
             self.close()
 
-    def _replaceable(self, overwrite: bool) -> list[str]:
-        """The indices behind the name, which are to be removed."""
+    def _replace(self, old: Iterable[str], sentences: Iterable[tuple[str, str]]) -> None:
+        build = uuid.uuid4().hex
+        fresh = f"{self._index}-{build[:12]}"
+        meta = {"bagpack": {"format_version": FORMAT_VERSION, "build": build}}
+        mapping = {"dynamic": "strict", "_meta": meta, "properties": FIELDS}
+        self._call("PUT", f"/{fresh}", {"settings": SETTINGS, "mappings": mapping})
         try:
-            held = parse_json(self._call("GET", f"/{self._index}/_mapping"), self.address)
-        except RefusedError as error:
-            if error.status == 404:
-                return []
+            numbered = enumerate(sentences)
+            while part := list(itertools.islice(numbered, BULK)):
+                self._bulk(fresh, part)
+            self._call("POST", f"/{fresh}/_refresh")
+            # In one request, so that a reader sees the old index or the new one.
+            actions: list[dict[str, Any]] = [{"remove_index": {"index": name}} for name in old]
+            actions.append({"add": {"index": fresh, "alias": self._index}})
+            self._call("POST", "/_aliases", {"actions": actions})
+        except BaseException:
+            with suppress(EngineError):  # the first error is the one to report
+                self._call("DELETE", f"/{fresh}")
             raise
-        if not all(lookup(_mappings(entry), "_meta.bagpack") for entry in held.values()):
-            raise EngineError(
-                f"{self.address} was not made by BagPack, so it is not replaced; name another index"
-            )
-        if not overwrite:
-            raise EngineError(f"{self.address} exists already; --overwrite it, or name another index")
-        return list(held)
 
-    def _load(self, index: str, sentences: Iterable[tuple[str, str]]) -> None:
-        numbered = enumerate(sentences)
-        retrying = Requests(None, self.address.shown, RequestPolicy(retries=BULK_RETRIES), BULK_TIMEOUT)
-        while part := list(itertools.islice(numbered, BULK)):
-            lines: list[dict[str, Any]] = []
-            for number, (document, marked) in part:
-                lines.append({"index": {"_index": index, "_id": str(number)}})
-                words = " ".join(index_words(marked))
-                lines.append({"number": number, "document": document, "sentence": marked, "words": words})
-            text = "".join(f"{json.dumps(line)}\n" for line in lines)
-            retrying.send(lambda text=text: self._bulk(text))  # type: ignore[misc]
-        self._call("PUT", f"/{index}/_settings", LOADED)
-        self._call("POST", f"/{index}/_refresh")
-
-    def _bulk(self, text: str) -> str:
+    def _bulk(self, index: str, part: Iterable[tuple[int, tuple[str, str]]]) -> None:
         """Index documents. They have ids, so that none is indexed twice if the request is repeated."""
-        answer = self.send("POST", "/_bulk", text)
-        items = parse_json(answer, self.address).get("items")
-        if not isinstance(items, list):
-            raise self.unexpected("the result of a bulk request")
-        results = [lookup(item, "index") for item in items]
-        for result in results:
-            status = lookup(result, "status")
-            if status not in (200, 201, 429):
-                reason = lookup(result, "error.reason") or lookup(result, "error") or status
-                raise EngineError(
-                    f"{self.address} could not index a sentence: {self.address.scrub(reason)[:300]}; run the command "
-                    f"again"
-                )
-        if any(result["status"] == 429 for result in results):
-            raise BusyError(f"{self.address} is too busy to index everything; try again later")
-        return answer
+        lines: list[dict[str, Any]] = []
+        for number, (document, marked) in part:
+            lines.append({"index": {"_index": index, "_id": str(number)}})
+            words = " ".join(index_words(marked))
+            lines.append({"number": number, "document": document, "sentence": marked, "words": words})
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+
+        def send() -> str:
+            answer = self.send("POST", "/_bulk", text)
+            items = self.parse(answer).get("items")
+            if not isinstance(items, list):
+                raise self.unexpected("the result of a bulk request")
+            results = [(lookup(item, "index.status"), lookup(item, "index.error")) for item in items]
+            for status, error in results:
+                if status not in (200, 201, 429):
+                    reason = self.address.scrub(lookup(error, "reason") or error or status)[:300]
+                    raise EngineError(
+                        f"{self.address} could not index a sentence: {reason}; run the command again"
+                    )
+            if any(status == 429 for status, _ in results):
+                raise BusyError(f"{self.address} is too busy to index everything; try again later")
+            return answer
+
+        assert self.requests is not None
+        self.requests.send(send)
 
 
 def _authorization(address: Address) -> dict[str, str]:
@@ -270,13 +271,7 @@ def _authorization(address: Address) -> dict[str, str]:
     return {"authorization": f"Basic {encoded}"} if user else {}
 
 
-def _mappings(entry: Any) -> dict[str, Any] | None:
-    """The mappings of an index, if they are what they should be."""
-    found = lookup(entry, "mappings")
-    return found if isinstance(found, dict) else None
-
-
-def _fields(mapping: dict[str, Any], before: str = "") -> Iterator[str]:
+def _fields(mapping: Mapping[str, Any], before: str = "") -> Iterator[str]:
     """The full names of a mapping's fields."""
     for part in ("properties", "fields"):
         held = mapping.get(part)

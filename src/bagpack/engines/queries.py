@@ -55,9 +55,8 @@ class QueryPlan:
     forms: dict[str, tuple[Form, ...]] = field(default_factory=dict)  # of each word
     keys: dict[str, str] = field(default_factory=dict)  # of each word's target
     words: dict[str, Query] = field(default_factory=dict)  # by key
-    pairs: dict[Pair, tuple[Query, ...]] = field(
-        default_factory=dict
-    )  # by two keys: W1 … W2 by gap, W2 … W1 by gap
+    # By two keys: W1 … W2 by gap, W2 … W1 by gap.
+    pairs: dict[Pair, tuple[Query, ...]] = field(default_factory=dict)
 
     @property
     def queries(self) -> list[Query]:

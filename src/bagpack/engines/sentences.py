@@ -86,16 +86,12 @@ def plain(marked: str) -> str:
 
 def index_words(marked: str) -> list[str]:
     """What an engine indexes for a marked sentence, token by token."""
-    return [_folded(token) for token in marked.replace(JOINER, " ").split(" ")]
+    return [fold_case(token)[:LONGEST] for token in marked.replace(JOINER, " ").split(" ")]
 
 
 def index_word(token: str) -> str:
     """What an engine indexes for one token: case-folded, and cut where engines would refuse it."""
-    return _folded(clean_token(token))
-
-
-def _folded(token: str) -> str:
-    return fold_case(token)[:LONGEST]
+    return fold_case(clean_token(token))[:LONGEST]
 
 
 def split_form(form: str, lang: str) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class SnippetCorpus:
 
     def __init__(self, stored: Artefact) -> None:
         self._stored = stored
-        self.path = stored.path
+        self.path, self.name = stored.path, str(stored.path)
         self.manifest = stored.manifest
         try:
             self.options = TextOptions.from_dict(stored.manifest["options"])
@@ -68,11 +68,6 @@ class SnippetCorpus:
     def for_pairs(self) -> Corpus:
         """The store of pair contexts."""
         return Corpus.open(self._stored.file("pairs"))
-
-    @property
-    def name(self) -> str:
-        """What artefacts and messages call it."""
-        return str(self.path)
 
     @cached_property
     def _keys(self) -> dict[str, str]:

@@ -105,15 +105,13 @@ class TantivyEngine(Engine):
 
     def _query(self, query: Query) -> Any:
         make, occur = self._library.Query, self._library.Occur
-        parts = []
-        for phrase in phrases(query):
-            if len(phrase) == 1:
-                parts.append(make.term_query(self._schema, "words", phrase[0][1], index_option="basic"))
-            else:
-                parts.append(make.phrase_query(self._schema, "words", phrase))
-        if len(parts) == 1:
-            return parts[0]
-        return make.boolean_query([(occur.Should, part) for part in parts])
+        parts = [
+            make.phrase_query(self._schema, "words", phrase)
+            if len(phrase) > 1
+            else make.term_query(self._schema, "words", phrase[0][1], index_option="basic")
+            for phrase in phrases(query)
+        ]
+        return parts[0] if len(parts) == 1 else make.boolean_query([(occur.Should, part) for part in parts])
 
     def native(self, query: Query) -> str:
         """How the query's objects are made: there is no written form of a phrase with offsets in tantivy."""
@@ -147,9 +145,9 @@ class TantivyEngine(Engine):
             # One thread keeps the sentences in order inside the segments, so that "the first N" is found quickly.
             writer = library.Index(schema.build(), str(work)).writer(WRITER_MEMORY, 1)
             for document, marked in sentences:
+                count += 1
                 writer.add_document(library.Document(words=" ".join(index_words(marked)), place=place))
                 place += lines.write(f"{' '.join(document.split())}\t{marked}\n".encode())
-                count += 1
             lines.flush()
             os.fsync(lines.fileno())
             writer.commit()
