@@ -172,3 +172,16 @@ def test_two_words_that_are_never_seen_together(model):
     for decision in explain_pair(model, model.source, a, b).decisions:
         assert decision.contexts == ()
         assert "never seen together" in decision.summary or "speaks for it" in decision.summary
+
+
+def test_never_being_seen_together_can_be_the_reason(tmp_path):
+    """Of *random* pairs, no word says anything: that they never meet does."""
+    text = "".join(f"The a{i} causes the b{i} of it.\nAn a{i} is here. A b{i} is here.\n" for i in range(20))
+    (tmp_path / "t.txt").write_text(text * 3)
+    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+    rows = [f"a{i}\tb{i}\tcause\na{i}\tb{(i + 7) % 20}\trandom\n" for i in range(18)]
+    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
+    found = load_model(train(tmp_path / "t.bp", tmp_path / "d.tsv", tmp_path / "m", "modern"))
+    decision = explain_pair(found, found.source, "a18", "b19").decisions[0]
+    assert decision.label == "random"
+    assert decision.summary == "decided mainly by the fact that the words are never seen together"

@@ -277,6 +277,8 @@ class PairDecisions:
         if words + together <= 0:
             return "nothing about this pair speaks for it"
         if not self.matrix.seen[0]:
+            if together >= MAINLY * words:
+                return "decided mainly by the fact that the words are never seen together"
             return "decided by the words alone; they are never seen together"
         if together >= MAINLY * words:
             return "decided mainly by the sentences with both words"

@@ -7,16 +7,14 @@ not depend on the size of the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.kernels.windows import window_end, window_start
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.format import TYPE_MASK
 from bagpack.corpus.segment import Shard
 from bagpack.kernels import kernel
 
@@ -74,18 +72,6 @@ def log_dice(together: NDArray[np.float64], first: float, second: I64) -> NDArra
 
 
 @kernel
-def take_keys(tokens, key_of_type, starts, ends, codes, keys, out_codes):  # type: ignore[no-untyped-def]
-    """Keys of the tokens in each window, with the window's code."""
-    at = 0
-    for i in range(starts.size):
-        for position in range(starts[i], ends[i]):
-            keys[at] = key_of_type[tokens[position] & TYPE_MASK]
-            out_codes[at] = codes[i]
-            at += 1
-    return at
-
-
-@kernel
 def windows_around(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
     """Up to `reach` tokens before (backwards) or from each position on, inside its sentence."""
     for i in range(positions.size):
@@ -111,63 +97,36 @@ def numbers_of(shard: Shard, keys: I64, background: Corpus) -> I64:
     return number
 
 
-class TermCounter:
-    """Counts keys in coded windows, shard after shard, under the numbers that a background lexicon gives them."""
+def tokens_in(starts: I64, ends: I64) -> tuple[I64, I64]:
+    """The positions of all tokens in windows, and the number of the window that each is in.
 
-    def __init__(self, background: Corpus) -> None:
-        self.background = background
-        self.size = max(len(background.lexicon.keys), 1)
-        self._seen: list[I64] = []
-        self._windows: dict[int, int] = {}
+    >>> [found.tolist() for found in tokens_in(np.array([3, 9]), np.array([5, 10]))]
+    [[3, 4, 9], [0, 0, 1]]
+    """
+    lengths = ends - starts
+    window = np.repeat(np.arange(starts.size), lengths)
+    return np.arange(window.size) + (starts - np.cumsum(lengths) + lengths)[window], window
 
-    def add(self, shard: Shard, bounds: Sequence[tuple[int, I64, I64]]) -> I64:
-        """Count windows (code, starts, ends); returns the background's number of each key that was seen."""
-        starts = np.concatenate([low for _, low, _ in bounds])
-        ends = np.concatenate([high for _, _, high in bounds])
-        codes = np.concatenate([np.full(low.size, code, np.int64) for code, low, _ in bounds])
-        space = int((ends - starts).sum())
-        keys, key_codes = np.empty(space, np.int64), np.empty(space, np.int64)
-        take_keys(shard.tokens, shard.key_of_type, starts, ends, codes, keys, key_codes)
-        number = numbers_of(shard, keys, self.background)
-        numbers = number[keys]
-        known = numbers >= 0
-        self._seen.append(key_codes[known] * self.size + numbers[known])
-        for code, low, high in bounds:
-            self._windows[code] = self._windows.get(code, 0) + int((high - low).sum())
-        return number
 
-    def tokens(self, code: int) -> int:
-        """Tokens in all windows of a code."""
-        return self._windows.get(code, 0)
+def keywords(numbers: I64, background: Corpus, top: int) -> list[Keyword]:
+    """The terms that occur in windows more often than by chance, by G².
 
-    def counts(self) -> dict[int, tuple[I64, I64]]:
-        """For each code: numbers of the keys that were seen, and how often."""
-        everything = np.concatenate(self._seen) if self._seen else np.empty(0, np.int64)
-        values, counts = np.unique(everything, return_counts=True)
-        codes = values // self.size
-        return {
-            code: (values[codes == code] % self.size, counts[codes == code].astype(np.int64))
-            for code in sorted(self._windows)
-        }
-
-    def keywords(self, top: int) -> dict[int, list[Keyword]]:
-        """For each code, the terms that occur in its windows more often than by chance, by G²."""
-        return {
-            code: list(islice(self._ranked(code, numbers, counts), top))
-            for code, (numbers, counts) in self.counts().items()
-        }
-
-    def _ranked(self, code: int, numbers: I64, counts: I64) -> Iterator[Keyword]:
-        lexicon = self.background.lexicon
-        window, whole = self.tokens(code), max(self.background.tokens, 1)
-        totals = lexicon.counts[numbers]
-        llr = log_likelihood(counts, window, totals, whole)
-        kept = np.flatnonzero((counts >= LEAST) & (llr >= CHANCE))
-        for i in kept[np.argsort(-llr[kept], kind="stable")].tolist():
-            expected = float(totals[i]) * window / whole
-            yield Keyword(
-                lexicon.keys[int(numbers[i])], int(counts[i]), round(expected, 3), round(float(llr[i]), 1)
-            )
+    ``numbers`` has the number of each token of the windows in the background's lexicon, −1 for a term that it lacks.
+    """
+    lexicon, window, whole = background.lexicon, numbers.size, max(background.tokens, 1)
+    found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
+    totals = lexicon.counts[found]
+    llr = log_likelihood(counts, window, totals, whole)
+    kept = np.flatnonzero((counts >= LEAST) & (llr >= CHANCE))
+    return [
+        Keyword(
+            lexicon.keys[int(found[i])],
+            int(counts[i]),
+            round(float(totals[i]) * window / whole, 3),
+            round(float(llr[i]), 1),
+        )
+        for i in kept[np.argsort(-llr[kept], kind="stable")][:top].tolist()
+    ]
 
 
 def spread(sizes: Sequence[int], most: int) -> list[I64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -18,14 +20,14 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK
 from bagpack.explain.collocates import occurrences
-from bagpack.explain.keyness import Keyword, TermCounter, reach, spread
+from bagpack.explain.keyness import Keyword, keywords, numbers_of, reach, spread, tokens_in
 from bagpack.explain.lines import PairEvidence, line_dict
-from bagpack.kernels import kernel
 from bagpack.names import PAIR_SEGMENTS
 from bagpack.sources import as_source
 
 I64 = NDArray[np.int64]
 
+NOTHING = np.empty(0, np.int64)
 MOST = 5000  # observations that terms are taken from, evenly over the corpus; all are counted
 
 
@@ -66,18 +68,6 @@ class PairSketch:
         return asdict(self)
 
 
-@kernel
-def _hash_middles(tokens, key_of_type, number, starts, ends, out):  # type: ignore[no-untyped-def]
-    """A number for the keys of each stretch, the same in all shards."""
-    for i in range(starts.size):
-        value = np.uint64(1469598103934665603)
-        for position in range(starts[i], ends[i]):
-            key = np.uint64(number[key_of_type[tokens[position] & TYPE_MASK]] + 2)
-            value = (value ^ key) * np.uint64(1099511628211)
-            value ^= value >> np.uint64(29)
-        out[i] = value
-
-
 def sketch_pair(
     source: ContextSource | Corpus, w1: str, w2: str, *, windows: Windows | None = None, top: int = 12,
     examples: int = 8, evidence: PairEvidence | None = None,
@@ -106,11 +96,13 @@ def sketch_pair(
     n_plus, n_minus = int(plus.sum()), int(minus.sum())
     picks = spread([len(item) for item in found], MOST)
     picked = [item.take(pick) for item, pick in zip(found, picks, strict=True)]
-    counter = TermCounter(source.for_basis)
-    hashes = [_count_around(counter, pairs, item, lengths, windows) for item in picked if len(item)]
-    keywords = counter.keywords(top)
-    flat = [item.at(i) for item in picked for i in range(len(item))]
-    middles, chosen = _middles(hashes, flat, top, examples, pairs, lengths)
+    around: dict[str, list[I64]] = {place: [] for place in PAIR_SEGMENTS}
+    flat: list[Observation] = []
+    between: list[tuple[str, ...]] = []
+    for item in picked:
+        between += _look_around(item, pairs, source.for_basis, lengths, windows, around)
+        flat += map(item.at, range(len(item)))
+    middles, chosen = _middles(between, flat, top, examples)
     # Chance: each of the 2·(between + 1) places around w1 is w2 as often as any token is, and a word has itself in
     # the half of them that follow it; sentence ends are ignored.
     places = (1 if first == second else 2) * (windows.between + 1)
@@ -119,7 +111,9 @@ def sketch_pair(
         w1=w1, w2=w2, known_as=(str(first or ""), str(second or "")), unknown=unknown, n_w1=counts[0], n_w2=counts[1],
         together=n_plus + n_minus, n_plus=n_plus, n_minus=n_minus, expected=round(expected, 3),
         distances_plus=tuple(plus.tolist()), distances_minus=tuple(minus.tolist()), sampled=len(flat),
-        terms={place: keywords.get(code, []) for code, place in enumerate(PAIR_SEGMENTS)}, middles=middles,
+        terms={
+            place: keywords(np.concatenate(own or [NOTHING]), source.for_basis, top) for place, own in around.items()
+        }, middles=middles,
         examples=[line_dict(show(pairs, item, lengths, windows)) for item in chosen],
         windows=str(windows), elsewhere=elsewhere(source, (w1, w2)),
     )  # fmt: skip
@@ -138,52 +132,42 @@ def _distances(
     return sums[0], sums[1]
 
 
-def _count_around(
-    counter: TermCounter, corpus: Corpus, item: ShardObservations, lengths: tuple[int, int], windows: Windows
-) -> NDArray[np.uint64]:
-    """Count the words before, between and after; returns a number per middle."""
+def _look_around(
+    item: ShardObservations, corpus: Corpus, background: Corpus, lengths: tuple[int, int], windows: Windows,
+    around: dict[str, list[I64]],
+) -> list[tuple[str, ...]]:  # fmt: skip
+    """Add the numbers of the words before, between and after to ``around``; returns the order and the words between."""
     shard = corpus.shards[item.shard]
-    minus = item.orders == kernels.MINUS
-    first_end, second_end = item.ends(lengths)
-    before = reach(shard, item.firsts, windows.left, backwards=True)
-    after = reach(shard, second_end, windows.right, backwards=False)
-    bounds = []
-    for order, chosen in (("+", ~minus), ("-", minus)):
-        pre = PAIR_SEGMENTS.index(f"{order}pre")
-        bounds += [
-            (pre, before[0][chosen], before[1][chosen]),
-            (pre + 1, first_end[chosen], item.seconds[chosen]),
-            (pre + 2, after[0][chosen], after[1][chosen]),
-        ]
-    number = counter.add(shard, bounds)
-    hashes = np.empty(item.firsts.size, np.uint64)
-    _hash_middles(shard.tokens, shard.key_of_type, number, first_end, item.seconds, hashes)
-    return np.where(minus, ~hashes, hashes)
+    first_ends, second_ends = item.ends(lengths)
+    places = {
+        "pre": reach(shard, item.firsts, windows.left, backwards=True),
+        "betw": (first_ends, item.seconds),
+        "post": reach(shard, second_ends, windows.right, backwards=False),
+    }
+    orders = np.where(item.orders == kernels.MINUS, "-", "+")
+    middles: list[tuple[str, ...]] = []
+    for place, bounds in places.items():
+        positions, window = tokens_in(*bounds)
+        keys = shard.key_of_type[shard.tokens[positions] & TYPE_MASK].astype(np.int64)
+        numbers = numbers_of(shard, keys, background)[keys]
+        for order in "+-":
+            around[order + place].append(numbers[orders[window] == order])
+        if place == "betw":
+            ends = np.cumsum(bounds[1] - bounds[0])
+            written = {key: shard.keys[key] for key in np.unique(keys).tolist()}
+            words = [written[key] for key in keys.tolist()]
+            spans = itertools.pairwise([0, *ends.tolist()])
+            middles = [(order, *words[a:b]) for order, (a, b) in zip(orders.tolist(), spans, strict=True)]
+    return middles
 
 
 def _middles(
-    hashes: list[NDArray[np.uint64]], flat: list[Observation], top: int, examples: int, corpus: Corpus,
-    lengths: tuple[int, int],
-) -> tuple[list[Middle], list[Observation]]:  # fmt: skip
+    between: list[tuple[str, ...]], flat: list[Observation], top: int, examples: int
+) -> tuple[list[Middle], list[Observation]]:
     """The commonest middles, and examples that show them: one of each, then more from all over."""
-    if not flat:
-        return [], []
-    _, firsts, counts = np.unique(np.concatenate(hashes), return_index=True, return_counts=True)
-    order = np.lexsort((firsts, -counts))
-    middles = []
-    for i in order[:top].tolist():
-        observation = flat[int(firsts[i])]
-        text = _keys_between(corpus, observation, lengths)
-        middles.append(Middle("-" if observation.order == kernels.MINUS else "+", text, int(counts[i])))
-    chosen = dict.fromkeys(firsts[order[:examples]].tolist())
-    for index in np.linspace(0, len(flat) - 1, min(examples, len(flat))).astype(int).tolist():
-        if len(chosen) < examples:
-            chosen.setdefault(index)
-    return middles, [flat[index] for index in chosen]
-
-
-def _keys_between(corpus: Corpus, observation: Observation, lengths: tuple[int, int]) -> str:
-    shard = corpus.shards[observation.shard]
-    length = lengths[1] if observation.order == kernels.MINUS else lengths[0]
-    types = shard.tokens[observation.first + length : observation.second] & TYPE_MASK
-    return " ".join(shard.keys[int(shard.key_of_type[int(t)])] for t in types)
+    first = {middle: index for index, middle in reversed(list(enumerate(between)))}
+    commonest = Counter(between).most_common()  # equal counts in corpus order
+    middles = [Middle(order, " ".join(words), count) for (order, *words), count in commonest[:top]]
+    chosen = [first[middle] for middle, _ in commonest[:examples]]
+    spread_out = np.linspace(0, len(flat) - 1, min(examples, len(flat))).astype(int).tolist()
+    return middles, [flat[index] for index in list(dict.fromkeys([*chosen, *spread_out]))[:examples]]
