@@ -49,6 +49,34 @@ def test_damaged_parquet_files_end_in_a_sentence(tmp_path):
     assert failed > 10
 
 
+FOOTERS = """
+import sys
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.look import look, reader_for
+from bagpack.errors import InputError
+
+path = sys.argv[1]
+data = open(path, "rb").read()
+for at in range(len(data) - 8 - int.from_bytes(data[-8:-4], "little"), len(data)):
+    for bit in (1, 4, 16):
+        with open(path, "wb") as file:
+            file.write(data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :])
+        try:
+            reader_for("parquet").slices(look(path, TextOptions(format="parquet")), 1 << 20, TextOptions())
+        except InputError:
+            pass
+"""
+
+
+def test_no_damage_in_a_parquet_footer_ends_the_process(tmp_path):
+    """pyarrow calls abort() where it is asked for a column whose statistics are wrong."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["a"] * 9, "text": ["Lions sleep."] * 9}), path, row_group_size=3)
+    run = [sys.executable, "-c", FOOTERS, str(path)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
 def test_a_parquet_column_that_holds_no_strings(tmp_path):
     pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"the column 'text' holds no strings; name the text column"):
