@@ -150,13 +150,8 @@ def test_addresses_never_show_credentials():
     url = f"opensearch+https://me:{SECRET}@host:5432/db?table=t&sslpassword=hunter2&column=c"
     address = parse_address(url)
     assert str(address) == address.shown == "opensearch+https://host:5432/db?table=t&column=c"
-    assert "hunter2" not in repr(address)
-    assert "hunter2" not in address.scrub(f"bad url {url} with hunter2/x and {SECRET}")
+    assert "hunter2" not in repr(address) + address.scrub(f"bad url {url} with hunter2/x and {SECRET}")
     assert parse_address("some/dir").shown == "tantivy:some/dir"
-    assert parse_address("lines:some/file.lines?token=hunter2").shown == "lines:some/file.lines"
-    assert "hunter2" not in parse_address(f"opensearch+https://me:{SECRET}@h/i").scrub(
-        f"https://me:{SECRET}@h/x"
-    )
 
 
 @pytest.mark.parametrize("password", ["hunter2/x", "22/hunter2", "hunter2#x", "hunter2?x"])

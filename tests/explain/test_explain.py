@@ -145,17 +145,6 @@ def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, w
     assert all(decision["reasons"] for decision in whole["decisions"])
 
 
-def test_long_lines_hang_below_their_beginning(cli, world, trained, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "44")
-    path = world / f"m{trained[0].counting.limit}.model"
-    shown = cli("explain", path, "kinda01", "kindb01", "--top", 6, "--lines", 1, "--label", "kind").out
-    lines = shown.split("\nkind ")[1].splitlines()
-    assert max(map(len, lines)) <= 44
-    at = next(number for number, line in enumerate(lines) if " = " in line)
-    assert re.fullmatch(r"  [+-]\d\.\d{3} = [+-]\d\.\d{3} the mean training pair", lines[at])
-    assert all(re.match(r"  (  )?[+-]\d| {10,12}\S", line) for line in lines[at:]), lines
-
-
 def test_the_lines_of_a_long_sentence_are_marked_as_they_are_shown(tmp_path):
     around = [f"w{number:03}" for number in range(200)]
     (tmp_path / "t.txt").write_text(" ".join([*around, "cat", "of", "lion", *around]) + ".\n")

@@ -72,14 +72,6 @@ def test_probabilities_come_first_and_order_the_bars(model, cli):
     assert bars[0] == 1.0 and bars[-1] == 0.0
 
 
-def test_negative_is_not_red(model, cli, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    w1, w2, _ = made_up_pairs()[0]
-    shown = cli("explain", model.place, w1, w2, "--label", "all").out
-    assert "\x1b[" in shown and "\x1b[31m" not in shown and "\x1b[1;31m" not in shown
-    assert re.search("\x1b\\[1(;36)?m", shown)
-
-
 @given(st.integers(0, 59), st.integers(0, 30), st.booleans())
 def test_reasons_add_up_to_the_decision_and_hold_every_feature_once(model, number, top, turned):
     w1, w2, _ = made_up_pairs()[number % len(made_up_pairs())]

@@ -6,8 +6,7 @@ import pytest
 
 from bagpack.app.rendering import environment, lines_url
 from bagpack.evaluate import CountOptions, TrainOptions
-from bagpack.evaluate.run import load_rows
-from bagpack.evaluate.train import predict_pairs, train_file
+from bagpack.evaluate.train import train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
@@ -99,12 +98,3 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(trained):
         environment().get_template("reasons.html.j2").module.decisions(found.to_dict(), 1.0, lines_url)
     )
     assert in_explorer.count("data-lines=") == len(with_lines)  # a cosine has no lines to link to
-
-
-def test_a_stored_model_has_the_numbers_that_it_was_trained_on(trained, store):  # noqa: F811
-    model, data, out = trained
-    rows = load_rows(str(store), data, OPTIONS.evaluation)
-    _, matrix, _, decisions = predict_pairs(out, rows.data.pairs)
-    scores = model.scores_of(decisions)
-    assert matrix.basis.unigram_counts == rows.matrix.basis.unigram_counts
-    assert scores == pytest.approx(model.label_scores(rows.matrix), abs=1e-12)

@@ -1,6 +1,5 @@
 """Word sketches against plain counting, patterns by hand, and two words compared."""
 
-import json
 import math
 import random
 from collections import Counter
@@ -9,15 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from bagpack import Corpus
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.errors import UsageError
 from bagpack.explain import collocates as collocates_module
-from bagpack.explain import sketch_pair, sketch_word
+from bagpack.explain import sketch_word
 from bagpack.explain.keyness import log_dice, log_likelihood
-from bagpack.explain.patterns import TAGGED_ENGLISH, UNTAGGED_ENGLISH
 from bagpack.sources import as_source
 
 SENTENCES = [
@@ -81,11 +78,6 @@ def test_patterns_of_a_tagged_corpus(corpora):
     verbs = counts(sketch_word(corpora[0], "see"))
     assert verbs["noun before"] == {"doctor": 4} and verbs["noun after"] == {"child": 4}
     assert counts(sketch_word(corpora[0], "sick"))["noun after"] == {"child": 4}
-
-
-def test_a_pattern_ends_where_it_finds_what_it_wants():
-    for pattern in (*TAGGED_ENGLISH, *UNTAGGED_ENGLISH):
-        assert not set(pattern.wanted) & {*pattern.over}, pattern
 
 
 def test_patterns_without_tags_leave_out_function_words_and_punctuation(corpora):
@@ -175,15 +167,3 @@ def test_sorting_and_sampling(corpora, monkeypatch):
     assert some["and, or"]
     for item in some["and, or"]:  # scaled to all occurrences
         assert item.logdice == pytest.approx(14 + math.log2(2 * 28 / 12 * item.count / (28 + 8)), abs=0.005)
-
-
-def test_functions_take_a_corpus(corpora):
-    opened = Corpus.open(corpora[0].path)
-    assert sketch_word(opened, "doctor").count == 28
-    assert sketch_pair(opened, "doctor", "nurse").together == 8
-
-
-def test_sketches_are_plain_data(corpora):
-    for found in (sketch_word(corpora[0], "doctor"), sketch_pair(corpora[0], "doctor", "nurse")):
-        json.dumps(found.to_dict())
-    assert corpora[0].contexts("doctor", limit=2)._repr_html_().count("<mark>") == 2

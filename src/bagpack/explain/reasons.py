@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -33,7 +32,6 @@ CONTEXT, PUNCTUATION, FREQUENCY, SIMILARITY = "context", "punctuation", "frequen
 _WITHOUT_TERMS = {STATISTICS: FREQUENCY, COSINE: SIMILARITY}
 LONGEST = 5  # words of a phrase
 NAMED = 3  # further terms that a reason names
-MAIN_PLACES = 0.8  # of what a reason adds comes from the places that it names
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,8 @@ class ReasonWriter:
         elif kind == SIMILARITY:
             spans = self._say_similarity(main.count)
         else:
-            phrase = phrase_around(own.term, self._counts(own, ordered, taken))
+            parts = [(taken[feature.name], abs(feature.count)) for feature in ordered]
+            phrase = phrase_around(own.term, {part.term: n for part, n in parts if part[:2] == own[:2]})
             others = dict.fromkeys(taken[feature.name].term for feature in ordered)
             also = tuple(term for term in others if _adds(term, phrase))[:NAMED]
             if own.block == "v12":
@@ -120,7 +119,7 @@ class ReasonWriter:
                 place = say_feature(main.name, self.w1, self.w2).place
                 note = f"{place}; {main.count:,}×"
             else:
-                spans = self._say_places(own, phrase, ordered, taken)
+                spans = self._say_place(own, phrase)
         total, shown = 0, []
         if lines and self.lines_of is not None:
             marked = list(dict.fromkeys(feature.term for feature in taken.values() if feature.term))
@@ -129,50 +128,17 @@ class ReasonWriter:
         text = "".join(span.text for span in spans)
         return Reason(value, kind, text, spans, note, also, tuple(ordered), main.name, total, shown)
 
-    def _counts(
-        self, own: Feature, features: Sequence[FeaturePart], taken: Mapping[str, Feature]
-    ) -> dict[str, int]:
-        """How often each of the terms was counted in the place of one."""
-        parts = [(taken[feature.name], abs(feature.count)) for feature in features]
-        return {part.term: count for part, count in parts if part[:2] == own[:2]}
-
-    def _say_places(
-        self, own: Feature, phrase: str, features: Sequence[FeaturePart], taken: Mapping[str, Feature]
-    ) -> tuple[Span, ...]:
-        """“species” occurs after feather (12×) and after bird (3×)."""
-        sums: dict[tuple[str, str], float] = {}
-        for feature in features:
-            block, segment, _ = taken[feature.name]
-            for word in ("v1", "v2") if block == PRODUCT else (block,):
-                sums[word, segment] = sums.get((word, segment), 0.0) + abs(feature.value)
-        counts = {place: self._count(*place, own.term) for place in sums}
-        named, covered, wanted = [], 0.0, MAIN_PLACES * sum(sums.values())
-        needed = [(word, own.segment) for word in (("v1", "v2") if own.block == PRODUCT else (own.block,))]
-        for place in sorted(sums, key=lambda place: (place not in needed, -sums[place])):
-            if place in needed or (covered < wanted and counts[place]):
-                named.append(place)
-            covered += sums[place]
-        parts: dict[str, list[Span]] = {}
-        for word, segment in named:
-            where = "before" if segment == "pre" else "after"
-            name, mark = (self.w1, W1) if word == "v1" else (self.w2, W2)
-            said = [Span(f"{where} "), Span(name, mark), Span(f" ({counts[word, segment]:,}×)")]
-            parts.setdefault(f"{where} {name}", said)
+    def _say_place(self, own: Feature, phrase: str) -> tuple[Span, ...]:
+        """“species” occurs after feather (12×), and after bird (3×) if the feature is a product of both words."""
+        where = "before" if own.segment == "pre" else "after"
+        column = WORD_SEGMENTS.index(own.segment) * len(self.one.basis.terms) + self._column[own.term]
         spans = [Span("“"), Span(phrase, TERM), Span("” occurs ")]
-        for number, said in enumerate(parts.values()):
-            if number:
-                spans.append(Span(" and " if number == len(parts) - 1 else ", "))
-            spans += said
+        for block in ("v1", "v2") if own.block == PRODUCT else (own.block,):
+            word = Span(self.w1, W1) if block == "v1" else Span(self.w2, W2)
+            count = int(evidence(self.one, block, np.array([column]))[0])
+            joined = " and " if len(spans) > 3 else ""
+            spans += [Span(f"{joined}{where} "), word, Span(f" ({count:,}×)")]
         return tuple(spans)
-
-    def _count(self, block: str, segment: str, term: str) -> int:
-        column = WORD_SEGMENTS.index(segment) * len(self.one.basis.terms) + self._column[term]
-        return int(self._word_counts[block][column])
-
-    @cached_property
-    def _word_counts(self) -> dict[str, NDArray[np.integer[Any]]]:
-        columns = np.arange(len(WORD_SEGMENTS) * len(self.one.basis.terms))
-        return {block: evidence(self.one, block, columns) for block in ("v1", "v2")}
 
     def _say_similarity(self, shared: int) -> tuple[Span, ...]:
         one, two = Span(self.w1, W1), Span(self.w2, W2)
