@@ -16,7 +16,7 @@ import joblib
 
 from bagpack._version import __version__
 from bagpack.errors import UsageError, import_extra
-from bagpack.parallel import WorkerError, core_count
+from bagpack.parallel import WorkerError, core_count, lost
 
 BACKENDS = ("loky", "dask", "ray", "spark")
 TIMEOUT = 20.0  # seconds that a scheduler and its first worker have to answer
@@ -51,8 +51,14 @@ def open_backend(
         raise UsageError(f"--backend {name} is unknown; choose one of {', '.join(BACKENDS)}")
     workers = core_count() if jobs < 0 else max(1, jobs)
     engine = {"dask": _dask, "ray": _ray, "spark": _spark}[str(name)]
-    with engine(address, workers, timeout), joblib.parallel_config(name, n_jobs=-1):
-        yield
+    try:
+        with engine(address, workers, timeout), joblib.parallel_config(name, n_jobs=-1):
+            yield
+    except Exception as error:  # also where joblib asks a scheduler for its workers, or the client is closed
+        message = lost(error)
+        if message is None:
+            raise
+        raise WorkerError(message) from error
 
 
 def _check_address(address: str, engine: str, example: str, timeout: float) -> None:

@@ -128,7 +128,7 @@ def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
             results = parallel(tasks)
         yield from results
     except Exception as error:
-        message = _lost(error)
+        message = lost(error)
         if message is None:
             raise
         raise WorkerError(message) from error
@@ -199,7 +199,7 @@ def with_progress(
         yield result
 
 
-def _lost(error: Exception) -> str | None:
+def lost(error: Exception) -> str | None:
     """A sentence if workers were lost; None if the work itself failed."""
     name = type(error).__name__
     if name == "KilledWorker":

@@ -1,6 +1,7 @@
 """What is said when an engine is missing, out of reach or without workers; and where workers hand things over."""
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import joblib
@@ -53,6 +54,16 @@ def test_scheduler_without_workers(tmp_path):
             pass
     finally:
         lonely.close()
+
+
+def test_a_scheduler_that_dies_is_reported_wherever_it_is_noticed(monkeypatch):
+    """joblib may notice it before any task is sent, and the client when it is closed."""
+    comm = pytest.importorskip("distributed.comm")
+    monkeypatch.setattr("bagpack.backends._dask", lambda *arguments: nullcontext())
+    monkeypatch.setattr(joblib, "parallel_config", lambda *arguments, **settings: nullcontext())
+    lost = pytest.raises(parallel.WorkerError, match="the connection to the scheduler was lost")
+    with lost, open_backend("dask", "tcp://127.0.0.1:1"):
+        raise comm.CommClosedError("ConnectionPool closing.")
 
 
 # Handing over ---------------------------------------------------------------------------------------------------
