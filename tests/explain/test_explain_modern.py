@@ -93,7 +93,9 @@ def test_statistics_are_explained_by_the_lines_where_the_pair_is_seen(trained):
     page = found.to_html()
     assert "\u00a0%" in page and not re.search(r"\d %", page)
     with_lines = [r for d in found.decisions for r in (*d.reasons, *d.contexts) if r.kind != "similarity"]
-    assert page.count('<details class="feature">') == len(with_lines)
+    assert len(re.findall('<details class="feature"', page)) == len(with_lines)
+    opened = sum(min(2, len(decision.contexts)) for decision in found.decisions)
+    assert page.count('<details class="feature" open>') == opened > 0  # sentences are seen without a click
     in_explorer = (
         environment().get_template("reasons.html.j2").module.decisions(found.to_dict(), 1.0, lines_url)
     )
