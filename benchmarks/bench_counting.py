@@ -184,7 +184,7 @@ def many_pairs() -> None:
     """Count 100,000 pairs, save them, open them, and put the whole matrix together."""
     from bagpack import Basis, Corpus, PairCounts
     from bagpack.contexts.windows import CountSettings
-    from bagpack.vectors.counting import count_pairs
+    from bagpack.vectors.counts import count_pairs
 
     corpus = Corpus.open(store())
     pairs = [(str(a), str(b)) for a, b in questions(corpus)[2]]
@@ -229,7 +229,7 @@ def main() -> None:
     from bagpack import Basis, Corpus
     from bagpack.contexts import count as counting
     from bagpack.contexts.windows import CountSettings
-    from bagpack.vectors.counting import count_pairs
+    from bagpack.vectors.counts import count_pairs
 
     corpus = Corpus.open(store())
     if hasattr(os, "sched_setaffinity"):

@@ -39,7 +39,7 @@ from bagpack.engines.observations import escaped
 from bagpack.engines.queries import Query, plan_queries
 from bagpack.engines.sentences import index_words, unmark
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 
 HERE = Path(__file__).resolve().parent.parent
 DATA = HERE / "bench-data"

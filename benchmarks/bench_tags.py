@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from bagpack import PairCounts
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 from benchmarks.bench_counting import store
 from benchmarks.measure import DATA, SHARED, best
 
@@ -26,7 +26,7 @@ DOCUMENT = 1350  # tokens
 def count(name: str, pairs: list[tuple[str, str]], limit: int | None) -> PairCounts:
     """The basis and the vectors of the pairs, as a command that has just begun counts them."""
     from bagpack import Basis
-    from bagpack.contexts.distribute import open_store
+    from bagpack.contexts.count import open_store
     from bagpack.contexts.windows import CountSettings
     from bagpack.corpus import subcorpus
 

@@ -28,11 +28,16 @@ from unittest import mock
 import numpy as np
 
 from bagpack.basis import TABLE_WORDS as TABLE_UNITS
-from bagpack.contexts.cooccurrences import CHUNK_PAIRS, COUNTS_PER_TASK, HELD_PER_TASK
-from bagpack.contexts.count import CHUNK_WORDS, OCCURRENCES_PER_TASK
-from bagpack.contexts.distribute import TASKS_PER_WORKER
+from bagpack.contexts.count import (
+    CHUNK_PAIRS,
+    CHUNK_WORDS,
+    COUNTS_PER_TASK,
+    HELD_PER_TASK,
+    OCCURRENCES_PER_TASK,
+    TASKS_PER_WORKER,
+)
 from bagpack.corpus.build.plan import part_size
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 from benchmarks.measure import drop_from_cache, machine, table, tree_bytes
 from benchmarks.zipf import write_zipf_vertical, zipf_pairs
 
@@ -179,7 +184,7 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.corpus.build.worker.run": weigh.run,
             "bagpack.parallel.on_one_machine": lambda: False,
             "bagpack.basis.worker_count": lambda: cost.workers,
-            "bagpack.contexts.distribute.worker_count": lambda: cost.workers,
+            "bagpack.contexts.count.worker_count": lambda: cost.workers,
             "bagpack.corpus.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard again
             "bagpack.contexts.count.OPEN_SHARDS": 0,
         }.items():

@@ -15,7 +15,7 @@ from bagpack.vectors.counts import PairCounts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bagpack.learn.types import Floats, Index, Ints
+    from bagpack.learn.features import Floats, Index, Ints
 
 
 def counts_of(

@@ -23,8 +23,7 @@ from bagpack import Corpus, parallel
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_pairs
-from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.counts import PairCounts, count_pairs
 from benchmarks.accuracy import folds, page, word2vec
 from benchmarks.accuracy.answers import Method, PresetMethod, WordVectors, answer, best_worst
 from benchmarks.accuracy.paired import Outcome, bootstrap_difference, bootstrap_score

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from bagpack.learn.design import Features, row_products, with_values
 from bagpack.learn.features import (
     COSINE_FACTOR,
     STATISTICS_FACTOR,
+    Features,
     Modern,
     Preset,
     expected_counts,
     get_preset,
+    row_products,
     statistics_of,
     used_words,
     weigh,
+    with_values,
     word_features,
 )
 from bagpack.names import CONDITIONS
@@ -76,7 +78,7 @@ class ModernVariant(Modern):
         own = sparse.csr_array(
             sparse.hstack([sparse.csr_array(part) for part in parts.values()], format="csr")
         )
-        return Features({name: part.shape[1] for name, part in parts.items()}, rows.w1, rows.w2, of_pair=own)
+        return Features({name: part.shape[1] for name, part in parts.items()}, rows.w1, rows.w2, own=own)
 
 
 @dataclass(frozen=True)

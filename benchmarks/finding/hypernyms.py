@@ -19,14 +19,13 @@ import numpy as np
 
 from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.occurrences import most_occurrences
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.find.candidates import CandidateOptions, Places
 from bagpack.find.examples import Examples
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import corpus_of
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 from benchmarks.finding.material import SETS, store
 from benchmarks.measure import DATA
 

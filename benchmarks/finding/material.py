@@ -14,11 +14,11 @@ import numpy as np
 
 from bagpack import Corpus, PairCounts
 from bagpack.contexts.candidates import find_candidates
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import listed_vocabulary
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 from benchmarks.measure import DATA, SHARED
 
 SETS = Path(os.environ.get("BAGPACK_BENCH_SETS") or SHARED / "sets")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bagpack.artefacts import read_document
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.corpus.corpus import WHERE, Corpus, divide_name
 
 

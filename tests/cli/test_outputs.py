@@ -197,7 +197,7 @@ def test_exports_through_a_link_and_a_pipe(cli, shop, data, tmp_path):
 @pytest.mark.parametrize("name", ["m.json", "m.CSV", "m.tsv.gz"])
 def test_an_ending_of_other_files_is_no_name_for_a_matrix(cli, shop, data, tmp_path, name):
     done = cli("vectors", shop, data, "-b", 4, "--out", tmp_path / name)
-    assert refuses(done, "exports end in .tsv or .parquet")
+    assert refuses(done, "exports end in .tsv")
     assert [path.name for path in tmp_path.iterdir()] == ["relations.tsv"]
 
 

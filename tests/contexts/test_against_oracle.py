@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bagpack.basis import Basis
-from bagpack.contexts import cooccurrences
+from bagpack.contexts import count as counting
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.vectors import PairVectorizer
@@ -57,7 +57,7 @@ def test_every_feature_equals_the_oracle(sentences, one, two, b, limit, cuts, si
     known = {name for s in sentences for name in s}
     if not ({*w1, *w2} <= known):
         return
-    searching = patch.object(cooccurrences, "MARKS_PER_SEARCH", marks_per_search)
+    searching = patch.object(counting, "MARKS_PER_SEARCH", marks_per_search)
     with tempfile.TemporaryDirectory() as folder, searching:
         corpus = make_store(Path(folder), sentences, cuts)
         windows = f"{single[0]}-{single[1]}/{pair[0]}-{pair[1]}-{pair[2]}"
@@ -102,7 +102,7 @@ def test_targets_with_a_part_of_speech_equal_the_oracle(sentences, one, two, lim
     terms = oracle.basis_terms([oracle.lemmas(s) for s in sentences], 4)
     with tempfile.TemporaryDirectory() as folder:
         corpus = make_store(Path(folder), sentences, cuts)
-        with patch.object(cooccurrences, "MARKS_PER_SEARCH", marks_per_search):
+        with patch.object(counting, "MARKS_PER_SEARCH", marks_per_search):
             found = features(corpus, (one, two), terms, limit=limit)
         seen = [len(corpus.contexts(word, limit=None)) for word in (one, two)]
         together = corpus.contexts(one, two, limit=None).total

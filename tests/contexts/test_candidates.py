@@ -99,7 +99,7 @@ def test_any_shards_and_workers_give_the_same_pairs_and_the_pair_counter_agrees(
     np.testing.assert_array_equal(counted.found, np.stack([first.n_plus, first.n_minus], axis=1))
     assert [int(n) for n in first.n_words[:2]] == [corpora[0].count("w0"), corpora[0].count("w1")]
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 100)
+    monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
     for corpus, n_jobs in ((corpora[0], 1), (corpora[1], 1), (corpora[1], 2)):
         with parallel.settings(n_jobs=n_jobs):
             other = find_candidates(corpus, words, min_together=2)

@@ -8,10 +8,9 @@ import pytest
 
 from bagpack import parallel
 from bagpack.basis import Basis
-from bagpack.contexts import cooccurrences
 from bagpack.contexts import count as count_module
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 
@@ -98,8 +97,8 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     corpora, expected, monkeypatch, between, marks_per_search, first_mark, at_once
 ):
     monkeypatch.setattr(count_module, "AT_ONCE", at_once)
-    monkeypatch.setattr(cooccurrences, "MARKS_PER_SEARCH", marks_per_search)
-    monkeypatch.setattr(cooccurrences, "FIRST_MARK", first_mark)
+    monkeypatch.setattr(count_module, "MARKS_PER_SEARCH", marks_per_search)
+    monkeypatch.setattr(count_module, "FIRST_MARK", first_mark)
     matrices = [
         count(corpus, MANY_PAIRS, TERMS, limit=150, windows=Windows(between=between)) for corpus in corpora
     ]
@@ -115,8 +114,8 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
 @pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}])
 def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
     monkeypatch.setattr(count_module, "CHUNK_WORDS", 7)
-    monkeypatch.setattr(cooccurrences, "CHUNK_PAIRS", 5)
-    monkeypatch.setattr(cooccurrences, "HELD_PER_TASK", 100)
+    monkeypatch.setattr(count_module, "CHUNK_PAIRS", 5)
+    monkeypatch.setattr(count_module, "HELD_PER_TASK", 100)
     monkeypatch.setattr(count_module, "AT_ONCE", 20)
     asked = [(f"w{i}", f"w{i * 7 % 100}") for i in range(60)]
     basis = Basis.of(corpora[0], 20)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from bagpack.basis import Basis
-from bagpack.contexts.distribute import join_rows, narrowed
+from bagpack.contexts.count import join_rows, narrowed
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.errors import UsageError
 from bagpack.parallel import Left
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 
 from .stores import make_store
 
@@ -39,9 +39,9 @@ def repeated(tmp_path_factory):
 def test_rows_with_counts_above_31_bits_are_joined():
     one = np.array([1])
     left = [Left((one,), held=(narrowed(np.array([n])), np.array([0], np.int32))) for n in (1, 2**31)]
-    for order in (None, np.array([1, 0])):
-        rows = join_rows(left, np.array([1, 1]), order, 1)
-        assert rows.toarray().ravel().tolist() == ([1, 2**31] if order is None else [2**31, 1])
+    for order in ([0, 1], [1, 0]):
+        rows = join_rows(left, np.array(order), 1)
+        assert rows.toarray().ravel()[order].tolist() == [1, 2**31]
     assert narrowed(np.array([2**31 - 1])).dtype == np.int32
 
 

@@ -7,8 +7,7 @@ from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks import read_dataset, read_pairs
-from bagpack.vectors.counting import count_pairs
-from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.counts import PairCounts, count_pairs
 from tests.contexts.stores import make_store
 
 SENTENCES = [

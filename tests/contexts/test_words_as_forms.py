@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bagpack.contexts.targets import (
     Target,
-    find_elsewhere,
+    elsewhere,
     other_keys,
     own_counts,
     resolve_targets,
@@ -107,7 +107,7 @@ def saw(times, own=0):
 )
 def test_a_form_that_is_mostly_another_lemma_is_told(tmp_path, times, own, told):
     corpus = store_of(tmp_path, saw(times, own), cuts=[1, 3])
-    found = find_elsewhere(corpus, ["it", "Saw", "nothing", "saw", "saws", "saw it"])
+    found = elsewhere(corpus, ["it", "Saw", "nothing", "saw", "saws", "saw it"])
     assert [(item.word, item.count, item.key, item.form_count) for item in found] == [
         ("Saw", 1 + own, "see", times)
     ] * told
@@ -116,7 +116,7 @@ def test_a_form_that_is_mostly_another_lemma_is_told(tmp_path, times, own, told)
 def test_with_forms_as_keys_there_is_nothing_to_tell(tmp_path):
     (tmp_path / "saw.txt").write_text("He saw it. He saw it. Two saws.\n" * 9)
     index_corpus([str(tmp_path / "saw.txt")], tmp_path / "form.bp", TextOptions(level="form"))
-    assert find_elsewhere(Corpus.open(tmp_path / "form.bp"), ["saw", "saws"]) == []
+    assert elsewhere(Corpus.open(tmp_path / "form.bp"), ["saw", "saws"]) == []
 
 
 ENGLISH = "The living room is large. Two living things. He makes a living, they make livings. A firing squad."

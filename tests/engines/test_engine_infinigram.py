@@ -22,7 +22,7 @@ from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
 from bagpack.errors import BagpackError
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 
 PAIRS = [("cat", "lion"), ("dog", "cat"), ("lion", "dog")]
 WORDS = ["cat", "cats", "lion", "lions", "dog", "the", "of", "a", "big", "runs"]

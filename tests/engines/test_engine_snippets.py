@@ -22,7 +22,7 @@ from bagpack.engines.sentences import index_words
 from bagpack.engines.snippets import SnippetCorpus
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.sources import as_source, open_source
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 
 WORDS = [
     "cat", "cats", "Cat", "lion", "lions", "dog", "dogs", "ice", "cream", "creams", "the", "The", "of", "a", ",",

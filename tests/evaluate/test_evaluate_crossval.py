@@ -10,8 +10,7 @@ from sklearn.svm import SVC
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.learn import encode_targets, fit_counts, fitting
-from bagpack.learn.design import Features
-from bagpack.learn.features import Preset, get_preset
+from bagpack.learn.features import Features, Preset, get_preset
 from bagpack.learn.svm import SvmSettings
 from bagpack.parallel import settings, share
 from tests.learn.learn_oracle import without_counts
@@ -181,7 +180,7 @@ class Plain(Preset):
 
     def features(self, learned, rows, condition):
         own = 0.01 * rows.tocsr(condition)
-        return Features({"all": own.shape[1]}, rows.w1, rows.w2, of_pair=own)
+        return Features({"all": own.shape[1]}, rows.w1, rows.w2, own=own)
 
 
 def test_what_cannot_be_evaluated_is_said(data):
@@ -200,7 +199,7 @@ def test_what_cannot_be_evaluated_is_said(data):
         cross_validate(nothing, y, splits)
     with pytest.raises(InputError, match=r"training rows of fold a have the label 0"):
         cross_validate(counts, y, group_splits(np.where(y == 0, "b", "a").tolist()))
-    with pytest.raises(InputError, match=r"row 1 is not a finite number .*, and 239 more rows:"):
+    with pytest.raises(InputError, match=r"row 1 has a rating that is not .*, and so have 239 more rows:"):
         cross_validate(counts, np.full(240, np.nan), splits, kind="rating")
 
 

@@ -103,7 +103,7 @@ def test_what_is_no_example(given):
 def test_any_number_of_workers_gives_the_same(source, trained, monkeypatch):
     one = find_pairs(source, trained, **LIST)
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 100)
+    monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
     with parallel.settings(n_jobs=2):
         assert find_pairs(source, trained, **LIST).rows == one.rows
 
@@ -113,7 +113,7 @@ def test_the_first_ranking_does_not_depend_on_batches(source, trained, monkeypat
     flat = replace(trained.model, weights={name: own * 0 for name, own in trained.model.weights.items()})
     every = list(collect_pool(source, flat, "part", CandidateOptions()).counts.pairs)
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 100)
+    monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
     for n_jobs in (1, 2):
         with parallel.settings(n_jobs=n_jobs):
             some = collect_pool(source, flat, "part", CandidateOptions(scored=40))

@@ -5,7 +5,7 @@ import numpy as np
 from bagpack.contexts.windows import CountSettings
 from bagpack.find import best_lines, find_pairs, sentences
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_pairs
+from bagpack.vectors.counts import count_pairs
 
 from ..contexts.stores import make_store
 from .conftest import HELD_OUT, SENTENCES

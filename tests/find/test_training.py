@@ -13,7 +13,7 @@ from bagpack.find.vocabulary import corpus_vocabulary
 from bagpack.learn.fitting import fit_counts
 from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
-from bagpack.vectors.counting import forget
+from bagpack.vectors.counts import forget
 
 from ..contexts import oracle
 from .conftest import GIVEN, HELD_OUT, SENTENCES

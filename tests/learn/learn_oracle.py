@@ -36,3 +36,10 @@ def without_counts(counts):
         counts.words * 0, counts.w1, counts.w2, counts.together * 0, counts.basis.unigrams,
         found=counts.totals[:, 2:4] * 0, frequencies=counts.basis.unigram_counts,
     )  # fmt: skip
+
+
+def plain_intercept(model):
+    """The bias over the unshifted scaled features: intercept − Σ w_j z_j."""
+    return model.intercept - sum(
+        scaling.zero @ model.weights[block] for block, scaling in model.learned.items()
+    )

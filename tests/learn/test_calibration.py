@@ -16,7 +16,6 @@ from bagpack.learn.calibration import (
     Curve,
     Threshold,
     accepted_answers,
-    answer_probability,
     calibration_folds,
     choose_threshold,
     fit_calibration,
@@ -25,7 +24,6 @@ from bagpack.learn.calibration import (
     held_out_threshold,
     pair_groups,
 )
-from bagpack.learn.targets import chosen_labels, decode
 
 
 def made_up(n=600, classes=3, seed=0):
@@ -48,15 +46,6 @@ def test_probabilities_are_those_of_scikit_learn(classes):
     reference = CalibratedClassifierCV(model, cv=splits, ensemble=False).fit(X, y)
     final = model.fit(X, y).decision_function(X).reshape(len(y), -1)
     np.testing.assert_allclose(found.probabilities(final), reference.predict_proba(X), atol=2e-4)
-
-
-def test_sample_weights_are_repetitions():
-    X, y, _ = made_up(200, 2)
-    weight = np.random.default_rng(3).integers(1, 3, size=len(y))
-    rows = np.repeat(np.arange(len(y)), weight)
-    one = fit_calibration(X[:, 1:2], (y == 1)[:, None], "binary", weight)
-    other = fit_calibration(X[rows, 1:2], (y == 1)[rows, None], "binary")
-    np.testing.assert_allclose(one.probabilities(X[:, 1:2]), other.probabilities(X[:, 1:2]), atol=1e-5)
 
 
 @pytest.mark.parametrize("n", [4, 7, 12])
@@ -94,7 +83,7 @@ def test_classes_that_all_have_no_chance_are_equal():
 def test_a_calibration_is_stored_as_json():
     X, y, _ = made_up(300)
     found = fit_calibration(X[:, :3], y[:, None] == np.arange(3), "multiclass")
-    again = Calibration.from_json(json.loads(json.dumps(found.to_json())))
+    again = Calibration.from_json(json.loads(json.dumps(asdict(found))))
     np.testing.assert_array_equal(again.probabilities(X[:, :3]), found.probabilities(X[:, :3]))
 
 
@@ -228,26 +217,3 @@ def test_thresholds_are_chosen_on_the_other_folds_by_known_rows_that_were_tested
     assert not accepted_answers(answers, fold, 0.9, known=fold == 1).any()
     untested = Answers(np.repeat([0.9, 0.9, np.nan], 30), np.ones(90, bool))
     assert accepted_answers(untested, np.repeat([0, 1, -1], 30), 0.9).tolist() == [True] * 60 + [False] * 30
-
-
-def test_the_probability_is_that_of_the_label_that_the_decision_values_choose():
-    """The most probable class can be another: curves of different classes differ."""
-    probabilities = np.array([[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])
-    chosen = chosen_labels("multiclass", np.array([[0.0, 1.0, -1.0], [0.1, 0.0, 0.2]]))
-    assert chosen.tolist() == [[False, True, False], [False, False, True]]
-    assert answer_probability(probabilities, chosen).tolist() == [0.7, 0.2]
-    two = np.array([[0.0], [0.3]])  # a decision value of 0 is the first class, as in decode
-    assert chosen_labels("binary", two).argmax(axis=1).tolist() == decode("binary", two).tolist()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((np.zeros((3, 1)), np.zeros((3, 1), bool), "rating"), "ratings have no probabilities"),
-        ((np.zeros((3, 1)), np.zeros((2, 1), bool), "binary"), "expected decision values"),
-        ((np.full((3, 1), np.nan), np.zeros((3, 1), bool), "binary"), "no held-out decision value"),
-    ],
-)
-def test_what_cannot_be_calibrated(arguments, words):
-    with pytest.raises(UsageError, match=words):
-        fit_calibration(*arguments)

@@ -11,8 +11,7 @@ from tests.learn.learn_oracle import dense_scaled
 from tests.synthetic import counts_of, make_counts
 
 from bagpack import Basis
-from bagpack.errors import StoreError, UsageError
-from bagpack.evaluate import cross_validate, random_splits
+from bagpack.errors import StoreError
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
 from bagpack.learn.features import (
     Modern,
@@ -177,17 +176,6 @@ def test_scaled_counts_plus_the_image_of_zero_are_the_plain_formula(rows):
     np.testing.assert_allclose(shifted.toarray() + scaling["v12"].zero, wanted, atol=1e-12)
 
 
-@given(matrices, st.data())
-def test_sample_weight_is_repetition(rows, data):
-    times = np.array(data.draw(st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows))))
-    if times.sum() == 0:
-        times[0] = 1
-    weighted = paper_scaling(of_pairs(rows), "v12", times.astype(float))["v12"]
-    repeated = paper_scaling(of_pairs(np.repeat(rows, times, axis=0)), "v12")["v12"]
-    for name in ("idf", "low", "width", "zero"):
-        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-12)
-
-
 def test_words_that_pairs_share_count_once_per_pair():
     counts, _ = make_counts(n_pairs=80, n_words=30, n_terms=20, seed=4)
     train = np.arange(80) < 60
@@ -225,9 +213,12 @@ def test_decisions_are_sums_of_named_features_and_survive_the_disk(counts_and_la
     assert len(names) == sum(len(weights) for weights in model.weights.values())
     scores = model.label_scores(counts)
     for row in (0, 3, 17):
-        part = model.contributions(counts, row, model.classes[0])
-        assert part.decision == pytest.approx(scores[row, 0], abs=1e-9)
-        assert len(part.features) == len(part.counts) == len(part.values)
+        output, sign = model.output_of(model.classes[0])
+        parts = [
+            data @ model.weights[block][columns, output]
+            for block, columns, data in model.observed(counts[[row]])
+        ]
+        assert sign * (model.intercept[output] + sum(parts)) == pytest.approx(scores[row, 0], abs=1e-9)
     save_model(model, tmp_path / "m.model")
     again = load_model(tmp_path / "m.model")
     np.testing.assert_array_equal(again.decisions(counts), model.decisions(counts))
@@ -235,28 +226,13 @@ def test_decisions_are_sums_of_named_features_and_survive_the_disk(counts_and_la
 
 
 def test_what_both_words_have_is_shown_as_evidence(counts_and_labels):
-    counts, y = counts_and_labels
-    part = fit_counts(counts, encode_targets(y)).contributions(counts, 4)
+    counts, _ = counts_and_labels
     words = counts.words.toarray()
     one, two = words[counts.w1[4]], words[counts.w2[4]]
-    column = {name.replace("v1:", ""): i for i, name in enumerate(counts.feature_names("v1"))}
-    shown = {
-        feature: count
-        for feature, count in zip(part.features, part.counts, strict=True)
-        if feature.startswith(f"{PRODUCT}:")
-    }
-    assert shown == {
-        f"{PRODUCT}:{name}": min(one[k], two[k]) for name, k in column.items() if one[k] and two[k]
-    }
-    both = int(((one > 0) & (two > 0)).sum())
-    assert dict(zip(part.features, part.counts, strict=True))[f"{COSINE}:v1 v2"] == both
-
-
-def test_it_runs_in_cross_validation():
-    counts, y = make_counts(n_pairs=120, n_words=60, seed=3)
-    found = cross_validate(counts, y, random_splits(encode_targets(y), folds=4), preset="modern")
-    assert [result.name for result in found.conditions] == ["v1v2", "v12", "v1v2v12"]
-    assert found["v1v2v12"].metrics["accuracy"].mean > found["majority"].metrics["accuracy"].mean
+    both = np.flatnonzero((one > 0) & (two > 0))
+    assert evidence(counts[[4]], PRODUCT, both).tolist() == np.minimum(one, two)[both].tolist()
+    assert evidence(counts[[4]], COSINE, np.arange(1)).tolist() == [len(both)]
+    assert evidence(counts[[4]], "v1", np.arange(len(one))).tolist() == one.tolist()
 
 
 @pytest.mark.parametrize("change", [{"blocks": ["v1", "cos(v1,v2)"]}, {"preset": "dream"}])
@@ -266,8 +242,3 @@ def test_models_with_features_that_were_removed_are_refused(counts_and_labels, t
     forge(place, **change)
     with pytest.raises(StoreError, match="which this version does not have: train the model again"):
         load_model(place)
-
-
-def test_an_unknown_preset_is_refused():
-    with pytest.raises(UsageError, match="unknown preset 'gaps'; choose one of paper, modern"):
-        get_preset("gaps")

@@ -122,9 +122,6 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
         for one, label in zip(probabilities, model.predict(pairs), strict=True)
     ]
     assert own == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
-    found = model.explain(pairs[0])
-    assert found.label == model.predict(pairs[:1])[0]
-    assert found.decision == pytest.approx(model.label_scores(pairs[:1]).max(), abs=1e-9)
     # The same as an estimator over the same corpus, and as a pipeline.
     data_pairs = [(a, b) for a, b, _ in made_up_pairs()]
     names = [label for *_, label in made_up_pairs()]

@@ -13,8 +13,7 @@ from tests.synthetic import make_counts
 
 from bagpack import parallel
 from bagpack.learn import solver
-from bagpack.learn.design import Features
-from bagpack.learn.features import get_preset
+from bagpack.learn.features import Features, get_preset
 from bagpack.learn.solver import descend_classes, descend_ratings
 
 
@@ -34,8 +33,8 @@ def random_features(seed, n=60, words=True, product=True, own=True):
             parts["product"] = rng.random(n)
             blocks["product"] = 12
     if own:
-        parts |= {"of_words": random_rows(rng, n, 2), "of_pair": random_rows(rng, n, 7)}
-        blocks |= {"cosine": 2, "v12": 7}
+        parts["own"] = random_rows(rng, n, 7)
+        blocks["v12"] = 7
     return Features(blocks, w1, w2, **parts)
 
 
@@ -53,7 +52,7 @@ def test_operations_agree_with_the_matrix_written_out(seed, shape):
         parts += [one, two]
         if features.product is not None:
             parts.append(features.product[:, None] * one * two)
-    parts += [part.toarray() for part in (features.of_words, features.of_pair) if part is not None]
+    parts += [] if features.own is None else [features.own.toarray()]
     X = np.hstack(parts)
     close = {"rtol": 1e-12, "atol": 1e-12}
     np.testing.assert_allclose(features.matrix().toarray(), X, **close)
@@ -67,9 +66,9 @@ def test_operations_agree_with_the_matrix_written_out(seed, shape):
     np.testing.assert_allclose(features.take(rows).decisions(weights), (X @ weights)[rows], **close)
 
 
-def objective(f, weights, y, C=1.0, epsilon=None, cost=1.0):
+def objective(f, weights, y, C=1.0, epsilon=None):
     loss = np.maximum(0, 1 - y * f) if epsilon is None else np.maximum(0, np.abs(y - f) - epsilon)
-    return 0.5 * (weights**2).sum() + C * (cost * loss).sum()
+    return 0.5 * (weights**2).sum() + C * loss.sum()
 
 
 def synthetic(preset, n=400):
@@ -98,12 +97,11 @@ def patient(monkeypatch):
 
 
 def classes(features, columns, C=1.0, tol=1e-3):
-    cost = np.broadcast_to(np.asarray(C, float), columns.shape)
-    return descend_classes(features, columns, cost, tol)
+    return descend_classes(features, columns, C, tol)
 
 
 def of_rows(rows):
-    return Features({"v12": rows.shape[1]}, *np.zeros((2, len(rows)), int), of_pair=sparse.csr_array(rows))
+    return Features({"v12": rows.shape[1]}, *np.zeros((2, len(rows)), int), own=sparse.csr_array(rows))
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 20.0])
@@ -137,27 +135,13 @@ def test_dual_coefficients_are_feasible(problem):
 def test_objective_is_that_of_svr(problem, C, epsilon):
     features, X, y = problem
     ratings = 1.0 + 2 * y + np.random.default_rng(0).normal(size=len(y))
-    found = descend_ratings(features, ratings, np.full((len(y), 1), C), epsilon, 1e-4)
+    found = descend_ratings(features, ratings, C, epsilon, 1e-4)
     reference = SVR(kernel="linear", C=C, epsilon=epsilon, tol=1e-6).fit(X, ratings)
     best = objective(reference.predict(X), reference.coef_, ratings, C, epsilon)
     weights = X.T @ found.coef
     own = objective(X @ weights[:, 0] + found.intercept[0], weights, ratings, C, epsilon)
     assert own <= best * (1 + 1e-4)
     assert np.abs(found.coef).max() <= C and abs(found.coef.sum()) < 1e-9
-
-
-def test_costs_per_output_weight_the_classes(problem):
-    features, X, y = problem
-    columns = y[:, None] == np.arange(3)
-    cost = np.where(columns, 4.0, 1.0)
-    found = classes(features, columns, cost, tol=1e-4)
-    sign = np.where(columns[:, 2], 1.0, -1.0)
-    reference = SVC(kernel="linear", tol=1e-6, class_weight={1.0: 4.0}).fit(X, sign)
-    best = objective(reference.decision_function(X), reference.coef_, sign, cost=cost[:, 2])
-    weights = X.T @ found.coef[:, 2]
-    assert objective(X @ weights + found.intercept[2], weights, sign, cost=cost[:, 2]) == pytest.approx(
-        best, rel=1e-4
-    )
 
 
 def test_the_same_solution_for_any_number_of_workers_and_any_other_outputs(problem):
@@ -201,7 +185,7 @@ def test_rows_of_very_different_length_converge(monkeypatch, epsilon):
     def fit():
         if epsilon is None:
             return classes(features, y[:, None])
-        return descend_ratings(features, y + rows[:, 0] / 10, np.ones((300, 1)), epsilon, 1e-3)
+        return descend_ratings(features, y + rows[:, 0] / 10, 1.0, epsilon, 1e-3)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)

@@ -44,7 +44,7 @@ def small_tasks(monkeypatch):
     """Several parts and several tasks, though the corpus is small."""
     monkeypatch.setattr("bagpack.corpus.build.plan.MIN_PART", 1 << 16)
     monkeypatch.setattr("bagpack.corpus.build.plan.PARTS_WANTED", PARTS)
-    monkeypatch.setattr("bagpack.contexts.distribute.POSTINGS_PER_TASK", 1 << 10)
+    monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 1 << 10)
 
 
 @pytest.fixture

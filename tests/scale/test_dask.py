@@ -63,7 +63,7 @@ def test_joblib_context_is_enough(cluster, local, place, go):
     from distributed import Client
 
     from bagpack import Corpus, PairVectorizer
-    from bagpack.vectors.counting import forget
+    from bagpack.vectors.counts import forget
 
     cluster.workers("three", "four")  # with a single one, joblib does the work in this process
     here = place("python")

@@ -10,8 +10,7 @@ import numpy as np
 
 from bagpack._version import __version__
 from bagpack.app.state import Library
-from bagpack.contexts.by_attribute import count_by
-from bagpack.contexts.concordance import FIELDS
+from bagpack.contexts.concordance import FIELDS, count_by
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.words import complete as complete_word
 from bagpack.corpus.words import nearby

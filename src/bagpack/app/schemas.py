@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from bagpack.app.teaching import Point
-from bagpack.contexts.by_attribute import ValueCount
+from bagpack.contexts.concordance import ValueCount
 from bagpack.corpus.words import KnownWord
 from bagpack.explain.explanation import Explanation
 from bagpack.explain.pair import PairSketch

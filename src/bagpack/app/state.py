@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from bagpack.app.limits import Limits
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import WHERE, Corpus
 from bagpack.corpus.where import number_of
@@ -20,8 +20,7 @@ from bagpack.explain.explanation import Explanation, explain_matrix
 from bagpack.explain.lines import PairEvidence
 from bagpack.find.teaching import Teaching
 from bagpack.learn.model import LinearModel
-from bagpack.vectors.counting import count_pairs
-from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.counts import PairCounts, count_pairs
 
 T = TypeVar("T")
 

@@ -50,9 +50,7 @@ def basis(
 def vectors(
     store: opt.Store,
     pairs: opt.Pairs,
-    out: Annotated[
-        Path, opt.value("MATRIX", "The matrix to make; X.tsv, X.parquet: an export.", "--out", "-o")
-    ],
+    out: Annotated[Path, opt.value("MATRIX", "The matrix to make; X.tsv: an export.", "--out", "-o")],
     b: opt.Terms = 1500,
     basis: opt.BasisFile = None,
     limit: opt.Limit = "5000",
@@ -71,7 +69,7 @@ def vectors(
     from bagpack.report.screens import show_matrix
     from bagpack.sources import open_source
     from bagpack.tasks import read_pairs
-    from bagpack.vectors.counting import count_pairs
+    from bagpack.vectors.counts import count_pairs
     from bagpack.vectors.storage import check_export, check_place, export, is_export
 
     settings = opt.count_settings(windows, limit)

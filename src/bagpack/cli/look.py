@@ -13,7 +13,7 @@ from bagpack.errors import UsageError, import_extra
 
 if TYPE_CHECKING:
     from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.source import ContextSource
+    from bagpack.contexts.targets import ContextSource
 
 
 def contexts(
@@ -29,7 +29,7 @@ def contexts(
     csv: Annotated[bool, opt.flag("--csv", "Write CSV to standard output.")] = False,
 ) -> None:
     """Show the sentences in which a word or a pair of words occurs."""
-    from bagpack.contexts.source import elsewhere
+    from bagpack.contexts.targets import elsewhere
     from bagpack.contexts.windows import parse_limit
     from bagpack.report.screens import show_lines
     from bagpack.sources import open_source
@@ -60,7 +60,7 @@ def contexts(
 
 def _show_by(source: ContextSource, words: list[str], by: str, json: bool, csv: bool) -> None:
     """How often the word or pair occurs in the documents of each value."""
-    from bagpack.contexts.by_attribute import count_by
+    from bagpack.contexts.concordance import count_by
     from bagpack.contexts.windows import Windows
     from bagpack.corpus.corpus import Corpus
     from bagpack.report.screens import show_distribution

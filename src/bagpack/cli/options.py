@@ -15,7 +15,7 @@ from bagpack.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from bagpack.cli.progress import Work
-    from bagpack.contexts.source import ContextSource
+    from bagpack.contexts.targets import ContextSource
     from bagpack.corpus.corpus import Corpus
     from bagpack.corpus.subcorpus import Subcorpus
     from bagpack.evaluate import CountOptions

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.distribute import StorePlace, narrowed, open_store, per_task, task_runs
+from bagpack.contexts.count import StorePlace, narrowed, open_store, per_task, place_of, task_runs
 from bagpack.contexts.kernels.candidates import count_partners, merge_partners
 from bagpack.contexts.occurrences import OccurrencesByShard, find_occurrences, most_occurrences
 from bagpack.contexts.targets import Target
@@ -103,25 +103,15 @@ def words_of(corpus: Corpus, numbers: I64) -> list[Target]:
     return [Target((word.decode(),)) for word in corpus.lexicon.keys.take(numbers)]
 
 
-def find_candidates(
-    corpus: Corpus, vocabulary: Sequence[Target], *, w1: Fixed = None, w2: Fixed = None,
-    windows: Windows | None = None, min_count: int = 1, min_together: int = 1,
-) -> Candidates:  # fmt: skip
-    """All pairs of different vocabulary words that co-occur at least `min_together` times, in both orders together.
-
-    Words that occur less than `min_count` times are dropped. With `w1` or `w2`, which need not be in the vocabulary,
-    only pairs with it, or with one of several, as the first or the second word; a pair of two such words is then found
-    in both orders. See `candidate_batches` for more than memory holds.
+def find_candidates(corpus: Corpus, vocabulary: Sequence[Target], **options: Any) -> Candidates:
+    """What `candidate_batches` finds, which takes the same options, at once.
 
     Examples
     --------
     >>> found = find_candidates(corpus, frequent_words(corpus), min_together=5)  # doctest: +SKIP
     >>> [(str(a), str(b)) for a, b in found.take(slice(3)).pairs()]  # doctest: +SKIP
     """
-    batches = candidate_batches(
-        corpus, vocabulary, w1=w1, w2=w2, windows=windows, min_count=min_count, min_together=min_together,
-    )  # fmt: skip
-    return join_candidates(list(batches))
+    return join_candidates(list(candidate_batches(corpus, vocabulary, **options)))
 
 
 def join_candidates(batches: Sequence[Candidates]) -> Candidates:
@@ -137,7 +127,12 @@ def candidate_batches(
     corpus: Corpus, vocabulary: Sequence[Target], *, w1: Fixed = None, w2: Fixed = None,
     windows: Windows | None = None, min_count: int = 1, min_together: int = 1,
 ) -> Iterator[Candidates]:  # fmt: skip
-    """What `find_candidates` finds, in parts of limited size, at least one; they share their words."""
+    """All pairs of different vocabulary words that co-occur at least `min_together` times, in both orders together.
+
+    Words that occur less than `min_count` times are dropped. With `w1` or `w2`, which need not be in the vocabulary,
+    only pairs with it, or with one of several, as the first or the second word; a pair of two such words is then found
+    in both orders. The batches, at least one, are of limited size and share their words.
+    """
     if min_count < 1 or min_together < 1:
         raise UsageError(f"min_count={min_count}, min_together={min_together}: both must be at least 1")
     between = (windows or Windows()).between
@@ -150,8 +145,8 @@ def candidate_batches(
     numbers = sorted({number[target] for target in asked_for or () if target in number})
     asked = np.array(numbers if one_word else range(len(words)), np.int64)
     most = np.minimum(counts[asked] * 2 * (between + 1), len(words)) + counts[asked]
-    parts = list(task_runs(most, PARTNERS_PER_TASK, asked.size))
-    store = StorePlace.of(corpus)
+    parts = task_runs(most, PARTNERS_PER_TASK, asked.size)
+    store = place_of(corpus)
     with share(Vocabulary(words), len(parts), corpus.path) as shared:
         calls = [(store, shared, asked[part], between, one_word, min_together) for part in parts]
         with gather(_partners_task, calls, corpus.path, per_task(parts, "candidates")) as left:
@@ -200,16 +195,9 @@ def _oriented(
 # A task ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Numbered:
-    """The vocabulary in one shard: the number of each type's word, -1 for none, and occurrences of other targets.
-
-    Those are targets of several tokens, and those with a part of speech.
-    """
-
-    ids: I32
-    run_positions: U32
-    run_ids: I32
+# The vocabulary in one shard: the number of each type's word, -1 for none; positions and numbers of the occurrences of
+# other targets, those of several tokens or with a part of speech.
+Numbered = tuple[I32, U32, I32]
 
 
 class Vocabulary:
@@ -243,9 +231,7 @@ class Vocabulary:
             ids = np.repeat(others, places.counts)
             order = np.lexsort((self.lengths[ids], places.extra))
             positions, ids = places.extra[order], ids[order]
-        return Numbered(
-            read_only(of_key[shard.key_of_type]), read_only(positions), read_only(ids.astype(np.int32))
-        )
+        return read_only(of_key[shard.key_of_type]), read_only(positions), read_only(ids.astype(np.int32))
 
 
 def _partners_task(
@@ -263,11 +249,10 @@ def _partners_task(
         OccurrencesByShard(corpus, [vocabulary.words[k] for k in asked.tolist()])
     ):
         shard = corpus.shards[number]
-        numbered = vocabulary.in_shard(shard)
         most = int(np.minimum(places.counts * 2 * (between + longest), size).sum())
         partners, counts = np.empty(most, np.int32), np.empty((2, most), np.uint32)
         clock = count_partners(
-            shard.tokens, numbered.ids, numbered.run_positions, numbered.run_ids, vocabulary.lengths, longest,
+            shard.tokens, *vocabulary.in_shard(shard), vocabulary.lengths, longest,
             shard.postings, places.extra, places.is_extra, places.lows, places.highs, asked, between, every,
             after, before, stamps, clock, touched, partners, counts[0], counts[1], sizes[number],
         )  # fmt: skip

@@ -1,58 +1,71 @@
-"""Counting basis terms in the contexts of words (v1, v2) and of pairs (v12); `distribute` divides the work.
+"""Counting basis terms in the contexts of words (v1, v2) and of pairs (v12), in one process or in many.
 
 A context adds 1 to each basis term in each of its segments: pre and post of a word; pre, betw and post of a pair, with
 the first word first (+) or the second (-). A term counts once in a segment, however often it occurs there. A bigram
 is two tokens next to each other in the same segment. The first `limit` contexts of each word and of each unordered pair
 are counted, in corpus order.
+
+A task takes some words, or some pairs, through all shards, so that it knows by itself which observations are among
+the corpus's first N. Counts are integers and add up: the result is the same however the targets are divided into tasks
+and the corpus into shards. A task is sent the path of the store and the words to count, and looks them up itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.cooccurrences import InShards, PairSearch, PairTask, divide_pairs
-from bagpack.contexts.distribute import (
-    ALL,
-    Csr,
-    StorePlace,
-    join_rows,
-    narrowed,
-    no_rows,
-    open_store,
-    per_task,
-    runs_of,
-    task_runs,
-)
 from bagpack.contexts.kernels import contexts as kernels
 from bagpack.contexts.kernels.contexts import MOST_TERMS, PACK_BITS, VOIDS
+from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, find_cooccurrences
 from bagpack.contexts.occurrences import Occurrences, OccurrencesByShard, most_occurrences
 from bagpack.contexts.targets import Target
-from bagpack.contexts.windows import CountSettings
+from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import OPEN_SHARDS, Corpus
 from bagpack.corpus.segment import Shard
 from bagpack.corpus.strings import Strings
-from bagpack.corpus.subcorpus import Subcorpus
-from bagpack.errors import UsageError
+from bagpack.corpus.subcorpus import Subcorpus, open_corpus
+from bagpack.errors import StoreError, UsageError
 from bagpack.kernels import read_only
-from bagpack.parallel import Arrays, Work, gather, worker_count
+from bagpack.parallel import Arrays, Left, Work, counter, gather, worker_count
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+Csr: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"  # scipy 1.13 has no subscripts
 Rows = tuple[I64, NDArray[Any], I32]  # entries of each row, values, columns
 
+ALL = np.iinfo(np.int64).max
+TASKS_PER_WORKER = 4
+POSTINGS_PER_TASK = 1 << 18  # at least, so that starting a task does not weigh
 CHUNK_WORDS = 1024
 OCCURRENCES_PER_TASK = 1 << 23  # a task holds bounds of each word's occurrences in each shard, 33 bytes
 POSITIONS_PER_TASK = 1 << 24  # which a task copies for its words in a subcorpus, 4 bytes each
+CHUNK_PAIRS = 1 << 15
+HELD_PER_TASK = 1 << 24  # co-occurrences that a task holds; a pair that may have more is a task of its own
+COUNTS_PER_TASK = 1 << 24  # a task holds how many co-occurrences each of its pairs has in each shard
+MARKS_PER_SEARCH = 32  # which cost about the same
+FIRST_MARK = 1
 MOST_CELLS = 1 << 28  # of the table of bigrams: first × second words, 2 or 4 bytes each
 AT_ONCE = 1 << 18  # co-occurrences whose features, up to 2·(2 + 5 + 2)·2 each, are listed
 SUMS_BYTES = 1 << 19  # of the rows that are summed up at once: they should stay in the cache
+
+
+@dataclass(frozen=True)
+class PairCountsOf:
+    """Counts of pairs: rows (+pre +betw +post -pre -betw -post), co-occurrences found and counted, each per order."""
+
+    rows: Csr
+    found: I64
+    taken: I64
 
 
 # A basis as the kernels read it ----------------------------------------------------------------------------------
@@ -104,6 +117,116 @@ def basis_tables(shard: Shard, basis: Basis) -> BasisTables:
     return BasisTables(read_only(of_key[shard.key_of_type]), entries, bigrams)
 
 
+# Dividing the work, and joining the results ----------------------------------------------------------------------
+
+
+def no_rows(rows: int, width: int) -> Csr:
+    """Rows of zeros."""
+    return make_rows(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(rows, np.int64), width)
+
+
+def narrowed(values: NDArray[Any]) -> NDArray[Any]:
+    """Counts as 32-bit numbers, unless one of them does not fit."""
+    return values if values.size and values.max() > np.iinfo(np.int32).max else values.astype(np.int32)
+
+
+def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width: int) -> Csr:
+    """Rows of sorted columns, the k-th ending at row_ends[k]."""
+    # scipy wants one type for both, and would read all columns to make them 64-bit numbers.
+    indptr = np.concatenate([[0], row_ends]).astype(np.int32 if values.size < 1 << 31 else np.int64)
+    return canonical(sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width)))
+
+
+def canonical(rows: Csr) -> Csr:
+    """The same rows, known to be sorted and without duplicates: scipy would look at all of them."""
+    rows.has_sorted_indices = True
+    rows.has_canonical_format = True
+    return rows
+
+
+StorePlace = tuple[str, str]  # a store's name, the same from any working directory, and its content
+
+
+def place_of(corpus: Corpus) -> StorePlace:
+    """What a task is sent to open the corpus."""
+    return corpus.absolute_name, corpus.content_hash
+
+
+@lru_cache(maxsize=4)
+def open_store(place: StorePlace) -> Corpus:
+    """The store, kept open in this process."""
+    name, content_hash = place
+    corpus = open_corpus(name)
+    if corpus.content_hash != content_hash:
+        raise StoreError(f"{name} was changed while it was being counted; run the command again")
+    return corpus
+
+
+def runs_of(sizes: I64, most: int, longest: int) -> Iterator[slice]:
+    """Cut into runs of at most `longest` items and, unless it is one item alone, of at most `most` in all."""
+    total = np.cumsum(sizes)
+    start = 0
+    while start < sizes.size:
+        before = int(total[start - 1]) if start else 0
+        fitting = int(np.searchsorted(total, before + most, side="right"))
+        stop = max(start + 1, min(fitting, start + longest, sizes.size))
+        yield slice(start, stop)
+        start = stop
+
+
+def task_runs(work: I64, most: int, longest: int) -> list[slice]:
+    """Runs of targets for one task: several tasks for each worker, but none too small to be worth its start."""
+    workers = worker_count()
+    if workers > 1:
+        share = int(work.sum()) // (TASKS_PER_WORKER * workers)
+        most = min(max(share, POSTINGS_PER_TASK), most)
+    return list(runs_of(work, most, longest))
+
+
+def per_task(parts: Sequence[slice], what: str) -> Callable[[int], None]:
+    """A function that reports progress in targets, from the numbers of tasks that are done."""
+    done = counter(what, parts[-1].stop if parts else 0)
+    return lambda number: done(parts[number].stop - parts[number].start)
+
+
+def join_rows(left: Sequence[Left], order: I64, width: int) -> Csr:
+    """All rows, the i-th of the tasks' at place order[i]; one task's are held in addition to the result."""
+    lengths = np.concatenate([task.facts[0] for task in left])
+    own = np.empty_like(lengths)
+    own[order] = lengths
+    ends = np.cumsum(own)
+    starts = (ends - own)[order]
+    values: NDArray[Any] = np.empty(int(lengths.sum()), np.int32)
+    columns = np.empty(values.size, np.int32)
+    row = 0
+    for task in left:
+        data, indices = task.take()
+        if data.dtype.itemsize > values.dtype.itemsize:
+            values = values.astype(data.dtype)
+        sizes = task.facts[0]
+        to = starts[row : row + sizes.size]
+        if (to[1:] == (to + sizes)[:-1]).all():
+            at: Any = slice(to[0], to[0] + data.size)
+        else:
+            at = np.repeat(to - (np.cumsum(sizes) - sizes), sizes) + np.arange(data.size)
+        values[at], columns[at] = data, indices
+        row += sizes.size
+    return make_rows(values, columns, ends, width)
+
+
+def _count_tasks(
+    work: Work, calls: Sequence[Any], small: Any, near: Path, finished: Callable[[int], None]
+) -> Any:
+    """Do the tasks. The `small` one is done here first, so that not every worker compiles the kernels by itself."""
+    if len(calls) > 1 and worker_count() > 1 and work not in _compiled:
+        work(*small)
+        _compiled.add(work)
+    return gather(work, calls, near, finished)
+
+
+_compiled: set[Work] = set()
+
+
 # Words ----------------------------------------------------------------------------------------------------------
 
 
@@ -113,19 +236,17 @@ def count_words(
     """Rows (pre, post) of each target over the corpus, and how often it occurs in all."""
     if not len(targets):
         return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
-    most = most_occurrences(corpus, targets)
+    work = most_occurrences(corpus, targets)
     longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.shards)))
     if isinstance(corpus, Subcorpus):
-        parts = list(task_runs(most, POSITIONS_PER_TASK, longest))
+        parts = task_runs(work, POSITIONS_PER_TASK, longest)
     else:
-        work = most if settings.limit is None else np.minimum(most, settings.limit)
-        parts = list(task_runs(work, ALL, longest))
-    store = StorePlace.of(corpus)
+        parts = task_runs(np.minimum(work, settings.limit or ALL), ALL, longest)
+    store = place_of(corpus)
     calls = [(store, targets[part], basis, settings) for part in parts]
-    _compile_before_workers(_words_task, (store, targets[:1], basis, replace(settings, limit=1)), calls)
-    with gather(_words_task, calls, corpus.path, per_task(parts, "words")) as left:
-        lengths = np.concatenate([task.facts[0] for task in left])
-        rows = join_rows(left, lengths, None, 2 * len(basis))
+    small = (store, targets[:1], basis, replace(settings, limit=1))
+    with _count_tasks(_words_task, calls, small, corpus.path, per_task(parts, "words")) as left:
+        rows = join_rows(left, np.arange(len(targets)), 2 * len(basis))
         return rows, np.concatenate([task.facts[1] for task in left])
 
 
@@ -135,18 +256,19 @@ def _words_task(
     """Entries of each row and occurrences of each target; the rows."""
     corpus = open_store(store)
     places = list(OccurrencesByShard(corpus, targets))
-    found: I64 = np.sum([place.counts for place in places], axis=0)
-    chosen = capped_occurrences(places, settings.limit)
-    lengths, values, columns = sum_contexts(corpus.shards, chosen, basis, settings)
-    return (lengths, found), (values, columns)
+    counts = np.array([place.counts for place in places], np.int64)
+    # The first `limit` of each target in corpus order.
+    quotas = np.clip((settings.limit or ALL) - (np.cumsum(counts, axis=0) - counts), 0, counts)
+    chosen = [replace(place, highs=place.lows + quota) for place, quota in zip(places, quotas, strict=True)]
+    lengths, values, columns = _sum_contexts(corpus.shards, chosen, basis, settings.windows)
+    return (lengths, counts.sum(axis=0)), (values, columns)
 
 
-def sum_contexts(
-    shards: Sequence[Shard], places: Sequence[Occurrences], basis: Basis, settings: CountSettings
+def _sum_contexts(
+    shards: Sequence[Shard], places: Sequence[Occurrences], basis: Basis, windows: Windows
 ) -> Rows:
     """A row for each target; a few at a time, so that sums stay in the cache."""
     terms, targets = len(basis), places[0].lows.size
-    windows = settings.windows
     most = np.sum([place.counts for place in places], axis=0).max()
     dtype = np.int32 if most <= np.iinfo(np.int32).max else np.int64  # what fits into the cache counts faster
     group = max(1, min(targets, SUMS_BYTES // (2 * np.dtype(dtype).itemsize * terms)))
@@ -173,32 +295,145 @@ def sum_contexts(
             )  # fmt: skip
         used = kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])
         parts.append((narrowed(values[:used]), columns[:used].copy()))
-    all_values, all_columns = (_concatenated(arrays) for arrays in zip(*parts, strict=True))
+    all_values, all_columns = map(np.concatenate, zip(*parts, strict=True))
     return lengths, all_values, all_columns
 
 
-def capped_occurrences(places: Sequence[Occurrences], limit: int | None) -> list[Occurrences]:
-    """The first `limit` occurrences of each target in corpus order."""
-    if limit is None:
-        return list(places)
-    counts = np.array([place.counts for place in places], np.int64)
-    quotas = np.clip(limit - (np.cumsum(counts, axis=0) - counts), 0, counts)
-    return [
-        Occurrences(place.lows, place.lows + quota, place.lengths, place.is_extra, place.extra)
-        for place, quota in zip(places, quotas, strict=True)
-    ]
-
-
-# Pairs ----------------------------------------------------------------------------------------------------------
+# Co-occurrences of pairs -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class PairCountsOf:
-    """Counts of pairs: rows, co-occurrences found and counted, each per order."""
+class Cooccurrences:
+    """Co-occurrences of several pairs in one shard, one pair after the other, counts[k] of pair k."""
 
-    rows: Csr
-    found: I64
-    taken: I64
+    shard: int
+    starts: NDArray[np.uint32]
+    seconds: NDArray[np.uint32]
+    orders: NDArray[np.uint8]
+    counts: I64
+
+    def take(self, own: slice, counts: I64) -> Cooccurrences:
+        """A run of them, of pairs that have `counts` each."""
+        return Cooccurrences(self.shard, self.starts[own], self.seconds[own], self.orders[own], counts)
+
+    def of_pairs(self, part: slice) -> Cooccurrences:
+        """Those of some of the pairs."""
+        low = int(self.counts[: part.start].sum())
+        counts = self.counts[part]
+        return self.take(slice(low, low + int(counts.sum())), counts)
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """What a worker is sent: pairs as numbers of targets (the rarer, the more frequent)."""
+
+    store: StorePlace
+    targets: Sequence[Target]
+    few: I64
+    many: I64
+    swapped: NDArray[np.bool_]  # the pair is (many, few)
+    settings: CountSettings
+
+    @property
+    def size(self) -> int:
+        """Number of pairs."""
+        return int(self.few.size)
+
+    @property
+    def lengths(self) -> tuple[I64, I64]:
+        """Tokens of each pair's first and second target."""
+        lengths = np.array([len(target.keys) for target in self.targets], np.int64)
+        few, many = lengths[self.few], lengths[self.many]
+        return np.where(self.swapped, many, few), np.where(self.swapped, few, many)
+
+
+def divide_pairs(
+    corpus: Corpus, pairs: Sequence[tuple[Target, Target]], settings: CountSettings
+) -> tuple[I64, list[slice], list[PairTask]]:
+    """An order of the pairs, its parts, and the task of each part."""
+    flat = list(chain.from_iterable(pairs))
+    keys = [target.keys for target in flat]  # a tuple's hash is quicker than a target's
+    distinct = dict(zip(keys, flat, strict=True))
+    number = {own: i for i, own in enumerate(distinct)}
+    numbers = np.fromiter(map(number.__getitem__, keys), np.int64, len(flat))
+    targets, ones, twos = list(distinct.values()), numbers[0::2], numbers[1::2]
+    frequency = most_occurrences(corpus, targets)
+    # Pairs that share their more frequent word are done together.
+    swapped = frequency[ones] > frequency[twos]
+    few, many = np.where(swapped, twos, ones), np.where(swapped, ones, twos)
+    order = np.lexsort((few, many))
+    longest = min(CHUNK_PAIRS, max(1, COUNTS_PER_TASK // len(corpus.shards)))
+    held = np.minimum(2 * frequency[few[order]], settings.limit or ALL)
+    parts = task_runs(held, HELD_PER_TASK, longest)
+    tasks = []
+    for part in parts:
+        chosen = order[part]
+        used, renumbered = np.unique(np.concatenate([few[chosen], many[chosen]]), return_inverse=True)
+        both = renumbered.astype(np.int64).reshape(2, -1)
+        own = [targets[k] for k in used.tolist()]
+        tasks.append(PairTask(place_of(corpus), own, both[0], both[1], swapped[chosen], settings))
+    return order, parts, tasks
+
+
+def tasks_of_known(
+    corpus: Corpus, pairs: Sequence[tuple[str, str]], target_of: Mapping[str, Target | None], settings: CountSettings
+) -> Iterator[tuple[list[int], PairTask]]:  # fmt: skip
+    """Tasks for the pairs whose words are both known, each with the numbers of its pairs."""
+    both = ((k, (target_of[w1], target_of[w2])) for k, (w1, w2) in enumerate(pairs))
+    known = [(k, (one, two)) for k, (one, two) in both if one and two]
+    if known:
+        order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings)
+        for part, task in zip(parts, tasks, strict=True):
+            yield [known[k][0] for k in order[part].tolist()], task
+
+
+class PairSearch:
+    """The search for the co-occurrences of a task's pairs; `found` counts all of each pair, per order."""
+
+    def __init__(self, task: PairTask) -> None:
+        self.task = task
+        self.corpus = open_store(task.store)
+        self.places = OccurrencesByShard(self.corpus, task.targets)
+        self.found = np.zeros((task.size, 2), np.int64)
+        self._between = task.settings.windows.between
+        self._longest = int(self.places.keys.lengths.max())
+        tokens, reach = max(shard.tokens.size for shard in self.corpus.shards), self._between + self._longest
+        self._blocks = np.zeros(((tokens + reach) >> block_bits(tokens, tokens, reach)) + 1, np.uint32)
+        self._waiting, self._near = np.empty((PENDING, 4), np.int64), np.empty((2, SLICE + 1), np.int64)
+        self._mark = FIRST_MARK
+
+    def in_shards(self) -> list[Cooccurrences]:
+        """The co-occurrences that count, up to the limit of each pair, in the shards that have some."""
+        caps = np.full(self.task.size, self.task.settings.limit or ALL, np.int64)
+        held = []
+        for number in range(len(self.corpus.shards)):
+            own = self._in_shard(number, caps)
+            if own.starts.size:
+                held.append(own)
+            caps -= own.counts
+        return held
+
+    def _in_shard(self, number: int, caps: I64) -> Cooccurrences:
+        """The first `caps[k]` co-occurrences of each pair k in a shard."""
+        task, shard, places = self.task, self.corpus.shards[number], self.places[number]
+        occurring = places.counts
+        most = np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), caps)
+        # Memory that is never written is never taken, so the bound may be far too high.
+        size = int(most.sum())
+        starts, seconds = (np.empty(size, np.uint32) for _ in range(2))
+        orders = np.empty(size, np.uint8)
+        counts = np.zeros(task.size, np.int64)
+        written, self._mark = find_cooccurrences(
+            shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
+            self._longest, task.few, task.many, task.swapped, caps, self._between, MARKS_PER_SEARCH, self._blocks,
+            self._mark, self._waiting, self._near, starts, seconds, orders, counts, self.found,
+        )  # fmt: skip
+        return Cooccurrences(
+            number, starts[:written].copy(), seconds[:written].copy(), orders[:written].copy(), counts
+        )
+
+
+# Pairs ----------------------------------------------------------------------------------------------------------
 
 
 def count_pairs(
@@ -210,47 +445,44 @@ def count_pairs(
         return PairCountsOf(no_rows(0, 6 * len(basis)), none, none)
     order, parts, tasks = divide_pairs(corpus, pairs, settings)
     calls = [(task, basis) for task in tasks]
-    _, _, (small, *_) = divide_pairs(corpus, pairs[:1], replace(settings, limit=1))
-    _compile_before_workers(_pairs_task, (small, basis), calls)
-    with gather(_pairs_task, calls, corpus.path, per_task(parts, "pairs")) as left:
-        lengths = np.concatenate([task.facts[0] for task in left])
+    small = divide_pairs(corpus, pairs[:1], replace(settings, limit=1))[2][0], basis
+    with _count_tasks(_pairs_task, calls, small, corpus.path, per_task(parts, "pairs")) as left:
         found, taken = (np.empty((len(pairs), 2), np.int64) for _ in range(2))
         for number, table in enumerate((found, taken), 1):
             table[order] = np.concatenate([task.facts[number] for task in left])
-        return PairCountsOf(join_rows(left, lengths, order, 6 * len(basis)), found, taken)
+        return PairCountsOf(join_rows(left, order, 6 * len(basis)), found, taken)
 
 
 def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arrays]:
     """Entries of each row, co-occurrences found and taken of each pair; the rows."""
     search = PairSearch(task)
     held = search.in_shards()
-    shards = search.corpus.shards
     taken = np.zeros((task.size, 2), np.int64)
     one, two = task.lengths
-    totals = np.sum([np.zeros(task.size, np.int64), *(own.counts for _, own in held)], axis=0)
+    totals = np.sum([np.zeros(task.size, np.int64), *(own.counts for own in held)], axis=0)
     rows = []
     for part in runs_of(totals, AT_ONCE, task.size):
-        some = [(number, own.of_pairs(part)) for number, own in held]
-        pieces: Iterable[InShards] = [some]
-        if totals[part].sum() > AT_ONCE:  # of a single pair: their features come in pieces, and are added up
-            pieces = ([(number, piece)] for number, own in some for piece in own.split(AT_ONCE))
-        rows.append(
-            _sum_rows(
-                [
-                    sum_features(shards, piece, one[part], two[part], basis, task.settings, taken[part])
-                    for piece in pieces
-                ],
-                6 * len(basis),
-            )
+        some = [own.of_pairs(part) for own in held]
+        pieces = [some]
+        if (
+            totals[part].sum() > AT_ONCE
+        ):  # of a single pair: their features are listed in pieces, and added up
+            pieces = [
+                [own.take(slice(at, at + AT_ONCE), np.array([min(AT_ONCE, own.starts.size - at)]))]
+                for own in some
+                for at in range(0, own.starts.size, AT_ONCE)
+            ]
+        listed = (
+            sum_features(search.corpus.shards, piece, one[part], two[part], basis, task.settings, taken[part])
+            for piece in pieces
         )
-    lengths, values, columns = (_concatenated(arrays) for arrays in zip(*rows, strict=True))
+        rows.append(next(listed) if len(pieces) == 1 else _sum_rows(listed, 6 * len(basis)))
+    lengths, values, columns = map(np.concatenate, zip(*rows, strict=True))
     return (lengths, search.found, taken), (values, columns)
 
 
-def _sum_rows(pieces: Sequence[Rows], width: int) -> Rows:
-    """The sum of rows of a single pair; the rows themselves if there are no others to add."""
-    if len(pieces) == 1:
-        return pieces[0]
+def _sum_rows(pieces: Iterator[Rows], width: int) -> Rows:
+    """The sum of rows of a single pair."""
     total = np.zeros(width, np.int64)
     for _, values, columns in pieces:
         total[columns] += values
@@ -259,8 +491,8 @@ def _sum_rows(pieces: Sequence[Rows], width: int) -> Rows:
 
 
 def sum_features(
-    shards: Sequence[Shard], found: InShards, lengths1: I64, lengths2: I64, basis: Basis, settings: CountSettings,
-    taken: I64,
+    shards: Sequence[Shard], found: Sequence[Cooccurrences], lengths1: I64, lengths2: I64, basis: Basis,
+    settings: CountSettings, taken: I64,
 ) -> Rows:  # fmt: skip
     """A row for each pair: the number of its co-occurrences that add to each feature."""
     terms, windows = len(basis), settings.windows
@@ -270,8 +502,8 @@ def sum_features(
     pairs = lengths1.size
     widths = np.zeros((len(found), pairs), np.int64)
     pieces: list[I32] = [np.empty(0, np.int32)]
-    for own_widths, (number, own) in zip(widths, found, strict=True):
-        shard = shards[number]
+    for own_widths, own in zip(widths, found, strict=True):
+        shard = shards[own.shard]
         tables = basis_tables(shard, basis)
         # A token adds at most a unigram and a bigram, to one order or to both.
         listed = np.empty(2 * 2 * span * own.starts.size + 1, np.int32)
@@ -290,17 +522,3 @@ def sum_features(
         np.zeros((2, -(-6 * terms // 64)), np.uint64), row_ends, columns, values,
     )  # fmt: skip
     return np.diff(row_ends, prepend=0), narrowed(values[:used]), columns[:used]
-
-
-_compiled: set[Work] = set()
-
-
-def _compile_before_workers(work: Work, call: tuple[Any, ...], calls: Sequence[Any]) -> None:
-    """Run a small task here, so that the kernels are compiled once, and not by every worker at the same time."""
-    if len(calls) > 1 and worker_count() > 1 and work not in _compiled:
-        work(*call)
-        _compiled.add(work)
-
-
-def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

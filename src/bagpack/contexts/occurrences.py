@@ -52,16 +52,6 @@ class Occurrences:
         source = self.extra if self.is_extra[target] else postings
         return source[int(self.lows[target]) : int(self.highs[target])]
 
-    def move(self, positions: dict[int, U32]) -> Occurrences:
-        """New positions for some of the targets."""
-        lows, highs, is_extra = self.lows.copy(), self.highs.copy(), self.is_extra.copy()
-        size = self.extra.size
-        for n, array in positions.items():
-            lows[n], highs[n], is_extra[n] = size, size + array.size, True
-            size += array.size
-        extra = np.concatenate([self.extra, *positions.values()])
-        return Occurrences(lows, highs, self.lengths, is_extra, read_only(extra))
-
 
 class TargetKeys:
     """Targets encoded once, to be looked up in many shards."""
@@ -97,14 +87,17 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
     positions, lows, highs = shard.positions_of(single)
     is_extra = positions is not shard.postings
     extra = positions if is_extra else read_only(NO_POSITIONS)
-    found = Occurrences(lows, highs, keys.lengths, np.full(single.size, is_extra), extra)
-    if not filtered:
-        return found
-    runs = {}
+    are_extra = np.full(single.size, is_extra)
+    runs, size = [extra], extra.size
     for n in filtered:
         own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))
-        runs[n] = run_starts(shard, flat[own], None if keys.tags is None else keys.tags[own])
-    return found.move(runs)
+        starts = run_starts(shard, flat[own], None if keys.tags is None else keys.tags[own])
+        lows[n], highs[n], are_extra[n] = size, size + starts.size, True
+        runs.append(starts)
+        size += starts.size
+    if filtered:
+        extra = read_only(np.concatenate(runs))
+    return Occurrences(lows, highs, keys.lengths, are_extra, extra)
 
 
 def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:
@@ -204,51 +197,32 @@ class Observed:
 def observe(corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None) -> Observed:
     """The first `limit` observations of a word or pair of targets."""
     keys = TargetKeys(targets)
-
-    def in_shards() -> Iterator[Iterator[ShardObservations]]:
-        for number, shard in enumerate(corpus.shards):
-            places = find_occurrences(shard, keys)
-            if len(targets) == 1:
-                yield _of_word(number, places.positions(shard.postings, 0))
-            else:
-                yield _of_pair(number, shard, places, targets[0] == targets[1], between)
-
     found: list[ShardObservations] = []
     total = kept = 0
-    for number, parts in enumerate(in_shards()):
-        own = []
-        for part in parts:
-            left = len(part) if limit is None else max(0, limit - kept)
-            chosen = part.take(slice(left))
-            total += len(part)
-            kept += len(chosen)
-            own.append(chosen)
-        found.append(_joined(number, own))
+    for number, shard in enumerate(corpus.shards):
+        places = find_occurrences(shard, keys)
+        left = None if limit is None else max(0, limit - kept)
+        if len(targets) == 1:
+            positions = places.positions(shard.postings, 0)
+            firsts = positions[:left].astype(np.int64)
+            parts = [(firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64))]
+            total += positions.size
+        else:
+            parts = [(np.zeros(0, np.int64),) * 3]
+            for part in _of_pair(shard, places, targets[0] == targets[1], between):
+                total += part[0].size
+                parts.append(part)
+        own = ShardObservations(number, *map(np.concatenate, zip(*parts, strict=True))).take(slice(left))
+        kept += len(own)
+        found.append(own)
     return Observed(found, total)
 
 
-def _joined(number: int, parts: Sequence[ShardObservations]) -> ShardObservations:
-    if len(parts) == 1:
-        return parts[0]
-    none = np.zeros(0, np.int64)
-    return ShardObservations(
-        number,
-        np.concatenate([none, *(part.firsts for part in parts)]),
-        np.concatenate([none, *(part.seconds for part in parts)]),
-        np.concatenate([none, *(part.orders for part in parts)]),
-    )
+def _of_pair(shard: Shard, places: Occurrences, equal: bool, between: int) -> Iterator[tuple[I64, I64, I64]]:
+    """Starts, second starts and orders of consecutive targets, one of each kind, close enough in one sentence.
 
-
-def _of_word(number: int, positions: NDArray[np.uint32]) -> Iterator[ShardObservations]:
-    for start in range(0, positions.size, TOKENS_AT_ONCE):
-        firsts = positions[start : start + TOKENS_AT_ONCE].astype(np.int64)
-        yield ShardObservations(number, firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64))
-
-
-def _of_pair(
-    number: int, shard: Shard, places: Occurrences, equal: bool, between: int
-) -> Iterator[ShardObservations]:
-    """Consecutive targets, one of each kind, at most `between` tokens apart in one sentence; some tokens at a time."""
+    Some tokens of the shard are searched at a time.
+    """
     both = [places.positions(shard.postings, kind) for kind in range(1 if equal else 2)]
     if not all(positions.size for positions in both):
         return
@@ -277,7 +251,7 @@ def _of_pair(
         at = at[_same_sentence(shard, position[at], position[at + 1])]
         orders = np.full(at.size, BOTH) if equal else np.where(kind_of[at] == 0, PLUS, MINUS)
         if at.size:
-            yield ShardObservations(number, position[at], position[at + 1], orders)
+            yield position[at], position[at + 1], orders
 
 
 def _bounds(positions: NDArray[np.uint32], start: int, stop: int) -> tuple[int, int]:

@@ -10,16 +10,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.segment import Shard, fold_all, sum_keys
+from bagpack.corpus.segment import fold_all, sum_keys
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.tags import split_tag
 from bagpack.corpus.text.tokenizer import is_ideographic, split_word
 from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.basis import Basis
+    from bagpack.contexts.concordance import Concordance
+    from bagpack.contexts.count import Csr, PairCountsOf
+    from bagpack.contexts.windows import CountSettings, Windows
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
 HIDDEN_MARK = "\ufdd0"  # a noncharacter with which a source may open keys of its own making; never shown
@@ -59,25 +68,19 @@ def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]
     WordNet's radiation_therapy) underscores, and where a script has neither, as the tokenizer divides it. Each of
     them may have a part of speech behind it (saw/NOUN), if the corpus has parts of speech.
     """
-    distinct = list(dict.fromkeys(words))
-    target_of = dict(zip(distinct, _resolve_distinct(corpus, distinct), strict=True))
-    return [target_of[word] for word in words]
-
-
-def _resolve_distinct(corpus: Corpus, words: Sequence[str]) -> list[Target | None]:
-    whole = corpus.keys_of(words)
-    targets: list[Target | None] = [None if key is None else Target((key,)) for key in whole]
-    pieces_of: dict[int, list[str]] = {}
-    for index in [index for index, key in enumerate(whole) if key is None]:
-        word = words[index]
+    target_of: dict[str, Any] = {
+        word: key and Target((key,)) for word, key in _keys_of(corpus, words).items()
+    }
+    pieces_of = {}
+    for word in [word for word, target in target_of.items() if not target]:
+        target_of[word] = None
         pieces = word.replace("_", " ").split()
         tagged = any(_divide(piece, corpus)[1] for piece in pieces)
         if len(pieces) > 1 or (pieces and pieces[0] != word) or tagged or is_ideographic(word):
-            pieces_of[index] = pieces
+            pieces_of[word] = pieces
     if pieces_of:
-        for index, run in zip(pieces_of, _resolve_runs(corpus, list(pieces_of.values())), strict=True):
-            targets[index] = run
-    return targets
+        target_of |= dict(zip(pieces_of, _resolve_runs(corpus, list(pieces_of.values())), strict=True))
+    return [target_of[word] for word in words]
 
 
 def _divide(piece: str, corpus: Corpus) -> Piece:
@@ -162,29 +165,22 @@ def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
 
 def own_counts(corpus: Corpus, forms: Sequence[str]) -> list[int]:
     """How often each folded form (all different) occurs under the key that is the form itself."""
-    wanted = Strings.of(forms)
+    wanted, fold = Strings.of(forms), folding(corpus.options)
     sums = np.zeros(len(wanted), np.int64)
     for shard in corpus.shards:
-        sums += _own_counts(shard, wanted, corpus)
+        found = shard.keys.find(wanted)
+        form_of_key = np.full(len(shard.keys), -1)
+        form_of_key[found[found >= 0]] = np.flatnonzero(found >= 0)
+        form_of_type = form_of_key[shard.key_of_type]
+        types = np.flatnonzero(form_of_type >= 0)
+        numbers = form_of_type[types]
+        if types.size <= FEW_TYPES:
+            both = zip(types.tolist(), numbers.tolist(), strict=True)
+            same = np.fromiter((fold(shard.forms[k]) == wanted[n] for k, n in both), np.bool_, types.size)
+        else:
+            same = fold_all(shard.forms.take(types), corpus.options).equals(wanted.take(numbers))
+        sums += np.bincount(numbers[same], shard.type_counts[types[same]], len(wanted)).astype(np.int64)
     return [int(count) for count in sums]
-
-
-def _own_counts(shard: Shard, wanted: Strings, corpus: Corpus) -> np.ndarray:
-    found = shard.keys.find(wanted)
-    form_of_key = np.full(len(shard.keys), -1)
-    form_of_key[found[found >= 0]] = np.flatnonzero(found >= 0)
-    form_of_type = form_of_key[shard.key_of_type]
-    types = np.flatnonzero(form_of_type >= 0)
-    numbers = form_of_type[types]
-    if types.size <= FEW_TYPES:
-        fold = folding(corpus.options)
-        spelled = (
-            fold(shard.forms[k]) == wanted[n] for k, n in zip(types.tolist(), numbers.tolist(), strict=True)
-        )
-        same = np.fromiter(spelled, np.bool_, types.size)
-    else:
-        same = fold_all(shard.forms.take(types), corpus.options).equals(wanted.take(numbers))
-    return np.bincount(numbers[same], shard.type_counts[types[same]], len(wanted)).astype(np.int64)
 
 
 def usual_keys(corpus: Corpus, forms: Sequence[str]) -> dict[str, str]:
@@ -211,9 +207,14 @@ class Elsewhere:
     form_count: int  # of the form, under that other key
 
 
-def find_elsewhere(corpus: Corpus, words: Sequence[str]) -> list[Elsewhere]:
-    """Those of the words whose form as written mostly occurs under another key than the one that is looked up."""
-    fold = folding(corpus.options)
+def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
+    """Those of the words whose form as written mostly occurs under another key than the one that is looked up.
+
+    Snippets have none: each word has a key of its own there.
+    """
+    if not isinstance(source, Corpus):
+        return []
+    corpus, fold = source, folding(source.options)
     written = {fold(word): word for word in reversed(words)}
     forms = [form for form, key in zip(written, corpus.keys_of(written), strict=True) if form == key]
     counts = dict(zip(forms, map(corpus.count, forms), strict=True))
@@ -228,3 +229,53 @@ def find_elsewhere(corpus: Corpus, words: Sequence[str]) -> list[Elsewhere]:
         if count >= MANY_TIMES * own:
             found[form] = Elsewhere(written[form], counts[form], key, count)
     return [found[form] for form in dict.fromkeys(map(fold, words)) if form in found]
+
+
+# Where contexts come from ------------------------------------------------------------------------------------
+
+
+class ContextSource(Protocol):
+    """Where contexts come from: a `Corpus`, or a `bagpack.engines.snippets.SnippetCorpus`."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The name by which it can be opened, for artefacts and messages."""
+
+    @property
+    def content_hash(self) -> str:
+        """Changes when the counts would."""
+
+    @property
+    def for_words(self) -> Corpus:
+        """The corpus in which single words are counted."""
+
+    @property
+    def for_pairs(self) -> Corpus:
+        """The corpus in which pairs are counted."""
+
+    @property
+    def for_basis(self) -> Corpus:
+        """The corpus that the basis is picked from."""
+
+    def resolve(self, words: Sequence[str]) -> list[Target | None]:
+        """The target of each word, None if it is unknown."""
+
+    def pick_basis(self, b: int) -> Basis:
+        """The b most frequent unigrams and bigrams."""
+
+    def count_words(
+        self, targets: Sequence[Target], basis: Basis, settings: CountSettings
+    ) -> tuple[Csr, NDArray[np.int64]]:
+        """Rows (pre, post) of each target, and how often it occurs."""
+
+    def count_pairs(
+        self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
+    ) -> PairCountsOf:
+        """Rows of each pair, with its co-occurrences found and counted."""
+
+    def contexts(
+        self, w1: str, w2: str | None = None, *, limit: int | None = 5000, windows: Windows | None = None
+    ) -> Concordance:
+        """The places that are counted, as written."""

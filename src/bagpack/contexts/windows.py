@@ -71,12 +71,8 @@ def parse_limit(text: str) -> int | None:
     """`5000` or `none`."""
     if text.lower() == "none":
         return None
-    if not text.isdecimal():
-        below = text[:1] == "-" and text[1:].isdecimal()
+    if not text.isdecimal() or len(text.lstrip("0")) > len(str(MOST)) or int(text) > MOST:
         raise UsageError(
-            f"--limit {text} is {'below 0' if below else 'not an integer'}; give 1 or more, or none for no limit"
+            f"--limit {text[:40]} is not an integer from 0 to {MOST}; give one, or none for no limit"
         )
-    shown = text if len(text) <= 40 else f"{text[:20]}... ({len(text)} digits)"
-    if len(text.lstrip("0")) > len(str(MOST)) or int(text) > MOST:
-        raise UsageError(f"--limit {shown} is above {MOST}; give less, or none for no limit")
     return int(text)

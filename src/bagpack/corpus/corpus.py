@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from bagpack.basis import Basis
     from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.count import PairCountsOf
-    from bagpack.contexts.distribute import Csr
+    from bagpack.contexts.count import Csr, PairCountsOf
     from bagpack.contexts.targets import Target
     from bagpack.contexts.windows import CountSettings, Windows
 
@@ -184,7 +183,7 @@ class Corpus:
         found = self.lexicon.find([fold(word, self.options)])
         return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
 
-    # What makes it a `contexts.source.ContextSource`; the package that counts is imported once it is needed.
+    # What makes it a `contexts.targets.ContextSource`; the package that counts is imported once it is needed.
 
     @property
     def for_words(self) -> Corpus:

@@ -15,8 +15,7 @@ from bagpack.artefacts import MANIFEST, Artefact, Kind, open_artefact
 from bagpack.basis import Basis
 from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import Concordance, contexts_of
-from bagpack.contexts.count import PairCountsOf
-from bagpack.contexts.distribute import Csr
+from bagpack.contexts.count import Csr, PairCountsOf
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
@@ -31,7 +30,7 @@ SNIPPETS = Kind("snippets", "snippet corpus", 3, "bagpack fetch")
 
 
 class SnippetCorpus:
-    """Snippets as a source of contexts (`bagpack.contexts.source.ContextSource`).
+    """Snippets as a source of contexts (`bagpack.contexts.targets.ContextSource`).
 
     Single contexts are counted in the store `for_words`, pair contexts in `for_pairs`; the basis is picked from the
     distinct sentences, `for_basis`. Only words and pairs that were fetched can be asked for.

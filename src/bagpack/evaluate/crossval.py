@@ -35,8 +35,7 @@ from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.coverage import frequency_bands
 
 if TYPE_CHECKING:
-    from bagpack.learn.design import Features
-    from bagpack.learn.types import Answers, Floats, Ints
+    from bagpack.learn.features import Features, Floats, Ints
 
 CONDITIONS = tuple(blocks.CONDITIONS)
 MEMORY = 4 << 30  # for all folds that are trained at once on one machine
@@ -114,7 +113,7 @@ def folds_at_once(counts: PairCounts, svm: SvmSettings) -> int | None:
 
 def cross_validate(
     counts: PairCounts,
-    y: Answers,
+    y: Any,
     splits: Sequence[Split],
     conditions: Sequence[str] = CONDITIONS,
     preset: str | Preset = "modern",

@@ -12,8 +12,8 @@ from bagpack.evaluate.result import Breakdown, Bucket, Condition
 from bagpack.learn.targets import chosen_labels
 
 if TYPE_CHECKING:
+    from bagpack.learn.features import Bools, Floats, Ints
     from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Bools, Floats, Ints
 
 
 def correlation(x: Floats, y: Floats) -> float:

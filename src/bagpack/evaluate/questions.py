@@ -25,7 +25,7 @@ from bagpack.parallel import progress
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Bools, Csr, Floats, Ints
+    from bagpack.learn.features import Bools, Csr, Floats, Ints
 
 DIFFERENCE = "v1−v2"
 WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}

@@ -19,7 +19,7 @@ from bagpack.numbers import many
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Answers, Bools, Index, Label
+    from bagpack.learn.features import Bools, Index
 
 TASKS = ("analogy", "synonyms", "plausibility", "relations")
 RELATIONS_B = 500
@@ -107,8 +107,8 @@ def _balanced(positive: Bools, rng: np.random.Generator) -> Index:
 
 def relation_rounds(
     counts: PairCounts,
-    labels: Answers,
-    relations: Sequence[Label] | None = None,
+    labels: Any,
+    relations: Sequence[Any] | None = None,
     conditions: Sequence[str] = CONDITIONS,
     preset: str | Preset = "modern",
     *,

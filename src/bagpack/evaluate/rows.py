@@ -19,10 +19,10 @@ from bagpack.learn.targets import chosen_labels, decode
 from bagpack.sheets import Cell
 
 if TYPE_CHECKING:
-    from bagpack.contexts.source import ContextSource
+    from bagpack.contexts.targets import ContextSource
     from bagpack.contexts.windows import Windows
+    from bagpack.learn.features import Bools, Floats, Index, Ints
     from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Bools, Floats, Index, Ints
 
 PARTS = 10  # more folds than this are joined: a calibration curve needs few rows
 FEWEST = 20  # tested rows from which probabilities are calibrated

@@ -13,7 +13,7 @@ import numpy as np
 
 from bagpack._version import __version__
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
@@ -32,8 +32,7 @@ from bagpack.tasks.checks import equal_ratings, similar_labels, similar_labels_s
 from bagpack.tasks.files import TextFile, read_text_file
 from bagpack.tasks.pairs import Dataset, distinct_words, read_dataset
 from bagpack.tasks.questions import has_questions, read_questions
-from bagpack.vectors.counting import count_cached
-from bagpack.vectors.counts import Pair, PairCounts
+from bagpack.vectors.counts import Pair, PairCounts, count_cached
 from bagpack.vectors.storage import is_matrix
 
 DEFAULT_B = 1500

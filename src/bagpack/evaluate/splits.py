@@ -16,8 +16,8 @@ from bagpack.learn.targets import python_value
 from bagpack.tasks.checks import too_few_of_label, too_few_pairs
 
 if TYPE_CHECKING:
+    from bagpack.learn.features import Index, Ints
     from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Index, Ints
 
     Words = Sequence[Hashable] | Ints
 

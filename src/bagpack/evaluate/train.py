@@ -36,8 +36,7 @@ from bagpack.parallel import progress
 from bagpack.sources import open_source
 from bagpack.tasks.checks import similar_labels, similar_labels_sentence
 from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, reversed_pairs
-from bagpack.vectors.counting import count_cached
-from bagpack.vectors.counts import Pair, PairCounts
+from bagpack.vectors.counts import Pair, PairCounts, count_cached
 from bagpack.vectors.storage import is_matrix
 
 NONE = "none"

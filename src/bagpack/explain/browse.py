@@ -21,8 +21,7 @@ from bagpack.contexts.occurrences import (
     find_occurrences,
     observe,
 )
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.occurrences import Observation, find_occurrences
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.text.tags import CODES, UNIVERSAL

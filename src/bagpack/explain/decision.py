@@ -1,7 +1,7 @@
 """A decision in three parts (first word, second word, both together), by training words and pairs, and by features.
 
-The value of an SVM is a sum over its training pairs as well as over its features; `bagpack.learn.training` has the
-formula. Both sums are exact: the first says which training words and pairs a pair is like, the second which contexts
+The value of an SVM is a sum over its training pairs as well as over its features (`learn.model.TrainingPairs` has the
+formula). Both sums are exact: the first says which training words and pairs a pair is like, the second which contexts
 were counted.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.corpus.words import is_content_word
 from bagpack.explain.lines import PairEvidence
 from bagpack.explain.reasons import CONTEXT, FeaturePart, Group, Like, Reason, ReasonWriter, group_features

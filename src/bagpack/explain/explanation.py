@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bagpack.contexts.source import ContextSource, elsewhere
+from bagpack.contexts.targets import ContextSource, elsewhere
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.explain.decision import Decision, PairDecisions

@@ -16,8 +16,7 @@ from bagpack.basis import words_of
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import REST, Context, show
 from bagpack.contexts.occurrences import ShardObservations, observe
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.format import GLUED, TYPE_MASK
 from bagpack.corpus.segment import Shard

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import show
 from bagpack.contexts.occurrences import Observation, ShardObservations
-from bagpack.contexts.source import ContextSource, elsewhere
-from bagpack.contexts.targets import Elsewhere
+from bagpack.contexts.targets import ContextSource, Elsewhere, elsewhere
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK

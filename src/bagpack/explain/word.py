@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from bagpack.contexts.concordance import show
-from bagpack.contexts.source import ContextSource, elsewhere
-from bagpack.contexts.targets import Elsewhere, Target
+from bagpack.contexts.targets import ContextSource, Elsewhere, Target, elsewhere
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import UsageError

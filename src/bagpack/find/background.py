@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.errors import InputError
 from bagpack.find.examples import Examples, Pair
 from bagpack.find.negatives import draw_negatives

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.candidates import Candidates, candidate_batches, join_candidates
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.errors import InputError, UsageError
 from bagpack.find.slots import Slots, SlotScores, kinds_of
 from bagpack.find.vocabulary import Vocabulary, corpus_of, corpus_vocabulary
-from bagpack.learn.design import Features
-from bagpack.learn.features import STATISTICS_FACTOR, statistics_of
+from bagpack.learn.features import STATISTICS_FACTOR, Features, statistics_of
 from bagpack.learn.model import LinearModel
-from bagpack.learn.types import Label
 from bagpack.names import STATISTICS
 from bagpack.tasks.pairs import BACKGROUND
-from bagpack.vectors.counting import CountCache, cache_of, count_pairs
-from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.counts import CountCache, PairCounts, cache_of, count_pairs
 from bagpack.vectors.word_classes import class_numbers
 from bagpack.vectors.words import WordVectors
 
@@ -91,7 +87,7 @@ class CandidateOptions:
 # Scores of a model ----------------------------------------------------------------------------------------------
 
 
-def label_score(model: LinearModel, decisions: Floats, label: Label, totals: I64) -> Floats:
+def label_score(model: LinearModel, decisions: Floats, label: Any, totals: I64) -> Floats:
     """What a model ranks pairs by: the label's decision value or, where labels compete, its log odds.
 
     A model that was trained without background pairs has to give each pair one of its labels; to its log odds the PMI
@@ -198,7 +194,7 @@ class Pool:
         return [self.counts, self.counts.reversed()] if self.both else [self.counts]
 
     def scored(
-        self, model: LinearModel, label: Label, places: Places | None, features: list[Features] | None = None
+        self, model: LinearModel, label: Any, places: Places | None, features: list[Features] | None = None
     ) -> ScoredPool:
         """Each pair in its better order, with the model's score and the value that it is ranked by."""
         orders = self._orders()
@@ -264,7 +260,7 @@ class ScoredPool:
 
 
 def collect_pool(
-    source: ContextSource, model: LinearModel, label: Label, options: CandidateOptions,
+    source: ContextSource, model: LinearModel, label: Any, options: CandidateOptions,
     trained: Trained | None = None, places: Places | None = None,
 ) -> Pool:  # fmt: skip
     """Enumerate the candidates of a corpus, rank them by what costs little, and count the best in full."""
@@ -278,7 +274,7 @@ class _Search:
     """One search for candidates: the vocabulary, the words' vectors, and what each word adds to a score."""
 
     def __init__(
-        self, source: ContextSource, model: LinearModel, label: Label, options: CandidateOptions,
+        self, source: ContextSource, model: LinearModel, label: Any, options: CandidateOptions,
         trained: Trained | None, places: Places | None,
     ) -> None:  # fmt: skip
         self.source, self.corpus, self.model, self.label = source, corpus_of(source), model, label

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError
@@ -20,8 +20,7 @@ from bagpack.learn.features import get_preset
 from bagpack.learn.model import LinearModel, pair_hashes
 from bagpack.names import feature_at
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_pairs
-from bagpack.vectors.counts import Pair
+from bagpack.vectors.counts import Pair, count_pairs
 from bagpack.wording import say_feature, say_times
 
 SHOWN = 5

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.candidates import Candidates, find_candidates
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
 from bagpack.find.examples import Examples, Pair
 from bagpack.find.vocabulary import Vocabulary, corpus_of, targets_of

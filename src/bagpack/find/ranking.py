@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from bagpack import parallel
 from bagpack.contexts.concordance import Context
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.errors import UsageError
 from bagpack.find.candidates import CandidateOptions, Places, Pool, ScoredPool, collect_pool
 from bagpack.find.examples import UNNAMED, Examples, as_examples
 from bagpack.find.vocabulary import Vocabulary, as_vocabulary, targets_of
 from bagpack.learn.model import LinearModel
-from bagpack.learn.types import Label
 from bagpack.numbers import many
 from bagpack.parallel import on_threads
 from bagpack.sheets import Cell
@@ -66,7 +65,7 @@ class FindOptions:
         Of the pairs that are drawn from the corpus as negatives.
     """
 
-    label: Label = None
+    label: Any = None
     w1: str | None = None
     w2: str | None = None
     pos1: str | None = None
@@ -242,7 +241,7 @@ def find_pairs(
 
 def _given(
     source: ContextSource, model: LinearModel | None, like: Pair | None, asked: FindOptions
-) -> tuple[LinearModel, Label, list[str]]:
+) -> tuple[LinearModel, Any, list[str]]:
     """A model that is not trained on examples, which of its labels is asked for, and notes."""
     if like is not None:
         from bagpack.find.like import LIKE, make_prototype
@@ -275,7 +274,7 @@ def _about_places(places: Places, scored: ScoredPool) -> list[str]:
     return notes
 
 
-def label_to_find(model: LinearModel, label: Label) -> Label:
+def label_to_find(model: LinearModel, label: Any) -> Any:
     """The label that is looked for; an error where the model leaves a choice and none is made."""
     if model.kind == "rating":
         if label is not None:
@@ -320,7 +319,7 @@ def _key(target: Target | None) -> str:
 
 
 def rank_pool(
-    scored: ScoredPool, pool: Pool, asked: FindOptions, model: LinearModel, label: Label,
+    scored: ScoredPool, pool: Pool, asked: FindOptions, model: LinearModel, label: Any,
     examples: Examples | None = None, known: Iterable[Pair] = (),
 ) -> Found:  # fmt: skip
     """The best pairs of a pool; examples and the pairs that the model was trained on count as known."""

@@ -7,20 +7,26 @@ vector. Among equals the shortest sentence is shown, then the first of the corpu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context, show_all
-from bagpack.contexts.cooccurrences import Cooccurrences, PairSearch, tasks_of_known
-from bagpack.contexts.count import sum_features
-from bagpack.contexts.distribute import Csr, make_rows
+from bagpack.contexts.count import (
+    Cooccurrences,
+    Csr,
+    PairSearch,
+    make_rows,
+    sum_features,
+    tasks_of_known,
+)
 from bagpack.contexts.occurrences import ShardObservations
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import targets_of
 from bagpack.learn.model import LinearModel
-from bagpack.learn.types import Label
 from bagpack.tasks.pairs import Pair
 
 LOOKED_AT = 300  # co-occurrences of a pair, the first of the corpus
@@ -28,7 +34,7 @@ SHOWN = 4  # of the best by their vectors, whose sentences are written out and c
 
 
 def best_lines(
-    source: ContextSource, model: LinearModel, pairs: Sequence[Pair], label: Label = None, most: int = 3
+    source: ContextSource, model: LinearModel, pairs: Sequence[Pair], label: Any = None, most: int = 3
 ) -> list[list[Context]]:
     """At most ``most`` sentences of each pair, the best first; none for a pair that never co-occurs."""
     corpus = source.for_pairs
@@ -37,24 +43,24 @@ def best_lines(
     for numbers, task in tasks_of_known(corpus, pairs, targets_of(source, pairs), settings):
         one, two = task.lengths
         best: list[list[tuple[float, int, int]]] = [[] for _ in numbers]  # (-score, piece, place)
-        pieces: list[tuple[int, Cooccurrences, NDArray[np.int64]]] = []
-        for shard, own in PairSearch(task).in_shards():
+        pieces: list[tuple[Cooccurrences, NDArray[np.int64]]] = []
+        for own in PairSearch(task).in_shards():
             owner = np.repeat(np.arange(task.size), own.counts)
-            single = Cooccurrences(own.starts, own.seconds, own.orders, np.ones(owner.size, np.int64))
+            single = replace(own, counts=np.ones(owner.size, np.int64))
             taken = np.zeros((owner.size, 2), np.int64)
             lengths, values, columns = sum_features(
-                corpus.shards, [(shard, single)], one[owner], two[owner], model.basis, settings, taken
+                corpus.shards, [single], one[owner], two[owner], model.basis, settings, taken
             )
             rows = make_rows(values, columns, np.cumsum(lengths), 6 * len(model.basis))
             scores = _scores(model, rows, label)
-            pieces.append((shard, own, owner))
+            pieces.append((own, owner))
             _keep(best, owner, scores, len(pieces) - 1, SHOWN + most)
         for at, found in enumerate(best):
             lines[numbers[at]] = _shown(corpus, model, found, pieces, (one, two), most)
     return lines
 
 
-def _scores(model: LinearModel, rows: Csr, label: Label) -> NDArray[np.float64]:
+def _scores(model: LinearModel, rows: Csr, label: Any) -> NDArray[np.float64]:
     """The decision value of each row of v12 counts alone; 0 for a model that does not use v12."""
     if "v12" not in model.weights:
         return np.zeros(rows.shape[0])
@@ -77,15 +83,15 @@ def _keep(
 
 def _shown(
     corpus: object, model: LinearModel, found: list[tuple[float, int, int]],
-    pieces: Sequence[tuple[int, Cooccurrences, NDArray[np.int64]]],
+    pieces: Sequence[tuple[Cooccurrences, NDArray[np.int64]]],
     lengths: tuple[NDArray[np.int64], NDArray[np.int64]], most: int,
 ) -> list[Context]:  # fmt: skip
     """The sentences written out: by score in steps of a tenth, then the shortest; each sentence once."""
     written: list[tuple[float, int, int, Context]] = []
     for rank, (minus, piece, index) in enumerate(found):
-        shard, own, owner = pieces[piece]
+        own, owner = pieces[piece]
         one = ShardObservations(
-            shard,
+            own.shard,
             *(array[index : index + 1].astype(np.int64) for array in (own.starts, own.seconds, own.orders)),
         )
         pair = int(owner[index])

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.errors import InputError
 from bagpack.find.candidates import Places, Pool, ScoredPool, collect_pool
 from bagpack.find.examples import Examples, Pair
 from bagpack.find.ranking import FindOptions, KnownPairs, choose_pairs
 from bagpack.find.sentences import best_lines
 from bagpack.find.training import Trained, train_on_examples
-from bagpack.learn.design import Features
+from bagpack.learn.features import Features
 
 SCORED = 5_000  # candidates of each first ranking that are kept
 LISTED = 500  # candidates that can be asked about

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bagpack import parallel
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError
 from bagpack.find.examples import NO, UNNAMED, Examples, Pair
@@ -28,8 +28,7 @@ from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
 from bagpack.numbers import many
 from bagpack.sources import as_source
-from bagpack.vectors.counting import count_cached
-from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.counts import PairCounts, count_cached
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bagpack.contexts.candidates import frequent_numbers, frequent_words, words_of
-from bagpack.contexts.source import ContextSource
-from bagpack.contexts.targets import Target
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.words import is_content_word
 from bagpack.errors import InputError, UsageError

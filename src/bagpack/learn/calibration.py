@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +18,12 @@ import numpy as np
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
+    from bagpack.learn.features import Bools, Floats, Index, Ints
     from bagpack.learn.targets import Kind
-    from bagpack.learn.types import Bools, Floats, Index, Ints
 
 FOLDS = 5
-
-
-# From decision values to probabilities --------------------------------------------------------------------------
+# A precision measured on fewer answers is chance: 9 of 10 correct has a 95 % interval from 60 to 98 %.
+LEAST_ANSWERS = 20
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,6 @@ class Curve:
     def __call__(self, decisions: Floats) -> Floats:
         """Probabilities of decision values."""
         return np.exp(-np.logaddexp(0.0, -(self.slope * decisions + self.intercept)))
-
-    def to_json(self) -> dict[str, Any]:
-        """For a model's manifest."""
-        return {"slope": self.slope, "intercept": self.intercept}
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Curve:
-        """The reverse of `to_json`."""
-        return cls(float(stored["slope"]), float(stored["intercept"]))
 
 
 @dataclass(frozen=True)
@@ -68,19 +58,14 @@ class Calibration:
         equal = np.full_like(found, 1 / found.shape[1])
         return np.asarray(np.divide(found, total, out=equal, where=total > 0))
 
-    def to_json(self) -> dict[str, Any]:
-        """Numbers, strings and lists, to store with a model."""
-        return {"kind": self.kind, "curves": [curve.to_json() for curve in self.curves]}
-
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Calibration:
-        """The reverse of `to_json`."""
-        return cls(stored["kind"], tuple(Curve.from_json(curve) for curve in stored["curves"]))
+        """The reverse of `dataclasses.asdict`."""
+        curves = (Curve(float(curve["slope"]), float(curve["intercept"])) for curve in stored["curves"])
+        return cls(stored["kind"], tuple(curves))
 
 
-def fit_calibration(
-    decisions: Floats, columns: Bools, kind: Kind, sample_weight: Floats | None = None
-) -> Calibration:
+def fit_calibration(decisions: Floats, columns: Bools, kind: Kind) -> Calibration:
     """Fit a sigmoid per output on held-out decision values (Platt 2000, with his priors, from a few examples on).
 
     Parameters
@@ -96,30 +81,20 @@ def fit_calibration(
     >>> fit_calibration(decisions, holds, "binary").probabilities(np.array([[-3.0], [3.0]])).round(2).tolist()
     [[0.87, 0.13], [0.13, 0.87]]
     """
-    if kind == "rating":
-        raise UsageError("ratings have no probabilities; calibration is for labels")
-    if decisions.shape != columns.shape:
-        raise UsageError(
-            f"expected decision values of the shape of the labels, {columns.shape}, got {decisions.shape}"
-        )
     known = np.isfinite(decisions).all(axis=1)
     if not known.any():
         raise UsageError("there is no held-out decision value to calibrate on")
-    weight = np.ones(len(decisions)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    curves = (
-        _sigmoid(x, holds, weight[known])
-        for x, holds in zip(decisions[known].T, columns[known].T, strict=True)
-    )
-    return Calibration(kind, tuple(curves))
+    outputs = zip(decisions[known].T, columns[known].T, strict=True)
+    return Calibration(kind, tuple(_sigmoid(x, holds) for x, holds in outputs))
 
 
-def _sigmoid(x: Floats, holds: Bools, weight: Floats) -> Curve:
+def _sigmoid(x: Floats, holds: Bools) -> Curve:
     """Logistic regression on Platt's soft targets: (n₊ + 1)/(n₊ + 2) for positives, 1/(n₋ + 2) for negatives."""
     from sklearn.linear_model import LogisticRegression
 
-    positive, negative = float(weight[holds].sum()), float(weight[~holds].sum())
+    positive, negative = int(holds.sum()), int((~holds).sum())
     soft = np.where(holds, (positive + 1) / (positive + 2), 1 / (negative + 2))
-    share = float(np.average(soft, weights=weight))
+    share = float(soft.mean())
     constant = Curve(0.0, math.log(share / (1 - share)))
     spread = float(x.std())
     if not positive or not negative or spread == 0:
@@ -130,7 +105,7 @@ def _sigmoid(x: Floats, holds: Bools, weight: Floats) -> Curve:
     model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8).fit(
         np.concatenate([scaled, scaled])[:, None],
         np.repeat([1, 0], len(x)),
-        sample_weight=np.concatenate([weight * soft, weight * (1 - soft)]),
+        sample_weight=np.concatenate([soft, 1 - soft]),
     )
     slope = float(model.coef_[0, 0]) / spread
     if slope <= 0:  # the decision values say nothing about this label
@@ -147,12 +122,11 @@ def pair_groups(w1: Index, w2: Index) -> Index:
     return np.unique(both, axis=0, return_inverse=True)[1].ravel()
 
 
-def calibration_folds(columns: Bools, groups: Index | None = None, folds: int = FOLDS) -> Index:
+def calibration_folds(columns: Bools, groups: Index, folds: int = FOLDS) -> Index:
     """Fold of each row, labels spread evenly and every group in one fold; fewer folds where there are fewer groups."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     n = len(columns)
-    groups = np.arange(n) if groups is None else np.asarray(groups)
     classes = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
     folds = min(folds, len(np.unique(groups)), int(np.bincount(classes).max()))
     if folds < 2:
@@ -167,33 +141,27 @@ def calibration_folds(columns: Bools, groups: Index | None = None, folds: int = 
 
 
 def held_out_decisions(fold: Index, decide: Callable[[Index, Index], Floats]) -> Floats:
-    """Decision values of every row by a model that was trained on the other folds.
+    """Decision values of every row by a model that was trained on the other folds, of which there are at least two.
 
     ``decide(train, test)`` trains on the rows ``train`` and returns the decision values of the rows ``test``.
     """
-    numbers = np.unique(fold)
-    if len(numbers) < 2:
-        raise UsageError("calibration needs at least two folds")
-    parts = {
-        number: decide(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in numbers
-    }
-    out = np.empty((len(fold), next(iter(parts.values())).shape[1]))
-    for number, part in parts.items():
-        out[fold == number] = part
+    tests = [np.flatnonzero(fold == number) for number in np.unique(fold)]
+    parts = [decide(np.flatnonzero(fold != fold[test[0]]), test) for test in tests]
+    out = np.empty((len(fold), parts[0].shape[1]))
+    out[np.concatenate(tests)] = np.concatenate(parts)
     return out
 
 
 def held_out_probabilities(decisions: Floats, columns: Bools, kind: Kind, fold: Index) -> Floats:
     """Probabilities of every row by curves that were fitted on the other folds: for reliability and thresholds."""
-    return held_out_decisions(
-        fold,
-        lambda train, test: fit_calibration(decisions[train], columns[train], kind).probabilities(
-            decisions[test]
-        ),
-    )
+
+    def decide(train: Index, test: Index) -> Floats:
+        return fit_calibration(decisions[train], columns[train], kind).probabilities(decisions[test])
+
+    return held_out_decisions(fold, decide)
 
 
-# Thresholds ------------------------------------------------------------------------------------------------------
+# Thresholds -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -208,16 +176,8 @@ def answer_probability(probabilities: Floats, chosen: Bools) -> Floats:
     """Probability of each pair's answer, from those of the classes and which of them was chosen.
 
     The answer is chosen by decision values, so another class can be slightly more probable.
-
-    Examples
-    --------
-    >>> answer_probability(np.array([[0.2, 0.5, 0.3]]), np.array([[False, False, True]])).tolist()
-    [0.3]
     """
     return np.asarray(np.where(chosen, probabilities, 0.0).sum(axis=1))
-
-
-# Abstention -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -253,10 +213,6 @@ class Threshold:
         )
 
 
-# A precision measured on fewer answers is chance: 9 of 10 correct has a 95 % interval from 60 to 98 %.
-LEAST_ANSWERS = 20
-
-
 def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANSWERS) -> Threshold:
     """The threshold with the most answers among those that reach ``precision`` on held-out rows.
 
@@ -264,20 +220,17 @@ def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANS
     """
     if not 0 < precision <= 1:
         raise UsageError(f"--precision must be above 0 and at most 1, not {precision}")
-    total = len(held_out.probability)
-    if not total:
-        raise UsageError("a threshold needs at least one held-out answer")
     order = np.argsort(-held_out.probability, kind="stable")
-    sorted_probability = held_out.probability[order]
-    given = np.arange(1, total + 1)
+    probability = held_out.probability[order]
+    given = np.arange(1, len(order) + 1)
     reached = np.cumsum(held_out.correct[order]) / given
     # Equal probabilities are answered together.
-    last = np.append(sorted_probability[1:] != sorted_probability[:-1], True)
-    possible = np.flatnonzero(last & (given >= min(least, total)))
+    last = np.append(probability[1:] != probability[:-1], True)
+    possible = np.flatnonzero(last & (given >= min(least, len(order))))
     enough = possible[reached[possible] >= precision]
     at = int(enough[-1]) if len(enough) else int(possible[np.argmax(reached[possible])])
-    value = float(sorted_probability[at]) if len(enough) else None
-    return Threshold(precision, value, float(reached[at]), (at + 1) / total)
+    value = float(probability[at]) if len(enough) else None
+    return Threshold(precision, value, float(reached[at]), (at + 1) / len(order))
 
 
 def accepted_answers(held_out: Answers, fold: Ints, precision: float, known: Bools | None = None) -> Bools:
@@ -305,4 +258,4 @@ def held_out_threshold(held_out: Answers, fold: Index, precision: float) -> Thre
         return chosen
     accepted = accepted_answers(held_out, fold, precision)
     found = float(held_out.correct[accepted].mean()) if accepted.any() else 0.0
-    return Threshold(precision, chosen.value, found, float(accepted.mean()))
+    return replace(chosen, precision=found, coverage=float(accepted.mean()))

@@ -5,32 +5,29 @@ X is pairs of words, where the estimator has a corpus to count them in, or `Pair
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from bagpack import parallel
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.features import Preset, get_preset
 from bagpack.learn.fitting import calibrate, fit_counts
-from bagpack.learn.model import Contributions, LinearModel
+from bagpack.learn.model import LinearModel
 from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.names import blocks_of
-from bagpack.vectors.counting import as_pairs
-from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.counts import PairCounts, as_pairs
 from bagpack.vectors.vectorizer import PairVectorizer
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from bagpack.learn.types import Answers, Floats, Label, Pairs, Tags
+    from bagpack.learn.features import Floats
 
 
 class _PairEstimator(BaseEstimator):
@@ -43,7 +40,7 @@ class _PairEstimator(BaseEstimator):
     n_jobs: int | None
     model_: LinearModel
 
-    def _counts(self, X: Pairs, *, reset: bool) -> PairCounts:
+    def _counts(self, X: Any, *, reset: bool) -> PairCounts:
         if isinstance(X, PairCounts):
             return X
         pairs = as_pairs(X)
@@ -60,14 +57,7 @@ class _PairEstimator(BaseEstimator):
             self.vectorizer_ = vectorizer.fit(pairs)
         return self.vectorizer_.count(pairs)
 
-    def _fit(
-        self,
-        X: Pairs,
-        targets: Targets,
-        svm: SvmSettings,
-        weight: Floats | None,
-        sample_weight: Floats | None,
-    ) -> Self:
+    def _fit(self, X: Any, targets: Targets, svm: SvmSettings) -> Self:
         preset = get_preset(self.preset)
         blocks = blocks_of(self.condition)
         with parallel.settings(n_jobs=self.n_jobs):
@@ -78,15 +68,10 @@ class _PairEstimator(BaseEstimator):
                     f"none of the {len(counts)} pairs has a vector in condition {self.condition}: no {what}; "
                     "check the corpus's language and level (lemma or form), or take another condition"
                 )
-            model = fit_counts(
-                counts, targets, self.condition, preset, svm, weight=weight, sample_weight=sample_weight,
-                keep_training=True,
-            )  # fmt: skip
+            model = fit_counts(counts, targets, self.condition, preset, svm, keep_training=True)
             if targets.kind != "rating":
                 precision = getattr(self, "precision", None)
-                calibrator = partial(
-                    calibrate, model, counts, targets, preset, svm, precision, weight, sample_weight
-                )
+                calibrator = partial(calibrate, model, counts, targets, preset, svm, precision)
                 model = replace(model, calibrator=calibrator)
                 if precision is not None:
                     model = model.calibrated
@@ -94,17 +79,10 @@ class _PairEstimator(BaseEstimator):
         self.n_features_in_ = 2
         return self
 
-    def _decisions(self, X: Pairs) -> Floats:
+    def _decisions(self, X: Any) -> Floats:
         check_is_fitted(self, "model_")
         with parallel.settings(n_jobs=self.n_jobs):
             return self.model_.decisions(self._counts(X, reset=False))
-
-    def explain(self, pair: tuple[str, str], label: Label = None) -> Contributions:
-        """The contribution of every feature to the decision about ``pair``, for ``label`` or the predicted label."""
-        check_is_fitted(self, "model_")
-        if self.source is None:
-            return self.model_.explain(pair, label)
-        return self.model_.contributions(self._counts([pair], reset=False), 0, label)
 
     @property
     def coef_(self) -> Floats:
@@ -118,16 +96,10 @@ class _PairEstimator(BaseEstimator):
         check_is_fitted(self, "model_")
         return self.model_.intercept
 
-    @property
-    def feature_names_(self) -> NDArray[np.object_]:
-        """Names of the features that ``coef_`` weighs."""
-        check_is_fitted(self, "model_")
-        return np.array(self.model_.feature_names(), dtype=object)
-
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in vars(self)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -148,8 +120,6 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         How counts become features: ``modern``, or ``paper``.
     C, tol, solver
         See `bagpack.learn.svm.SvmSettings`.
-    class_weight
-        Factor on C by class, ``"balanced"`` for n / (classes · rows of the class), or None.
     precision
         Choose the probability below which `answers` gives none, so that this share of the answers is right.
     n_jobs
@@ -175,7 +145,6 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         condition: str = "v1v2v12",
         preset: str | Preset = "modern",
         C: float = 1.0,
-        class_weight: Mapping[Any, float] | str | None = None,
         precision: float | None = None,
         tol: float = 1e-3,
         solver: str = "auto",
@@ -185,51 +154,30 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         self.condition = condition
         self.preset = preset
         self.C = C
-        self.class_weight = class_weight
         self.precision = precision
         self.tol = tol
         self.solver = solver
         self.n_jobs = n_jobs
 
-    def fit(self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with labels y."""
         svm = SvmSettings(C=self.C, tol=self.tol, solver=self.solver)
         targets = encode_targets(_given(y, self))
-        sample_weight = _sample_weight(sample_weight, len(targets))
-        self._fit(X, targets, svm, self._weights(targets, sample_weight), sample_weight)
+        self._fit(X, targets, svm)
         self.classes_ = np.array(self.model_.classes)
         return self
 
-    def _weights(self, targets: Targets, sample_weight: Floats | None) -> Floats | None:
-        """Factor on C, rows × outputs."""
-        if sample_weight is None and self.class_weight is None:
-            return None
-        rows = np.ones(len(targets)) if sample_weight is None else sample_weight
-        weight = np.repeat(rows[:, None], targets.columns.shape[1], axis=1)
-        if self.class_weight is None:
-            return weight
-        given: Any = self.class_weight
-        if isinstance(given, Mapping):
-            unknown = [label for label in given if label not in targets.classes]
-            if unknown:
-                raise UsageError(f"class_weight has the label {unknown[0]!r}, which is not in y")
-            given = {k: float(given.get(label, 1.0)) for k, label in enumerate(targets.classes)}
-        codes = np.arange(len(targets.classes))
-        factors = compute_class_weight(given, classes=codes, y=targets.codes)
-        scaled: Floats = weight * factors[targets.codes][:, None]
-        return scaled
-
-    def decision_function(self, X: Pairs) -> Floats:
+    def decision_function(self, X: Any) -> Floats:
         """Decision values: one per pair for two classes (positive: ``classes_[1]``), else pairs × classes."""
         decisions = self._decisions(X)
         return decisions[:, 0] if self.model_.kind == "binary" else decisions
 
-    def predict(self, X: Pairs) -> Answers:
+    def predict(self, X: Any) -> Any:
         """The label of the highest decision value."""
         decisions = self._decisions(X)
         return self.model_.decode(decisions)
 
-    def predict_proba(self, X: Pairs) -> Floats:
+    def predict_proba(self, X: Any) -> Floats:
         """Calibrated probability of each class, pairs × classes.
 
         The first call calibrates on held-out folds of the training pairs, which takes five times as long as `fit`.
@@ -238,12 +186,12 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         decisions = self._decisions(X)
         return self.model_.probabilities(decisions)
 
-    def answers(self, X: Pairs) -> list[Any]:
+    def answers(self, X: Any) -> list[Any]:
         """Labels, or None for *none of these*: below the threshold, or if the corpus does not have a word."""
         check_is_fitted(self, "model_")
         return self.model_.answers(self._counts(X, reset=False))
 
-    def score(self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy: the share of pairs whose label is right."""
         return float(super().score(X, _given(y, self), sample_weight))
 
@@ -275,29 +223,18 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
         self.solver = solver
         self.n_jobs = n_jobs
 
-    def fit(self, X: Pairs, y: Answers, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with ratings y."""
         svm = SvmSettings(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
         targets = encode_targets(_given(y, self), kind="rating")
-        sample_weight = _sample_weight(sample_weight, len(targets))
-        weight = None if sample_weight is None else sample_weight[:, None]
-        return self._fit(X, targets, svm, weight, sample_weight)
+        return self._fit(X, targets, svm)
 
-    def predict(self, X: Pairs) -> Floats:
+    def predict(self, X: Any) -> Floats:
         """Predicted ratings."""
         return self._decisions(X)[:, 0]
 
 
-def _sample_weight(given: ArrayLike | None, n: int) -> Floats | None:
-    if given is None:
-        return None
-    weight: Floats = _check_sample_weight(given, np.zeros((n, 1)), dtype=np.float64)
-    if not (weight >= 0).all() or not weight.any():
-        raise InputError("sample_weight has negative values, or none above 0; give 0 or more to each row")
-    return weight
-
-
-def _given(y: Answers, estimator: BaseEstimator) -> Answers:
+def _given(y: Any, estimator: BaseEstimator) -> Any:
     if y is None:
         raise InputError(
             f"requires y to be passed, but the target y is None: {type(estimator).__name__} needs an answer per pair"

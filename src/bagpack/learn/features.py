@@ -6,22 +6,27 @@ Both return `Features`, which hold the numbers as the counts are held: once per 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.errors import UsageError
 from bagpack.kernels import allocating_kernel, kernel, read_only
-from bagpack.learn.design import Features, row_products, with_values
 from bagpack.names import CONDITIONS, COSINE, PRODUCT, STATISTICS
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
     from bagpack.basis import Basis
     from bagpack.contexts.windows import CountSettings
-    from bagpack.learn.types import Csr, Floats, Index, Ints, Matrix
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.integer[Any]]
+Bools: TypeAlias = NDArray[np.bool_]
+Index: TypeAlias = NDArray[np.intp]
+Csr: TypeAlias = "sparse.csr_array[Any] | sparse.csr_matrix[Any]"
 
 # Gram matrices add up, so a block counts with the square of its factor; docs/accuracy.md has what each contributes.
 STATISTICS_FACTOR = 0.55
@@ -47,7 +52,7 @@ def _expected(indptr, indices, data, share, segment, totals, out):  # type: igno
 
 
 @kernel
-def _phi(indptr: Ints, data: Matrix, expected: Floats, table: Floats, out: Floats) -> None:
+def _phi(indptr: Ints, data: Any, expected: Floats, table: Floats, out: Floats) -> None:
     """Per row, unit(unit(log counts) + unit(PPMI)).
 
     ``expected`` has ln(1 + expected count) and is overwritten; ``table`` has ln(1 + n) of small n.
@@ -152,6 +157,7 @@ def modern_features(rows: PairCounts, condition: str = "v1v2v12", v12: float = 1
     wanted, terms = CONDITIONS[condition], len(rows.basis)
     blocks: dict[str, int] = {}
     parts: dict[str, Any] = {}
+    own: list[Csr] = []
     w1, w2 = rows.w1, rows.w2
     if "v1" in wanted:
         counts, w1, w2 = used_words(rows)
@@ -160,15 +166,13 @@ def modern_features(rows: PairCounts, condition: str = "v1v2v12", v12: float = 1
         lengths = np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0.0)
         blocks |= {"v1": 2 * terms, "v2": 2 * terms, PRODUCT: 2 * terms, COSINE: 1}
         parts |= {"first": words, "second": words, "product": lengths}
-        parts["of_words"] = sparse.csr_array(COSINE_FACTOR * cosines[:, None])
+        own.append(sparse.csr_array(COSINE_FACTOR * cosines[:, None]))
     if "v12" in wanted:
         pairs = weighted_pairs(rows) * v12
         statistics = STATISTICS_FACTOR * statistics_of(rows.totals, rows.basis, rows.settings)
         blocks |= {"v12": 6 * terms, STATISTICS: statistics.shape[1]}
-        parts["of_pair"] = sparse.csr_array(
-            sparse.hstack([pairs, sparse.csr_array(statistics)], format="csr")
-        )
-    return Features(blocks, w1, w2, **parts)
+        own += [pairs, sparse.csr_array(statistics)]
+    return Features(blocks, w1, w2, own=sparse.csr_array(sparse.hstack(own, format="csr")), **parts)
 
 
 # Preset `paper` -------------------------------------------------------------------------------------------------
@@ -188,7 +192,7 @@ class Scaling:
 
 
 @allocating_kernel
-def _scale_entries(indices: Ints, data: Matrix, low: Floats, width: Floats, zero: Floats) -> Floats:
+def _scale_entries(indices: Ints, data: Any, low: Floats, width: Floats, zero: Floats) -> Floats:
     """Each stored value's image in [0, 1], less the image of zero."""
     out = np.empty(len(data))
     for p in range(len(data)):
@@ -233,21 +237,18 @@ def scaled(rows: Csr, scaling: Scaling) -> Csr:
     return with_values(rows, _scale_entries(rows.indices, values, scaling.low, scaling.width, scaling.zero))
 
 
-def paper_scaling(
-    train: PairCounts, condition: str = "v1v2v12", sample_weight: Floats | None = None
-) -> dict[str, Scaling]:
-    """What `paper_features` needs to know about the training pairs, each of which counts ``sample_weight`` times.
+def paper_scaling(train: PairCounts, condition: str = "v1v2v12") -> dict[str, Scaling]:
+    """What `paper_features` needs to know about the training pairs.
 
     A word that occurs in 30 pairs counts 30 times in df, μ and σ, as if its row had been written out 30 times.
     """
-    weight = np.ones(len(train)) if sample_weight is None else sample_weight
     words, w1, w2 = used_words(train)
     found = {}
     for block in CONDITIONS[condition]:
         if block == "v12":
-            found[block] = _scaling(train.tocsr("v12"), weight)
+            found[block] = _scaling(train.tocsr("v12"), np.ones(len(train)))
         else:
-            times = np.bincount(w1 if block == "v1" else w2, weight, minlength=words.shape[0])
+            times = np.bincount(w1 if block == "v1" else w2, minlength=words.shape[0])
             found[block] = _scaling(words, times.astype(np.float64))
     return found
 
@@ -268,7 +269,7 @@ def paper_features(train: Mapping[str, Scaling], rows: PairCounts, condition: st
         words, w1, w2 = used_words(rows)
         parts = {"first": scaled(words, train["v1"]), "second": scaled(words, train["v2"])}
     if "v12" in wanted:
-        parts["of_pair"] = scaled(rows.tocsr("v12"), train["v12"])
+        parts["own"] = scaled(rows.tocsr("v12"), train["v12"])
     return Features({block: (6 if block == "v12" else 2) * terms for block in wanted}, w1, w2, **parts)
 
 
@@ -303,7 +304,7 @@ class Preset:
     analogies_by_cosine: ClassVar[bool] = False
     C: float = 1.0
 
-    def learn(self, train: PairCounts, condition: str, sample_weight: Floats | None = None) -> Learned:
+    def learn(self, train: PairCounts, condition: str) -> Learned:
         """What the features of this condition need to know about the training rows."""
         return {}
 
@@ -327,9 +328,9 @@ class Paper(Preset):
     name = "paper"
     learns = True
 
-    def learn(self, train: PairCounts, condition: str, sample_weight: Floats | None = None) -> Learned:
-        """TF-IDF and scaling of each column."""
-        return paper_scaling(train, condition, sample_weight)
+    def learn(self, train: PairCounts, condition: str) -> Learned:
+        """See `paper_scaling`."""
+        return paper_scaling(train, condition)
 
     def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
         """See `paper_features`."""
@@ -376,6 +377,228 @@ def get_preset(preset: str | Preset) -> Preset:
     if preset not in PRESETS:
         raise UsageError(f"unknown preset {preset!r}; choose one of {', '.join(PRESETS)}")
     return PRESETS[preset]
+
+
+# Features as a design matrix -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of n pairs, in blocks of columns.
+
+    Pair i has ``first[w1[i]]``, ``second[w2[i]]``, ``product[i] · first[w1[i]] ∘ second[w2[i]]`` and ``own[i]``; what
+    is None is omitted. Products are formed where they are needed.
+
+    Attributes
+    ----------
+    blocks
+        Name and number of columns of each block, in this order.
+    """
+
+    blocks: Mapping[str, int]
+    w1: Index
+    w2: Index
+    first: Csr | None = None
+    second: Csr | None = None
+    product: Floats | None = None
+    own: Csr | None = None
+
+    def __len__(self) -> int:
+        return len(self.w1)
+
+    def words(self) -> list[tuple[Csr, Index]]:
+        """The table of first words and the one of second words, each with the row of each pair."""
+        both = ((self.first, self.w1), (self.second, self.w2))
+        return [(table, rows) for table, rows in both if table is not None]
+
+    def take(self, rows: Any) -> Features:
+        """The features of some of the pairs; word tables are shared."""
+        product, own = (None if part is None else part[rows] for part in (self.product, self.own))
+        return replace(self, w1=self.w1[rows], w2=self.w2[rows], product=product, own=own)
+
+    def products(self) -> Csr | None:
+        """Products of the two words' rows, a row for each pair."""
+        if self.product is None or self.first is None or self.second is None:
+            return None
+        rows = sparse.csr_array(self.first[self.w1].multiply(self.second[self.w2]))
+        return with_values(rows, rows.data * np.repeat(self.product, np.diff(rows.indptr)))
+
+    def matrix(self) -> Csr:
+        """All features as one sparse array, a row for each pair."""
+        parts = [*(table[rows] for table, rows in self.words()), self.products(), self.own]
+        return sparse.csr_array(sparse.hstack([part for part in parts if part is not None], format="csr"))
+
+    def split(self, weights: Floats) -> dict[str, Floats]:
+        """Weights of all columns (columns × outputs) by block."""
+        ends = np.cumsum(list(self.blocks.values()))
+        widths = zip(self.blocks.items(), ends, strict=True)
+        return {name: weights[end - width : end] for (name, width), end in widths}
+
+    def decisions(self, weights: Floats) -> Floats:
+        """Features times weights, columns × outputs: once per word, products pair by pair."""
+        out = np.zeros((len(self), weights.shape[1]))
+        at = 0
+        for table, rows in self.words():
+            out += np.asarray(table @ weights[at : at + table.shape[1]])[rows]
+            at += table.shape[1]
+        if self.product is not None and self.first is not None:
+            of_product = np.ascontiguousarray(weights[at : at + self.first.shape[1]])
+            _product_dots(
+                *row_arrays(self.first), *_by_first(self.w1, self.w2), self.product, of_product, out
+            )
+            at += self.first.shape[1]
+        if self.own is not None:
+            out += np.asarray(self.own @ weights[at:])
+        return out
+
+    def combine(self, coef: Floats) -> Floats:
+        """Σ_i coef_i · features of pair i, columns × outputs; ``coef`` is pairs × outputs."""
+        parts = [np.asarray(table.T @ sum_by(rows, coef, table.shape[0])) for table, rows in self.words()]
+        if self.product is not None and self.first is not None:
+            columns = [np.zeros(self.first.shape[1]) for _ in coef.T]
+            arrays = (*row_arrays(self.first), *_by_first(self.w1, self.w2))
+            for column, own in zip(columns, coef.T, strict=True):
+                _product_sums(*arrays, self.product * own, column)
+            parts.append(np.stack(columns, axis=1))
+        if self.own is not None:
+            parts.append(np.asarray(self.own.T @ coef))
+        return np.concatenate(parts)
+
+    def squares(self) -> Floats:
+        """Squared length of each pair's features."""
+        out = np.zeros(len(self)) if self.own is None else _row_squares(self.own)
+        for table, rows in self.words():
+            out += _row_squares(table)[rows]
+        if self.product is not None and self.first is not None:
+            out += self.product**2 * row_products(self.first, self.w1, self.w2)[1]
+        return out
+
+
+def sum_by(rows: Index, values: Floats, n: int) -> Floats:
+    """Sums of the values (pairs × outputs) of each of n rows."""
+    spread = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n, len(rows)))
+    return np.asarray(spread @ values)
+
+
+def with_values(rows: Csr, values: Floats) -> Csr:
+    """The same places with other values."""
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _row_squares(rows: Csr) -> Floats:
+    return np.asarray(with_values(rows, rows.data.astype(np.float64) ** 2).sum(axis=1))
+
+
+def row_arrays(rows: Csr) -> tuple[Any, Any, Any]:
+    """Arrays of rows as kernels take them; unsigned integers spare them the test for negative indices."""
+    return (
+        read_only(rows.indptr.astype(np.uint64)),
+        read_only(rows.indices.astype(np.uint32, copy=False)),
+        read_only(rows.data),
+    )
+
+
+def _by_first(w1: Index, w2: Index) -> tuple[Index, Index, Index]:
+    """An order of pairs in which those of the same first word follow each other, and the pairs."""
+    return np.argsort(w1, kind="stable"), w1.astype(np.int64), w2.astype(np.int64)
+
+
+# Products of two words' rows -----------------------------------------------------------------------------------
+# The first word's row is spread over a dense array, which stays while pairs have the same first word.
+
+
+@kernel
+def spread_row(indptr, indices, data, before, row, dense):  # type: ignore[no-untyped-def]
+    """Write a row into an array that holds the row ``before`` (−1: none) and zeros."""
+    if before >= 0:
+        for q in range(indptr[before], indptr[before + 1]):
+            dense[indices[q]] = 0.0
+    for q in range(indptr[row], indptr[row + 1]):
+        dense[indices[q]] = data[q]
+
+
+@kernel
+def _product_totals(indptr, indices, data, order, w1, w2, dense, sums, squares):  # type: ignore[no-untyped-def]
+    """Sum, and sum of the squares, of the product of each pair's two rows."""
+    spread = np.int64(-1)
+    for i in order:
+        if w1[i] != spread:
+            spread_row(indptr, indices, data, spread, w1[i], dense)
+            spread = w1[i]
+        total, square = 0.0, 0.0
+        for q in range(indptr[w2[i]], indptr[w2[i] + 1]):
+            value = data[q] * dense[indices[q]]
+            total += value
+            square += value * value
+        sums[i], squares[i] = total, square
+
+
+@allocating_kernel
+def _product_dots(indptr, indices, data, order, w1, w2, scale, weights, out):  # type: ignore[no-untyped-def]
+    """out[i] += scale[i] · product of pair i's rows · weights (columns × outputs)."""
+    spread = np.int64(-1)
+    outputs = weights.shape[1]
+    fours = outputs - outputs % 4
+    dense = np.zeros(weights.shape[0])
+    columns, values = np.empty(len(dense), dtype=np.uint32), np.empty(len(dense))
+    for i in order:
+        if w1[i] != spread:
+            spread_row(indptr, indices, data, spread, w1[i], dense)
+            spread = w1[i]
+        # Most products are zero: drop them first. A branch would be mispredicted half the time.
+        filled = np.uint64(0)
+        for q in range(indptr[w2[i]], indptr[w2[i] + 1]):
+            value = data[q] * dense[indices[q]]
+            columns[filled] = indices[q]
+            values[filled] = value
+            filled += np.uint64(value != 0.0)
+        # Four outputs at a time, which the compiler turns into one instruction.
+        for k in range(0, fours, 4):
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for q in range(filled):
+                own = weights[columns[q]]
+                a += values[q] * own[k]
+                b += values[q] * own[k + 1]
+                c += values[q] * own[k + 2]
+                d += values[q] * own[k + 3]
+            out[i, k] += scale[i] * a
+            out[i, k + 1] += scale[i] * b
+            out[i, k + 2] += scale[i] * c
+            out[i, k + 3] += scale[i] * d
+        for k in range(fours, outputs):
+            a = 0.0
+            for q in range(filled):
+                a += values[q] * weights[columns[q], k]
+            out[i, k] += scale[i] * a
+
+
+@allocating_kernel
+def _product_sums(indptr, indices, data, order, w1, w2, coef, weights):  # type: ignore[no-untyped-def]
+    """Add Σ_i coef_i · product of pair i's rows to the weights."""
+    spread = np.int64(-1)
+    dense = np.zeros(len(weights))
+    for i in order:
+        if coef[i] == 0.0:
+            continue
+        if w1[i] != spread:
+            spread_row(indptr, indices, data, spread, w1[i], dense)
+            spread = w1[i]
+        for q in range(indptr[w2[i]], indptr[w2[i] + 1]):
+            weights[indices[q]] += coef[i] * data[q] * dense[indices[q]]
+
+
+def row_products(rows: Csr, w1: Index, w2: Index) -> tuple[Floats, Floats]:
+    """Inner product of each pair's two rows, and the squared length of their product column by column.
+
+    Examples
+    --------
+    >>> rows = sparse.csr_array(np.array([[0.6, 0.8], [1.0, 0.0]]))
+    >>> [values.tolist() for values in row_products(rows, np.array([0, 1]), np.array([1, 1]))]
+    [[0.6, 1.0], [0.36, 1.0]]
+    """
+    sums, squares = np.zeros(len(w1)), np.zeros(len(w1))
+    _product_totals(*row_arrays(rows), *_by_first(w1, w2), np.zeros(rows.shape[1]), sums, squares)
+    return sums, squares
 
 
 # Explanations ---------------------------------------------------------------------------------------------------

@@ -20,15 +20,14 @@ from bagpack.learn.calibration import (
     pair_groups,
 )
 from bagpack.learn.features import Learned, Preset, get_preset
-from bagpack.learn.model import LinearModel, pair_hashes
+from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, chosen_labels
-from bagpack.learn.training import TrainingPairs
 from bagpack.names import blocks_of
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Floats, Index
+    from bagpack.learn.features import Floats, Index
 
 WHOLE = "v1v2v12"
 
@@ -67,8 +66,7 @@ def shared_grams(
 def fit_conditions(
     counts: PairCounts, targets: Targets, conditions: Sequence[str] = ("v1v2", "v12", WHOLE),
     preset: str | Preset = "modern", svm: SvmSettings | None = None, *, learned: Learned | None = None,
-    weight: Floats | None = None, sample_weight: Floats | None = None, grams: Mapping[str, Floats] | None = None,
-    keep_training: bool = False,
+    grams: Mapping[str, Floats] | None = None, keep_training: bool = False,
 ) -> dict[str, LinearModel]:  # fmt: skip
     """One model per condition, trained on all rows of ``counts``.
 
@@ -76,10 +74,6 @@ def fit_conditions(
     ----------
     learned
         What the preset learned, where it was from other rows than these.
-    weight
-        Factor on C for each row and output.
-    sample_weight
-        How many times each row counts for what the preset learns.
     grams
         Each condition's Gram matrix (`shared_grams`), where it was computed before.
     keep_training
@@ -93,7 +87,7 @@ def fit_conditions(
     for condition in conditions:
         blocks_of(condition)
     if learned is None:
-        learned = preset.learn(counts, conditions[0] if len(conditions) == 1 else WHOLE, sample_weight)
+        learned = preset.learn(counts, conditions[0] if len(conditions) == 1 else WHOLE)
     by_gram = svm.by_gram(n)
     if by_gram and grams is None:
         grams = condition_grams(counts, conditions, preset, learned)
@@ -105,7 +99,7 @@ def fit_conditions(
     models = {}
     for condition in conditions:
         features = preset.features(learned, counts, condition)
-        dual = solve(grams[condition] if grams is not None and by_gram else features, targets, svm, weight)
+        dual = solve(grams[condition] if grams is not None and by_gram else features, targets, svm)
         models[condition] = LinearModel(
             kind=targets.kind, classes=targets.classes, condition=condition, preset=preset,
             learned={block: learned[block] for block in blocks_of(condition) if block in learned},
@@ -139,7 +133,7 @@ class HeldOut:
 
 def hold_out(
     counts: PairCounts, targets: Targets, condition: str, preset: str | Preset, svm: SvmSettings,
-    weight: Floats | None = None, sample_weight: Floats | None = None, grams: Mapping[str, Floats] | None = None,
+    grams: Mapping[str, Floats] | None = None,
 ) -> HeldOut | None:  # fmt: skip
     """Decision values by cross-validation; None where the rows cannot be divided into folds.
 
@@ -158,14 +152,9 @@ def hold_out(
         part = targets[train]
         if len(np.unique(part.codes)) < 2:
             return np.tile(np.where(part.columns.all(axis=0), 1.0, -1.0), (len(test), 1))
-        cost = None if weight is None else weight[train]
         if grams is not None:
-            return held_out_by_gram(grams[condition], train, test, part, svm, cost)
-        trained = fit_counts(
-            counts[train], part, condition, preset, svm, weight=cost,
-            sample_weight=None if sample_weight is None else sample_weight[train],
-        )  # fmt: skip
-        return trained.decisions(counts[test])
+            return held_out_by_gram(grams[condition], train, test, part, svm)
+        return fit_counts(counts[train], part, condition, preset, svm).decisions(counts[test])
 
     return HeldOut(fold, held_out_decisions(fold, decide))
 
@@ -180,8 +169,7 @@ def _unordered_pairs(counts: PairCounts) -> Index:
 
 def calibrate(
     model: LinearModel, counts: PairCounts, targets: Targets, preset: str | Preset, svm: SvmSettings,
-    precision: float | None = None, weight: Floats | None = None, sample_weight: Floats | None = None,
-    held_out: HeldOut | None = None,
+    precision: float | None = None, held_out: HeldOut | None = None,
 ) -> LinearModel:  # fmt: skip
     """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
 
@@ -191,11 +179,11 @@ def calibrate(
     if targets.kind == "rating":
         return model
     if held_out is None:
-        held_out = hold_out(counts, targets, model.condition, preset, svm, weight, sample_weight)
+        held_out = hold_out(counts, targets, model.condition, preset, svm)
     if held_out is None:
         return model
     fold, decisions = held_out.fold, held_out.decisions
-    found = fit_calibration(decisions, targets.columns, targets.kind, sample_weight=sample_weight)
+    found = fit_calibration(decisions, targets.columns, targets.kind)
     threshold = None
     if precision is not None:
         probabilities = held_out_probabilities(decisions, targets.columns, targets.kind, fold)

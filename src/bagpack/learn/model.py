@@ -3,57 +3,109 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError, did_you_mean
 from bagpack.learn.calibration import Calibration, Threshold, answer_probability
-from bagpack.learn.features import Learned, Preset, evidence
+from bagpack.learn.features import Learned, Preset, sum_by
 from bagpack.learn.targets import Kind, chosen_labels, decode
-from bagpack.learn.training import TrainingPairs
-from bagpack.names import block_features
+from bagpack.names import COSINE, block_features
 from bagpack.sources import find_store, open_source
-from bagpack.vectors.counting import as_pairs, count_cached, key_of
-from bagpack.vectors.counts import Pair, PairCounts
+from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached, key_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bagpack.learn.design import Features
-    from bagpack.learn.types import Answers, Bools, Floats, Ints, Label, Pairs
+    from bagpack.learn.features import Bools, Csr, Features, Floats, Index, Ints
 
 
-@dataclass(frozen=True)
-class Contributions:
-    """The parts of a decision: ``decision = intercept + values.sum()``, one value per non-zero feature."""
+@dataclass(frozen=True, eq=False)
+class TrainingPairs:
+    """What a model was trained on, kept for explanations.
 
-    label: Label
-    decision: float
-    intercept: float
-    features: tuple[str, ...]
-    counts: Ints
-    values: Floats
+    The decision value of an SVM is a sum over its training pairs i. Their coefficients β_i add up to 0 (the bias is
+    free), so the sum stays the same when every block's rows are centred, and what all rows share goes into the bias:
 
-    def strongest(self, n: int = 10) -> list[tuple[str, float]]:
-        """The n features that moved the decision most."""
-        order = np.argsort(-np.abs(self.values), kind="stable")[:n]
-        return [(self.features[i], float(self.values[i])) for i in order]
+        f(x) = b′ + Σ_blocks Σ_i β_i ⟨x_i − μ, x − μ⟩,   b′ = intercept + Σ_blocks w·μ,   μ the mean training row
+
+    Summed over the pairs of a training word, or for one training pair, a term says how much a new pair is like it.
+
+    Attributes
+    ----------
+    names
+        The training words.
+    w1, w2
+        The numbers of each pair's words.
+    coef
+        Dual coefficients, pairs × outputs.
+    rows
+        Features by block, in single precision: of v1 and v2 a row for each word, of v12 a row for each pair.
+    means
+        The mean training row of every block.
+    """
+
+    names: tuple[str, ...]
+    w1: Index
+    w2: Index
+    coef: Floats
+    rows: Mapping[str, Csr]
+    means: Mapping[str, Floats]
+
+    @classmethod
+    def of(cls, features: Features, coef: Floats, pairs: Sequence[Pair]) -> TrainingPairs:
+        """Those of a model that was just fitted."""
+        n = len(features)
+        names = [""] * (1 + int(max(features.w1.max(), features.w2.max())))
+        for at, (one, two) in enumerate(pairs):
+            names[features.w1[at]] = names[features.w1[at]] or one
+            names[features.w2[at]] = names[features.w2[at]] or two
+        means = features.split(features.combine(np.full((n, 1), 1 / n)))
+        first, second, own = (
+            None if rows is None else sparse.csr_array(rows.astype(np.float32))
+            for rows in (features.first, features.second, features.own)
+        )
+        rows = {"v1": first, "v2": first if features.second is features.first else second}
+        if own is not None and "v12" in features.blocks:
+            before = 1 if COSINE in features.blocks else 0
+            rows["v12"] = own[:, before : before + features.blocks["v12"]]
+        kept = {block: table for block, table in rows.items() if table is not None}
+        of_blocks = {block: mean[:, 0] for block, mean in means.items()}
+        return cls(tuple(names), features.w1, features.w2, coef, kept, of_blocks)
+
+    def pair_name(self, pair: int) -> str:
+        """The two words of a pair."""
+        return f"{self.names[self.w1[pair]]} – {self.names[self.w2[pair]]}"
+
+    def likeness(self, block: str, row: Floats) -> Floats:
+        """⟨x_i − μ, x − μ⟩ of a new pair's row x with each training row: of words for v1 and v2, of pairs for v12."""
+        mean = self.means[block]
+        centred = row - mean
+        found = self.rows[block] @ centred.astype(np.float32)
+        return np.asarray(found, np.float64) - float(mean @ centred)
+
+    def coefficients(self, block: str) -> Floats:
+        """Σ β_i of each training word, or β_i of each training pair; rows of the block × outputs."""
+        if block == "v12":
+            return self.coef
+        numbers = self.w1 if block == "v1" else self.w2
+        return sum_by(numbers, self.coef, self.rows[block].shape[0])
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
     """f(x) = intercept + Σ_j w_j (x_j − z_j), x the scaled features and z those of an all-zero vector.
 
-    Only what was observed contributes: ``intercept`` is the decision value of a pair without any observation. In terms
-    of the unshifted x the bias is ``plain_intercept`` = intercept − Σ w_j z_j.
+    Only what was observed contributes: ``intercept`` is the decision value of a pair without any observation.
 
     Methods take pairs of words, which are counted in the corpus that the model was trained on, or `PairCounts`.
 
@@ -139,7 +191,7 @@ class LinearModel:
         """The pairs, counted the way the training pairs were."""
         return count_cached(source or self.source, as_pairs(pairs), self.basis, self.counting)
 
-    def _counts(self, X: Pairs) -> PairCounts:
+    def _counts(self, X: Any) -> PairCounts:
         """Pairs counted over the terms that the model weighs."""
         counts = X if isinstance(X, PairCounts) else self.count(X)
         if counts.basis != self.basis:
@@ -156,14 +208,6 @@ class LinearModel:
         """The basis terms."""
         return tuple(self.basis.terms)
 
-    @property
-    def plain_intercept(self) -> Floats:
-        """The bias over the unshifted scaled features."""
-        bias = self.intercept.copy()
-        for block, scaling in self.learned.items():
-            bias -= scaling.zero @ self.weights[block]
-        return bias
-
     def feature_names(self) -> list[str]:
         """Names of the features, in the order of `weight_matrix`."""
         return [name for block in self.weights for name in block_features(block, self.terms)]
@@ -172,7 +216,7 @@ class LinearModel:
         """Weights, outputs × features."""
         return np.vstack(list(self.weights.values())).T
 
-    def strongest(self, label: Label = None, n: int = 20) -> list[tuple[str, float]]:
+    def strongest(self, label: Any = None, n: int = 20) -> list[tuple[str, float]]:
         """The n features with the largest weight for ``label``."""
         output, sign = self.output_of(label)
         weights = sign * np.concatenate([w[:, output] for w in self.weights.values()])
@@ -182,7 +226,7 @@ class LinearModel:
 
     # Predictions ------------------------------------------------------------------------------------------------
 
-    def decisions(self, X: Pairs) -> Floats:
+    def decisions(self, X: Any) -> Floats:
         """Decision values (or predicted ratings), pairs × outputs."""
         counts = self._counts(X)
         if not len(counts):
@@ -197,16 +241,16 @@ class LinearModel:
         """Decision values from features."""
         return self.intercept + features.decisions(self.weight_matrix().T)
 
-    def predict(self, X: Pairs) -> Answers:
+    def predict(self, X: Any) -> Any:
         """Labels or ratings."""
         return self.decode(self.decisions(X))
 
-    def decode(self, decisions: Floats) -> Answers:
+    def decode(self, decisions: Floats) -> Any:
         """Labels or ratings from decision values."""
         decoded = decode(self.kind, decisions)
         return decoded if self.kind == "rating" else np.array(self.classes)[decoded]
 
-    def predict_proba(self, X: Pairs) -> Floats:
+    def predict_proba(self, X: Any) -> Floats:
         """Calibrated probability of each class, pairs × classes.
 
         Labels are chosen by decision values, so the most probable class can be another than the one `predict` gives.
@@ -239,7 +283,7 @@ class LinearModel:
         found = self.calibrator()
         return replace(self, calibration=found.calibration, threshold=found.threshold, calibrator=None)
 
-    def answers(self, X: Pairs) -> list[Any]:
+    def answers(self, X: Any) -> list[Any]:
         """Labels, or None for *none of these*.
 
         That is the answer for a pair with a word that the corpus does not have, and, if the model has a threshold,
@@ -257,36 +301,13 @@ class LinearModel:
             return known
         return known & self.threshold.accepts(self.answer_probabilities(decisions))
 
-    def label_scores(self, X: Pairs) -> Floats:
+    def label_scores(self, X: Any) -> Floats:
         """One decision value per class, also for two classes (the first class's is the negated one)."""
         return self.scores_of(self.decisions(X))
 
     def scores_of(self, decisions: Floats) -> Floats:
         """One value per class from decision values."""
         return np.hstack([-decisions, decisions]) if self.kind == "binary" else decisions
-
-    def explain(self, pair: Pair, label: Label = None) -> Contributions:
-        """The contribution of every feature to the decision about ``pair``, for ``label`` or the predicted label."""
-        return self.contributions([pair], 0, label)
-
-    def contributions(self, X: Pairs, row: int = 0, label: Label = None) -> Contributions:
-        """Contribution of every feature to the decision about row ``row``, for ``label`` or the predicted label."""
-        one = self._counts(X)[[row]]
-        if label is None and self.kind != "rating":
-            label = self.classes[int(np.argmax(self.label_scores(one)[0]))]
-        output, sign = self.output_of(label)
-        names: list[str] = []
-        raw: list[Ints] = []
-        values: list[Floats] = []
-        for block, columns, data in self.observed(one):
-            own = block_features(block, self.terms)
-            names += [own[j] for j in columns]
-            raw.append(evidence(one, block, columns))
-            values.append(sign * self.weights[block][columns, output] * data)
-        parts = np.concatenate(values)
-        intercept = sign * float(self.intercept[output])
-        decision = intercept + float(parts.sum())
-        return Contributions(label, decision, intercept, tuple(names), np.concatenate(raw), parts)
 
     def observed(self, one: PairCounts) -> Iterator[tuple[str, Ints, Floats]]:
         """The features of a single pair that are not zero: of each block, their columns and values."""
@@ -298,12 +319,12 @@ class LinearModel:
             yield block, row.indices[own].astype(np.int64) - end, row.data[own]
             end += width
 
-    def trained_on(self, X: Pairs) -> Bools:
+    def trained_on(self, X: Any) -> Bools:
         """Whether each pair, in any form of its words with the same lemmas, was a training pair."""
         hashes = pair_hashes(X, None if isinstance(X, PairCounts) else self.source)
         return np.zeros(len(hashes), np.bool_) if self.trained is None else np.isin(hashes, self.trained)
 
-    def label_named(self, name: Label) -> Label:
+    def label_named(self, name: Any) -> Any:
         """The label of this name, or an error that lists all."""
         labels = {str(label): label for label in self.classes}
         if str(name) not in labels:
@@ -313,7 +334,7 @@ class LinearModel:
             )
         return labels[str(name)]
 
-    def output_of(self, label: Label) -> tuple[int, float]:
+    def output_of(self, label: Any) -> tuple[int, float]:
         """Output column and sign for a label; None is the only output, where there is only one."""
         if label is None:
             if len(self.intercept) == 1:
@@ -323,19 +344,14 @@ class LinearModel:
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
 
-def key_or_name(counts: PairCounts, name: int) -> str:
-    """The key of a name of the counts in the corpus; an unknown word itself."""
-    return counts.keys[name] or counts.names[name]
-
-
-def pair_hashes(X: Pairs, source: ContextSource | None = None) -> NDArray[np.uint64]:
+def pair_hashes(X: Any, source: ContextSource | None = None) -> NDArray[np.uint64]:
     """A number for each pair, by which a model recognises its training pairs without listing them.
 
     It is that of the words' keys in the corpus, so that *cat – animals* and *cat – animal* are the same pair; of an
     unknown word, that of the word itself.
     """
     if isinstance(X, PairCounts):
-        names = [key_or_name(X, name) for name in range(len(X.names))]
+        names = [X.keys[name] or X.names[name] for name in range(len(X.names))]
         pairs = [(names[one], names[two]) for one, two in X.rows.tolist()]
     else:
         given = as_pairs(X)

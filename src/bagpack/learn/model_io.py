@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from bagpack._version import __version__
 from bagpack.artefacts import (
@@ -36,15 +37,15 @@ from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.files import save_npy, write_bytes, write_text
 from bagpack.learn.calibration import Calibration, Threshold
 from bagpack.learn.features import PRESETS, Modern, Scaling
-from bagpack.learn.model import LinearModel
-from bagpack.learn.training import FILE as TRAINING
-from bagpack.learn.training import TrainingPairs
+from bagpack.learn.model import LinearModel, TrainingPairs
 from bagpack.names import SEGMENTS, block_width, blocks_of
 from bagpack.numbers import between_of, metric_label, show_interval, show_score, show_value
 
 MODEL = Kind("bagpack-model", "model", 4, "bagpack train")
 CURE = "the model is damaged: restore it from a copy, or train it again"
 SCALING = tuple(field.name for field in fields(Scaling))
+TRAINING = "training.npz"
+TABLES = ("v1", "v2", "v12")  # blocks whose training rows are kept
 STRONGEST = 8  # contexts of each label on a card
 KINDS = ("binary", "multiclass", "rating")
 
@@ -83,7 +84,7 @@ def save_model(
         "outputs": len(model.intercept),
         "counting": model.counting.to_dict(),
         "source": {"path": model.source_path, "content_hash": model.source_hash},
-        "calibration": None if model.calibration is None else model.calibration.to_json(),
+        "calibration": None if model.calibration is None else asdict(model.calibration),
         "threshold": None if model.threshold is None else asdict(model.threshold),
         "settings": dict(model.settings),
         "manifest": dict(manifest if manifest is not None else model.manifest),
@@ -95,7 +96,7 @@ def save_model(
         trained = np.empty(0, np.uint64) if model.trained is None else model.trained
         _save(work / "trained.npy", trained)
         if model.training is not None:
-            model.training.save(work / TRAINING)
+            _save_training(model.training, work / TRAINING)
         for block, weights in model.weights.items():
             _save(work / f"{block}.weights.npy", weights)
         for block, scaling in model.learned.items():
@@ -112,11 +113,53 @@ def _save(path: Path, array: np.ndarray) -> None:
         save_npy(out, array)
 
 
+def _save_training(training: TrainingPairs, path: Path) -> None:
+    arrays: dict[str, Any] = {f"mean {block}": mean for block, mean in training.means.items()}
+    for block, table in training.rows.items():
+        if block == "v2" and table is training.rows.get("v1"):
+            continue
+        for part in ("indptr", "indices", "data"):
+            arrays[f"{block} {part}"] = getattr(table, part)
+        arrays[f"{block} shape"] = np.array(table.shape)
+    names = np.frombuffer("\n".join(training.names).encode(), np.uint8)
+    with open(path, "wb") as out:
+        np.savez(out, names=names, w1=training.w1, w2=training.w2, coef=training.coef, **arrays)
+
+
+def _open_training(path: Path, widths: Mapping[str, int], outputs: int) -> TrainingPairs:
+    """Read the file; anything in it that does not fit is a ValueError or KeyError."""
+    with np.load(path, allow_pickle=False) as stored:
+        names = tuple(stored["names"].tobytes().decode().split("\n"))
+        w1, w2 = (stored[name].astype(np.int64) for name in ("w1", "w2"))
+        coef = stored["coef"].astype(np.float64)
+        if coef.shape != (len(w1), outputs) or w1.shape != w2.shape or not np.isfinite(coef).all():
+            raise ValueError("coefficients of another shape than the training pairs")
+        if len(w1) and not 0 <= min(w1.min(), w2.min()) <= max(w1.max(), w2.max()) < len(names):
+            raise ValueError("a training word without a name")
+        means = {block: stored[f"mean {block}"].astype(np.float64) for block in widths}
+        rows: dict[str, Any] = {}
+        for block in TABLES:
+            if f"{block} data" in stored:
+                parts: Any = tuple(stored[f"{block} {part}"] for part in ("data", "indices", "indptr"))
+                shape: Any = tuple(int(size) for size in stored[f"{block} shape"])
+                rows[block] = sparse.csr_array(parts, shape=shape)
+                rows[block].check_format(full_check=True)
+    if "v1" in rows:
+        rows.setdefault("v2", rows["v1"])
+    if rows.keys() != set(TABLES) & widths.keys():
+        raise ValueError("other blocks than the model")
+    for block, table in rows.items():
+        lines = len(w1) if block == "v12" else len(names)
+        if table.shape != (lines, widths[block]) or means[block].shape != (widths[block],):
+            raise ValueError(f"rows of {block} of another shape than the model's")
+    return TrainingPairs(names, w1, w2, coef, rows, means)
+
+
 def _read_training(stored: Artefact, widths: Mapping[str, int], outputs: int) -> TrainingPairs:
     for problem in stored.damages([TRAINING]):
         raise StoreError(f"{problem}; {CURE}")
     try:
-        return TrainingPairs.open(stored.file(TRAINING), widths, outputs)
+        return _open_training(stored.file(TRAINING), widths, outputs)
     except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
         if isinstance(error, BagpackError):
             raise
@@ -146,8 +189,12 @@ def load_model(path: str | Path) -> LinearModel:
         preset = PRESETS[document["preset"]]
         if isinstance(preset, Modern):
             preset = Modern(v12=float(document["v12_factor"]))
+        calibration = document["calibration"] and Calibration.from_json(document["calibration"])
+        if calibration and (calibration.kind != kind or len(calibration.curves) != outputs):
+            raise ValueError(f"{len(calibration.curves)} calibration curves for {outputs} outputs")
         widths = {block: block_width(block, len(basis)) for block in document["blocks"]}
         scaled = blocks_of(document["condition"]) if preset.learns else ()
+        kept = partial(_read_training, stored, widths, outputs) if TRAINING in document["checksums"] else None
         model = LinearModel(
             kind=kind,
             classes=labels,
@@ -170,12 +217,10 @@ def load_model(path: str | Path) -> LinearModel:
             source_hash=str(document["source"]["content_hash"]),
             settings=dict(document["settings"]),
             manifest=dict(document["manifest"]),
-            calibration=_read_calibration(document["calibration"], kind, outputs),
+            calibration=calibration,
             threshold=None if document["threshold"] is None else Threshold(**document["threshold"]),
             trained=_read_array(stored, "trained.npy", None, np.uint64),
-            kept=partial(_read_training, stored, widths, outputs)
-            if TRAINING in document["checksums"]
-            else None,
+            kept=kept,
             place=stored.path,
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -188,15 +233,6 @@ def load_model(path: str | Path) -> LinearModel:
 
 
 load = load_model
-
-
-def _read_calibration(stored: Any, kind: str, outputs: int) -> Calibration | None:
-    if stored is None:
-        return None
-    found = Calibration.from_json(stored)
-    if found.kind != kind or len(found.curves) != outputs:
-        raise ValueError(f"{len(found.curves)} calibration curves for {outputs} outputs")
-    return found
 
 
 def verify_model(path: Path) -> Sequence[str]:
@@ -215,20 +251,12 @@ def _read_array(
         raise StoreError(f"{stored.path / MANIFEST} has no checksum of {name}; {CURE}")
     try:
         array = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        raise StoreError(f"{stored.path} lacks {name}; {CURE}") from None
     except Exception as error:  # numpy evaluates the header, so a damaged one may be a SyntaxError too
-        if isinstance(error, BagpackError):
-            raise
         raise StoreError(f"{path} cannot be read ({error}); {CURE}") from None
-    wanted = (-1,) if shape is None else shape
-    fits = array.ndim == len(wanted) and all(
-        n in (-1, own) for n, own in zip(wanted, array.shape, strict=True)
-    )
-    if not fits or array.dtype != dtype:
+    if array.shape != (array.shape[:1] if shape is None else shape) or array.dtype != dtype:
         raise StoreError(
-            f"{path} holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)}"
-            f"{f' of shape {shape}' if shape else ''}: the files of this model do not belong together"
+            f"{path} holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of shape {shape}: the files of "
+            f"this model do not belong together"
         )
     if dtype == np.float64 and not np.isfinite(array).all():
         raise StoreError(f"{path} holds values that are not finite numbers; {CURE}")

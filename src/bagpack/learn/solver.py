@@ -28,12 +28,12 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from bagpack.kernels import allocating_kernel, kernel
-from bagpack.learn.design import Features, row_arrays, spread_row
+from bagpack.learn.features import Features, row_arrays, spread_row
 from bagpack.learn.svm import Dual, row_gram
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.types import Bools, Floats, Index
+    from bagpack.learn.features import Bools, Floats, Index
 
 MAX_EPOCHS = 1000
 # Weight of the multipliers, as a share of the mean squared length of a row: less enforces Σ β = 0 more slowly, more
@@ -213,9 +213,8 @@ class _Rows:
     def of(cls, features: Features) -> _Rows:
         n = len(features)
         zeros = sparse.csr_array((n, 0))
-        first, second, own = features.first, features.second, features.own
-        parts = [part if part is not None else zeros for part in (first, second, own)]
-        if first is None:  # every pair is a word of its own, so that the order is random
+        parts = [zeros if part is None else part for part in (features.first, features.second, features.own)]
+        if features.first is None:  # every pair is a word of its own, so that the order is random
             w1 = w2 = np.arange(n)
         else:
             w1, w2 = features.w1, features.w2
@@ -341,20 +340,19 @@ def _balance(beta: Floats, low: Floats, high: Floats) -> None:
 # All outputs ----------------------------------------------------------------------------------------------------
 
 
-def descend_classes(features: Features, columns: Bools, cost: Floats, tol: float) -> Dual:
-    """One C-SVM per column of ``columns`` (pairs × outputs), each against the rest; ``cost`` is C of each.
+def descend_classes(features: Features, columns: Bools, cost: float, tol: float) -> Dual:
+    """One C-SVM per column of ``columns`` (pairs × outputs), each against the rest; C is ``cost``.
 
     Outputs are solved at once, in threads; the solution is the same for any number.
     """
-    target = np.where(columns, 1.0, -1.0)
-    return _descend_all(
-        features, target, np.where(columns, 0.0, -cost), np.where(columns, cost, 0.0), 0.0, tol
-    )
+    low, high = np.where(columns, 0.0, -cost), np.where(columns, cost, 0.0)
+    return _descend_all(features, np.where(columns, 1.0, -1.0), low, high, 0.0, tol)
 
 
-def descend_ratings(features: Features, ratings: Floats, cost: Floats, epsilon: float, tol: float) -> Dual:
+def descend_ratings(features: Features, ratings: Floats, cost: float, epsilon: float, tol: float) -> Dual:
     """ε-SVR on the raw scale of ``ratings``; errors up to ``epsilon`` cost nothing."""
-    return _descend_all(features, ratings[:, None], -cost, cost, epsilon, tol)
+    high = np.full((len(ratings), 1), cost)
+    return _descend_all(features, ratings[:, None], -high, high, epsilon, tol)
 
 
 def _descend_all(

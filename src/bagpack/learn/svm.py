@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +23,8 @@ from bagpack.kernels import kernel
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.design import Features
+    from bagpack.learn.features import Bools, Csr, Features, Floats, Index
     from bagpack.learn.targets import Targets
-    from bagpack.learn.types import Bools, Csr, Floats, Index
 
 GRAM_ROWS = 4_000  # whose Gram matrix takes 128 MB, and one more is held with it
 SOLVERS = ("auto", "gram", "blocks")
@@ -142,14 +142,12 @@ def pair_gram(features: Features) -> Floats:
     G1 and G2 have only as many rows as there are distinct words.
     """
     out = np.zeros((len(features), len(features)))
-    for table, rows in ((features.first, features.w1), (features.second, features.w2)):
-        if table is None:
-            continue
+    for table, rows in features.words():
         words = row_gram(table)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             own = slice(start, start + ROWS_AT_ONCE)
             out[own] += words[rows[own]][:, rows]
-    for part in (features.products(), features.of_words, features.of_pair):
+    for part in (features.products(), features.own):
         if part is not None:
             out += row_gram(part)
     return out
@@ -158,38 +156,25 @@ def pair_gram(features: Features) -> Floats:
 # libsvm ---------------------------------------------------------------------------------------------------------
 
 
-def _cache_mb(n: int) -> float:
-    """Cache size for all of libsvm's single-precision kernel rows, from 50 to 500 MB."""
-    return float(min(max(50.0, 4.4e-6 * n * n), 500.0))
-
-
-def _libsvm(svm: Any, gram: Floats, y: Bools | Floats, weight: Floats | None) -> tuple[Floats, float, bool]:
+def _libsvm(svm: Any, gram: Floats, y: Bools | Floats) -> tuple[Floats, float, bool]:
     """Coefficients, intercept, and whether libsvm converged."""
+    svm.fit(gram, y)
     coef = np.zeros(len(gram))
-    rows = np.arange(len(gram))
-    if weight is not None and not weight.all():
-        # libsvm drops rows of weight 0, and then numbers the others differently.
-        rows = np.flatnonzero(weight)
-        gram, y, weight = gram[np.ix_(rows, rows)], y[rows], weight[rows]
-    svm.fit(gram, y, sample_weight=weight)
-    coef[rows[svm.support_]] = svm.dual_coef_[0]
+    coef[svm.support_] = svm.dual_coef_[0]
     return coef, float(svm.intercept_[0]), not svm.fit_status_
 
 
-def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings, weight: Floats | None) -> Dual:
+def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings) -> Dual:
     """An SVM per column of ``y``, classes or ratings, all on one Gram matrix; in threads."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import SVC, SVR
 
+    cache = min(max(50.0, 4.4e-6 * len(gram) ** 2), 500.0)  # MB, for libsvm's single-precision kernel rows
     settings: dict[str, Any] = {
-        "kernel": "precomputed", "C": svm.C, "tol": svm.tol, "cache_size": _cache_mb(len(gram)), "max_iter": MAX_STEPS
+        "kernel": "precomputed", "C": svm.C, "tol": svm.tol, "cache_size": cache, "max_iter": MAX_STEPS
     }  # fmt: skip
-    own = [None if weight is None else np.ascontiguousarray(weight[:, k]) for k in range(y.shape[1])]
-    if y.dtype == bool:
-        estimators: list[Any] = [SVC(**settings) for _ in own]
-    else:
-        estimators = [SVR(epsilon=svm.epsilon, **settings) for _ in own]
-    tasks = (delayed(_libsvm)(one, gram, y[:, k], own[k]) for k, one in enumerate(estimators))
+    make = SVC if y.dtype == bool else partial(SVR, epsilon=svm.epsilon)
+    tasks = (delayed(_libsvm)(make(**settings), gram, column) for column in y.T)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         coef, intercept, converged = zip(*run_threads(tasks), strict=True)
@@ -206,44 +191,35 @@ def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings, weight: Float
 # Either solver --------------------------------------------------------------------------------------------------
 
 
-def constant_output(column: Bools) -> float | None:
-    """The decision value where every training row says the same (no SVM can be trained), else None."""
-    if column.all():
-        return 1.0
-    return None if column.any() else -1.0
+def solve(rows: Features | Floats, targets: Targets, svm: SvmSettings) -> Dual:
+    """The SVMs of all outputs, from features or from a Gram matrix.
 
-
-def solve(rows: Features | Floats, targets: Targets, svm: SvmSettings, weight: Floats | None = None) -> Dual:
-    """The SVMs of all outputs, from features or from a Gram matrix; ``weight`` multiplies C, rows × outputs."""
+    Where every training row says the same of a class, there is no SVM, and all decision values are 1 or −1.
+    """
     from bagpack.learn.solver import descend_classes, descend_ratings
 
-    n = len(targets)
-    cost = svm.C * (np.ones((n, max(1, targets.columns.shape[1]))) if weight is None else weight)
     if targets.kind == "rating":
         if isinstance(rows, np.ndarray):
-            return _solve_gram(rows, targets.ratings[:, None], svm, weight)
-        return descend_ratings(rows, targets.ratings, cost, svm.epsilon, svm.tol)
+            return _solve_gram(rows, targets.ratings[:, None], svm)
+        return descend_ratings(rows, targets.ratings, svm.C, svm.epsilon, svm.tol)
     columns = targets.columns
-    constant = [constant_output(columns[cost[:, k] > 0, k]) for k in range(columns.shape[1])]
-    learned = [k for k, value in enumerate(constant) if value is None]
     coef = np.zeros(columns.shape)
-    intercept = np.array([0.0 if value is None else value for value in constant])
-    if not learned:
+    intercept = np.where(columns.all(axis=0), 1.0, -1.0)
+    learned = np.flatnonzero(columns.any(axis=0) & ~columns.all(axis=0))
+    if not len(learned):
         return Dual(coef, intercept)
     if isinstance(rows, np.ndarray):
-        found = _solve_gram(rows, columns[:, learned], svm, None if weight is None else weight[:, learned])
+        found = _solve_gram(rows, columns[:, learned], svm)
     else:
-        found = descend_classes(rows, columns[:, learned], cost[:, learned], svm.tol)
+        found = descend_classes(rows, columns[:, learned], svm.C, svm.tol)
     coef[:, learned], intercept[learned] = found.coef, found.intercept
     return Dual(coef, intercept, found.converged)
 
 
-def held_out_by_gram(
-    gram: Floats, train: Index, test: Index, targets: Targets, svm: SvmSettings, weight: Floats | None = None
-) -> Floats:
+def held_out_by_gram(gram: Floats, train: Index, test: Index, targets: Targets, svm: SvmSettings) -> Floats:
     """Decision values of the test rows by an SVM of the training rows, from the Gram matrix of all rows.
 
-    ``targets`` and ``weight`` are those of the training rows.
+    ``targets`` are those of the training rows.
     """
-    dual = solve(gram[np.ix_(train, train)], targets, svm, weight)
+    dual = solve(gram[np.ix_(train, train)], targets, svm)
     return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +14,7 @@ from bagpack.numbers import many
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from bagpack.learn.types import Answers, Bools, Floats, Index
+    from bagpack.learn.features import Bools, Floats, Index
 
 MOST_LABELS = 1_000
 Kind = Literal["binary", "multiclass", "rating"]
@@ -40,9 +39,8 @@ class Targets:
 
     def __getitem__(self, rows: ArrayLike | slice) -> Targets:
         """The targets at ``rows``; the classes stay those of the whole set."""
-        if not isinstance(rows, slice):
-            rows = np.asarray(rows)
-        return replace(self, columns=self.columns[rows], codes=self.codes[rows], ratings=self.ratings[rows])
+        own = rows if isinstance(rows, slice) else np.asarray(rows)
+        return replace(self, columns=self.columns[own], codes=self.codes[own], ratings=self.ratings[own])
 
     def one_hot(self) -> Bools:
         """Rows × classes, also for two classes."""
@@ -51,102 +49,7 @@ class Targets:
         return self.columns
 
 
-def _column(y: Answers) -> Answers:
-    """A data frame or series as an array; a single column as one value per pair."""
-    if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    elif hasattr(y, "__array__") and not isinstance(y, np.ndarray):
-        y = np.asarray(y)
-    if isinstance(y, np.ndarray) and y.dtype.kind == "c":
-        raise InputError("Complex data not supported: y holds complex numbers")
-    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected; y[:, 0] is used",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-        y = y[:, 0]
-    if isinstance(y, np.ndarray) and y.ndim > 1:
-        raise InputError(f"y has the shape {y.shape}; one answer per pair is needed")
-    return y
-
-
-def check_ratings(y: Answers) -> Floats:
-    """Ratings as floats, every one of them a number."""
-    y = _column(y)
-    try:
-        ratings = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("the ratings are not all numbers: correct or drop the rows that are not") from None
-    if ratings.ndim != 1:
-        raise InputError(f"ratings must be one number per pair, and these have the shape {ratings.shape}")
-    bad = np.flatnonzero(~np.isfinite(ratings))
-    if len(bad):
-        others = f", and {many(len(bad) - 1, 'more row')}" if len(bad) > 1 else ""
-        raise InputError(
-            f"the rating of row {bad[0] + 1} is not a finite number (NaN or infinity){others}: fill it in, or drop the "
-            f"row"
-        )
-    if not len(ratings):
-        raise InputError("there is no rated pair to learn from")
-    return ratings
-
-
-def _kind_of(label: object) -> str:
-    if isinstance(label, (bool, np.bool_)):
-        return "true or false"
-    if isinstance(label, (int, float, np.number)):
-        return "numbers"
-    return "text" if isinstance(label, str) else type(label).__name__
-
-
-def _sorted_labels(labels: Sequence[Any]) -> tuple[Any, ...]:
-    kinds = sorted({_kind_of(label) for label in labels})
-    if len(kinds) > 1:
-        raise InputError(
-            f"the labels are of mixed types, {' and '.join(kinds)}: write them all as one type, such as text"
-        )
-    try:
-        return tuple(sorted(set(labels)))
-    except TypeError:
-        raise InputError(
-            f"labels of type {kinds[0]} cannot be sorted; write them as text or numbers"
-        ) from None
-
-
-def python_value(label: Any) -> Any:
-    """A scalar of numpy as Python's own type."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
-def _check_labels(labels: Sequence[Any]) -> None:
-    """Raise for what is no label."""
-    missing = [row for row, label in enumerate(labels) if label is None or label != label]  # noqa: PLR0124
-    if missing:
-        others = f", and {many(len(missing) - 1, 'more row')}" if len(missing) > 1 else ""
-        raise InputError(
-            f"row {missing[0] + 1} has no label, or an empty one{others}: fill it in, or drop the row"
-        )
-    several = [
-        row
-        for row, label in enumerate(labels)
-        if isinstance(label, set | frozenset | list | tuple | np.ndarray)
-    ]
-    if several:
-        raise InputError(
-            f"row {several[0] + 1} has a collection of labels; give each pair one label, in a row of its own"
-        )
-    uneven = [label for label in labels if isinstance(label, float) and not label.is_integer()]
-    if uneven:
-        raise InputError(
-            f"Unknown label type: continuous, such as {uneven[0]}; labels name classes, and ratings are for "
-            f"RatingRegressor"
-        )
-
-
-def encode_targets(y: Answers, *, kind: Literal["labels", "rating"] = "labels") -> Targets:
+def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> Targets:
     """Encode ``y``: one label per pair, or ratings.
 
     Examples
@@ -156,25 +59,17 @@ def encode_targets(y: Answers, *, kind: Literal["labels", "rating"] = "labels") 
     """
     if isinstance(y, Targets):
         return y
+    if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
+        raise InputError(f"y is {y!r}; one answer per pair is needed")
+    y = _column(y)
+    if not len(y):
+        raise InputError("there is no pair to learn from")
     if kind == "rating":
-        ratings = check_ratings(y)
+        ratings = _check_ratings(y)
         n = len(ratings)
         return Targets("rating", (), np.zeros((n, 0), bool), np.full(n, -1, np.intp), ratings)
-    if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
-        raise InputError(f"y is {y!r}; one label per pair is needed")
-    labels = [python_value(value) for value in _column(y)]
-    if not labels:
-        raise InputError("there is no labelled pair to learn from")
-    _check_labels(labels)
-    names = _sorted_labels(labels)
-    if len(names) > MOST_LABELS:
-        raise InputError(
-            f"there are {len(names):,} different labels for {len(labels):,} pairs, and at most {MOST_LABELS:,} can be "
-            f"learned: each is an SVM with a weight per feature. Check that the right column is the label, or keep the "
-            f"labels with the most pairs"
-        )
-    if len(names) < 2:
-        raise InputError(f"every pair has the label {names[0]!r} (1 class): at least two labels are needed")
+    labels = [python_value(value) for value in y]
+    names = _label_names(labels)
     position = {label: k for k, label in enumerate(names)}
     codes = np.array([position[label] for label in labels], dtype=np.intp)
     nothing = np.full(len(codes), np.nan)
@@ -183,18 +78,91 @@ def encode_targets(y: Answers, *, kind: Literal["labels", "rating"] = "labels") 
     return Targets("multiclass", names, codes[:, None] == np.arange(len(names)), codes, nothing)
 
 
+def _column(y: Any) -> Any:
+    """A data frame, series or iterable as a list or an array of one value per pair."""
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    elif not isinstance(y, np.ndarray):
+        y = np.asarray(y) if hasattr(y, "__array__") else list(y)
+    if not isinstance(y, np.ndarray):
+        return y
+    if y.dtype.kind == "c":
+        raise InputError("Complex data not supported: y holds complex numbers")
+    if y.ndim == 2 and y.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        message = "A column-vector y was passed when a 1d array was expected; y[:, 0] is used"
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
+        y = y[:, 0]
+    if y.ndim > 1:
+        raise InputError(f"y has the shape {y.shape}; one answer per pair is needed")
+    return y
+
+
+def _check_ratings(y: Any) -> Floats:
+    """Ratings as floats, every one of them a number."""
+    try:
+        ratings = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the ratings are not all numbers: correct or drop the rows that are not") from None
+    _no_row(~np.isfinite(ratings), "has a rating that is not a finite number (NaN or infinity)")
+    return ratings
+
+
+def _no_row(wrong: Any, what: str) -> None:
+    """Raise for the first row that is wrong."""
+    bad = np.flatnonzero(wrong)
+    if len(bad):
+        others = f", and so have {many(len(bad) - 1, 'more row')}" if len(bad) > 1 else ""
+        raise InputError(f"row {bad[0] + 1} {what}{others}: correct it, or drop the row")
+
+
+def _label_names(labels: list[Any]) -> tuple[Any, ...]:
+    """The distinct labels, sorted; raises for what is no label."""
+    _no_row([label is None or label != label for label in labels], "has no label, or an empty one")  # noqa: PLR0124
+    collections = (set, frozenset, list, tuple, np.ndarray)
+    _no_row([isinstance(label, collections) for label in labels], "has a collection of labels and not one")
+    uneven = [label for label in labels if isinstance(label, float) and not label.is_integer()]
+    if uneven:
+        raise InputError(
+            f"Unknown label type: continuous, such as {uneven[0]}; labels name classes, and ratings are for "
+            f"RatingRegressor"
+        )
+    try:
+        names = tuple(sorted(set(labels)))
+    except TypeError:
+        names = ()
+    if not names or len({isinstance(label, bool) for label in labels}) > 1:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise InputError(f"the labels are of mixed types, {' and '.join(kinds)}: write them all as text")
+    if len(names) > MOST_LABELS:
+        raise InputError(
+            f"there are {len(names):,} different labels for {len(labels):,} pairs, and at most {MOST_LABELS:,} can be "
+            f"learned: each is an SVM with a weight per feature. Check that the right column is the label, or keep the "
+            f"labels with the most pairs"
+        )
+    if len(names) < 2:
+        raise InputError(f"every pair has the label {names[0]!r} (1 class): at least two labels are needed")
+    return names
+
+
+def python_value(label: Any) -> Any:
+    """A scalar of numpy as Python's own type."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
 def check_trainable(targets: Targets, where: str = "the training rows") -> None:
     """Raise where nothing can be learned from these rows."""
     if not len(targets):
         raise InputError(f"no pair is left among {where}")
     if targets.kind != "rating" and len(np.unique(targets.codes)) < 2:
         only = targets.classes[targets.codes[0]]
-        n = len(targets)
-        all_have = f"all {n} pairs among {where} have" if n > 1 else f"the only pair among {where} has"
-        raise InputError(f"{all_have} the label {only!r}: two are needed")
+        raise InputError(
+            f"{many(len(targets), 'pair')} among {where}, all with the label {only!r}: two are needed"
+        )
 
 
-def decode(kind: Kind, decisions: Floats) -> Answers:
+def decode(kind: Kind, decisions: Floats) -> Any:
     """Class codes or ratings from decision values, pairs × outputs.
 
     Of equal values the first class wins, and so it does for 0 of two.

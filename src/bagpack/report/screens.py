@@ -17,8 +17,7 @@ from bagpack.wording import describe_block, first_words, last_words, say_counts,
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bagpack.contexts.by_attribute import Distribution
-    from bagpack.contexts.concordance import Concordance, Context
+    from bagpack.contexts.concordance import Concordance, Context, Distribution
     from bagpack.explain import Explanation
     from bagpack.explain.decision import Decision, Part
     from bagpack.explain.reasons import Reason

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis
-from bagpack.contexts.source import ContextSource, elsewhere
+from bagpack.contexts.targets import ContextSource, elsewhere
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.tasks.pairs import distinct_words
-from bagpack.vectors.counting import count_pairs
-from bagpack.vectors.counts import Pair, PairCounts
+from bagpack.vectors.counts import Pair, PairCounts, count_pairs
 
 BANDS = {"0": (0, 0), "1–9": (1, 9), "10–99": (10, 99), "100+": (100, np.inf)}
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from mimetypes import guess_type
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +18,18 @@ from bagpack._version import __version__
 from bagpack.artefacts import MANIFEST, Artefact, Kind, is_kind, new_artefact, open_artefact
 from bagpack.artefacts import check_place as check_any_place
 from bagpack.basis import Basis
-from bagpack.contexts.distribute import Csr, make_rows
+from bagpack.contexts.count import Csr, make_rows
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.strings import Strings
-from bagpack.errors import StoreError, UsageError, import_extra
+from bagpack.errors import StoreError, UsageError
 from bagpack.files import digest, disk_errors, is_stream, map_array, replacing, write_array, write_bytes
 from bagpack.vectors.counts import PairCounts
 
 MATRIX = Kind("pair-matrix", "matrix", 3, "bagpack vectors")
 CURE = "the matrix is damaged: restore the file, or count the pairs again with bagpack vectors"
 
-_parquet = partial(import_extra, "pyarrow.parquet", "pyarrow", "parquet", "writing Parquet")
-
 ROWS_AT_ONCE = 1000
-COLUMNS = ("w1", "w2", "feature", "count")
-SUFFIXES = (".tsv", ".parquet")
 
 
 def at_least(least: int, bound: str = "") -> Any:
@@ -136,20 +131,14 @@ def _csr_arrays(name: str, rows: Csr) -> dict[str, NDArray[Any]]:
 def _open(path: Path) -> Artefact:
     """The matrix at a path, with a manifest that has the entries it should have."""
     matrix = open_artefact(path, MATRIX)
-    numbers = all(
-        _is_count(matrix.manifest.get(name)) for name in ("pairs", "words", "distinct_pairs", "terms")
-    )
+    numbers = [matrix.manifest.get(name) for name in ("pairs", "words", "distinct_pairs", "terms")]
     source = matrix.manifest.get("source")
     named = isinstance(source, dict) and all(
         isinstance(source.get(name), str) for name in ("path", "content_hash")
     )
-    if not (numbers and named):
+    if not named or not all(type(number) is int and 0 <= number < 1 << 62 for number in numbers):
         raise StoreError(f"{path / MANIFEST} lacks entries, or they have other types; {CURE}")
     return matrix
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 62
 
 
 def _numbers(manifest: Mapping[str, Any]) -> dict[str, int]:
@@ -180,17 +169,15 @@ def open_counts(path: Path) -> PairCounts:
     found, taken, rows = (
         arrays[name].reshape(-1, 2) for name in ("pairs.found", "pairs.taken", "rows.names")
     )
+    words, together = (
+        make_rows(arrays[f"{part}.data"], arrays[f"{part}.indices"], arrays[f"{part}.indptr"][1:], width)
+        for part, width in (("words", 2 * len(basis)), ("pairs", 6 * len(basis)))
+    )
     return PairCounts(
-        names, keys, arrays["names.word"], _csr(arrays, "words", 2 * len(basis)), arrays["words.found"],
-        _csr(arrays, "pairs", 6 * len(basis)), found, taken, rows, arrays["rows.pair"],
-        arrays["rows.swapped"].astype(np.bool_), basis, settings, manifest["source"]["path"],
+        names, keys, arrays["names.word"], words, arrays["words.found"], together, found, taken, rows,
+        arrays["rows.pair"], arrays["rows.swapped"].astype(np.bool_), basis, settings, manifest["source"]["path"],
         manifest["source"]["content_hash"], path,
     )  # fmt: skip
-
-
-def _csr(arrays: dict[str, NDArray[Any]], name: str, width: int) -> Csr:
-    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    return make_rows(data, indices, indptr[1:], width)
 
 
 def describe_matrix(path: Path) -> dict[str, Any]:
@@ -214,53 +201,30 @@ def verify_matrix(path: Path) -> Sequence[str]:
     return found or list(damages(matrix.data, ARRAYS, _numbers(matrix.manifest)))
 
 
-# Exports: a long table `w1 w2 feature count` of the counts that are not zero, for other tools --------------------
-
-
-def long_rows(counts: PairCounts) -> Iterator[dict[str, list[Any]]]:
-    """Non-zero counts as columns w1, w2, feature, count, a batch of pairs at a time."""
-    names = np.array(counts.feature_names(), dtype=object)
-    for start in range(0, len(counts), ROWS_AT_ONCE):
-        some = counts[start : start + ROWS_AT_ONCE]
-        part = some.tocsr()
-        repeats = np.diff(part.indptr)
-        yield {
-            "w1": np.repeat(np.array([w1 for w1, _ in some.pairs], dtype=object), repeats).tolist(),
-            "w2": np.repeat(np.array([w2 for _, w2 in some.pairs], dtype=object), repeats).tolist(),
-            "feature": names[part.indices].tolist(),
-            "count": part.data.tolist(),
-        }
+# Export: a long table `w1 w2 feature count` of the counts that are not zero, for other tools ---------------------
 
 
 def write_tsv(counts: PairCounts, out: IO[str]) -> None:
     """`w1 w2 feature count` with a header, non-zero counts only."""
-    out.write("\t".join(COLUMNS) + "\n")
-    for batch in long_rows(counts):
+    out.write("w1\tw2\tfeature\tcount\n")
+    names = counts.feature_names()
+    for start in range(0, len(counts), ROWS_AT_ONCE):
+        some = counts[start : start + ROWS_AT_ONCE]
+        part = some.tocsr()
+        pairs = [some.pairs[k] for k in np.repeat(np.arange(len(some)), np.diff(part.indptr)).tolist()]
         out.writelines(
-            f"{w1}\t{w2}\t{feature}\t{count}\n"
-            for w1, w2, feature, count in zip(*batch.values(), strict=True)
+            f"{w1}\t{w2}\t{names[column]}\t{count}\n"
+            for (w1, w2), column, count in zip(pairs, part.indices.tolist(), part.data.tolist(), strict=True)
         )
-
-
-def write_parquet(counts: PairCounts, out: Path | BinaryIO) -> None:
-    """The long table as Parquet."""
-    parquet = _parquet()
-    import pyarrow as pa
-
-    kinds = [pa.string(), pa.string(), pa.string(), pa.int32()]
-    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with parquet.ParquetWriter(out, schema) as writer:
-        for batch in long_rows(counts):
-            writer.write_table(pa.table(batch, schema=schema))
 
 
 def is_export(path: Path) -> bool:
     """Whether a name asks for an export, by its ending; otherwise it is a matrix's."""
-    is_known = path.suffix.lower() in SUFFIXES
+    is_known = path.suffix.lower() == ".tsv"
     if not is_known and guess_type(path.name)[0] and not path.is_dir():
         raise UsageError(
-            f"{path} cannot be made: exports end in {' or '.join(SUFFIXES)}; choose one of them, or a name without "
-            f"the ending of a file for a matrix, which is a directory"
+            f"{path} cannot be made: exports end in .tsv; choose such a name, or one without the ending of a file for "
+            f"a matrix, which is a directory"
         )
     return is_known
 
@@ -274,16 +238,11 @@ def check_export(path: Path) -> None:
         with disk_errors(path):
             target.parent.mkdir(parents=True, exist_ok=True)
             TemporaryFile(dir=target.parent).close()
-    if path.suffix.lower() == ".parquet":
-        _parquet()
 
 
 def export(counts: PairCounts, path: Path) -> None:
-    """Write by the suffix of `path`; a file of that name is replaced when the new one is whole."""
+    """Write the table; a file of that name is replaced when the new one is whole."""
     with replacing(path) as out:
-        if path.suffix.lower() == ".parquet":
-            write_parquet(counts, out)
-        else:
-            text = TextIOWrapper(out, encoding="utf-8")
-            write_tsv(counts, text)
-            text.detach()
+        text = TextIOWrapper(out, encoding="utf-8")
+        write_tsv(counts, text)
+        text.detach()

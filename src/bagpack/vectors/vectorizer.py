@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from bagpack import parallel
 from bagpack.basis import Basis
-from bagpack.contexts.distribute import Csr
-from bagpack.contexts.source import ContextSource
+from bagpack.contexts.count import Csr
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.names import blocks_of, feature_names
 from bagpack.sources import as_source
-from bagpack.vectors.counting import PairInputError, as_pairs, count_cached
-from bagpack.vectors.counts import Pair, PairCounts
+from bagpack.vectors.counts import Pair, PairCounts, PairInputError, as_pairs, count_cached
 
 if TYPE_CHECKING:
     from bagpack.corpus.corpus import Corpus
@@ -102,8 +101,8 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
         """Only ``"default"`` is supported: tens of thousands of sparse columns do not fit into a data frame."""
         if transform not in (None, "default"):
             raise PairInputError(
-                f"set_output(transform={transform!r}) is not possible: pair vectors are sparse, with tens of "
-                f"thousands of columns; pandas.DataFrame.sparse.from_spmatrix makes a data frame of them"
+                f"set_output(transform={transform!r}) is not possible: pair vectors are sparse; "
+                f"pandas.DataFrame.sparse.from_spmatrix makes a data frame of them"
             )
         return self
 

@@ -103,16 +103,8 @@ class WordVectors:
         mean = raw.mean(axis=0)
         keys = [target.keys[0] for target in targets]
         classes = word_classes(corpus, keys)
-        return cls(
-            corpus,
-            Strings.of(keys),
-            unit(raw - mean),
-            classes,
-            Strings.of(unigrams),
-            shares,
-            projection,
-            mean,
-        )
+        terms = Strings.of(unigrams)
+        return cls(corpus, Strings.of(keys), unit(raw - mean), classes, terms, shares, projection, mean)
 
     # Looking up -----------------------------------------------------------------------------------------------------
 
@@ -132,16 +124,6 @@ class WordVectors:
         if len(new := np.flatnonzero(found < 0)):
             out[new] = word_classes(self.corpus, [keys[k] for k in new.tolist()])
         return out
-
-    def nearest(self, word: str, n: int = 10) -> list[tuple[str, float]]:
-        """The words that are used most like a word, with the cosine of their vectors."""
-        target = self.corpus.resolve([word])[0]
-        if target is None:
-            return []
-        similar = self.rows @ self.vectors([target])[0]
-        order = np.argsort(-similar, kind="stable")[: n + 1].tolist()
-        found = [(self.words[k], float(similar[k])) for k in order if self.words[k] not in target.words]
-        return found[:n]
 
     def _of_keys(self, keys: Sequence[str]) -> F32:
         found = self.words.find(keys)
@@ -166,11 +148,9 @@ class WordVectors:
             for name, dtype in FILES.items():
                 write_array(draft.directory / name, arrays[name].ravel(), dtype)
             draft.manifest = {
-                "content_hash": self.corpus.content_hash,
-                "words": len(self.words),
-                "terms": len(self.terms),
+                "content_hash": self.corpus.content_hash, "words": len(self.words), "terms": len(self.terms),
                 "dimensions": self.rows.shape[1],
-            }
+            }  # fmt: skip
 
     @classmethod
     def open(cls, path: Path, corpus: Corpus) -> WordVectors:
@@ -185,16 +165,11 @@ class WordVectors:
         terms = Strings(arrays["terms.blob"], arrays["terms.offsets"])
         d = len(arrays["mean"])
         sizes = {
-            "rows": len(words) * d,
-            "projection": len(terms) * d,
-            "shares": len(terms),
-            "classes": len(words),
-        }
-        for name, size in sizes.items():
-            if arrays[name].size != size:
-                raise StoreError(f"{path} has {arrays[name].size:,} numbers in {name}, and not {size:,}")
-        if arrays["classes"].size and int(arrays["classes"].max()) >= len(CLASSES):
-            raise StoreError(f"{path} has an unknown part of speech")
+            "rows": len(words) * d, "projection": len(terms) * d, "shares": len(terms), "classes": len(words)
+        }  # fmt: skip
+        wrong = any(arrays[name].size != size for name, size in sizes.items())
+        if wrong or arrays["classes"].max(initial=0) >= len(CLASSES):
+            raise StoreError(f"{path} has arrays of other lengths than its words and terms")
         return cls(
             corpus, words, arrays["rows"].reshape(-1, d), arrays["classes"], terms, arrays["shares"],
             arrays["projection"].reshape(-1, d), arrays["mean"],
@@ -217,9 +192,7 @@ def _vectors_of(path: str, content_hash: str) -> WordVectors:
     if os.access(corpus.path, os.W_OK):
         try:
             found.save(place)
-        except (
-            StoreError
-        ) as error:  # a full disk, or another process that writes them: they are only kept in memory
+        except StoreError as error:  # a full disk, or another process writes them: they are kept in memory
             parallel.progress()(f"word vectors were not kept: {error}", 0, 0)
     return found
 

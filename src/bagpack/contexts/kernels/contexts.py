@@ -31,12 +31,6 @@ SENTENCE_BIT = np.uint32(31)
 WORD_BITS, WORD_MASK = np.uint64(6), np.uint64(63)  # a column divided into a 64-bit word and a bit
 
 
-@kernel
-def bigram_cell(bigrams, first, second):  # type: ignore[no-untyped-def]
-    """Cell of the bigram of a first and a second word, 0 if it is not a term."""
-    return np.uint64(bigrams[first, second])
-
-
 # Words: a row has two halves, before and after the word, each of VOIDS + terms cells -----------------------------
 
 
@@ -63,9 +57,9 @@ def add_four(row, bigrams, e0, e1, e2, e3):  # type: ignore[no-untyped-def]
     u1 = max(e1 & PACK_MASK, np.uint64(1))
     u2 = max(e2 & PACK_MASK, np.uint64(2))
     u3 = max(e3 & PACK_MASK, np.uint64(3))
-    b0 = max(bigram_cell(bigrams, e0 >> FIRST_SHIFT, (e1 >> SECOND_SHIFT) & PACK_MASK), np.uint64(4))
-    b1 = max(bigram_cell(bigrams, e1 >> FIRST_SHIFT, (e2 >> SECOND_SHIFT) & PACK_MASK), np.uint64(5))
-    b2 = max(bigram_cell(bigrams, e2 >> FIRST_SHIFT, (e3 >> SECOND_SHIFT) & PACK_MASK), np.uint64(6))
+    b0 = max(np.uint64(bigrams[e0 >> FIRST_SHIFT, (e1 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(4))
+    b1 = max(np.uint64(bigrams[e1 >> FIRST_SHIFT, (e2 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(5))
+    b2 = max(np.uint64(bigrams[e2 >> FIRST_SHIFT, (e3 >> SECOND_SHIFT) & PACK_MASK]), np.uint64(6))
     row[u0] += 1
     row[u1] += 1
     row[u2] += 1
@@ -98,7 +92,7 @@ def add_tokens(tokens, start, stop, row, ids, entries, bigrams, clocks, clock): 
         cell = entry & PACK_MASK
         row[cell] += clocks[cell] != clock
         clocks[cell] = clock
-        cell = bigram_cell(bigrams, previous, (entry >> SECOND_SHIFT) & PACK_MASK)
+        cell = np.uint64(bigrams[previous, (entry >> SECOND_SHIFT) & PACK_MASK])
         row[cell] += clocks[cell] != clock
         clocks[cell] = clock
         previous = entry >> FIRST_SHIFT
@@ -205,7 +199,7 @@ def add_segment(tokens, start, end, offset, ids, entries, bigrams, clocks, clock
         entry = entries[ids[tokens[np.uint64(position)] & TYPE_MASK]]
         for cell in (
             entry & PACK_MASK,
-            bigram_cell(bigrams, previous, (entry >> SECOND_SHIFT) & PACK_MASK),
+            np.uint64(bigrams[previous, (entry >> SECOND_SHIFT) & PACK_MASK]),
         ):
             columns[at] = offset + np.int64(cell)
             at += (cell != VOID) & (clocks[cell] != clock)

@@ -206,20 +206,8 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
             written = settle(tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found)
             pending = np.int64(0)
             own = find_repetitions(
-                tokens,
-                few,
-                low,
-                high,
-                lengths[a],
-                between,
-                caps[k],
-                starts,
-                seconds,
-                orders,
-                written,
-                found,
-                k,
-            )
+                tokens, few, low, high, lengths[a], between, caps[k], starts, seconds, orders, written, found, k
+            )  # fmt: skip
             counts[k] += own - written
             written = own
             continue
