@@ -11,16 +11,9 @@ from .stores import make_store
 
 WORDS = ["lion", "cat", "the", "ice", "cream", "é", "of", "."]
 PAIRS = [
-    ("lion", "cat"),
-    ("cat", "lion"),
-    ("cat", "cat"),
-    ("ice cream", "ice"),
-    ("ice cream", "cat"),
-    ("é", "of"),
-    ("unicorn", "cat"),
-    ("unicorn", "unicorn"),
-    ("lion", "cat"),
-]
+    ("lion", "cat"), ("cat", "lion"), ("cat", "cat"), ("ice cream", "ice"), ("ice cream", "cat"), ("é", "of"),
+    ("unicorn", "cat"), ("unicorn", "unicorn"),
+]  # fmt: skip
 
 
 _rng = random.Random(5)

@@ -151,11 +151,3 @@ def test_couples_of_words_that_start_at_one_token(tmp_path):
     store = make_store(tmp_path, sentences)
     matrix = count(store, [("ice", "ice cream")], Basis(("with",), ()))
     assert (matrix.n_plus[0], matrix.n_minus[0]) == (0, 1)
-
-
-def test_columns_of_counted_rows_are_not_widened(corpora):
-    matrix = count(corpora[1], [("w1", "w2")], Basis(("w3", "w4"), ()))
-    for rows in (matrix.words, matrix.together):
-        assert (
-            rows.nnz and rows.indices.dtype == rows.indptr.dtype == np.int32
-        )  # scipy makes both the wider of the two

@@ -46,22 +46,11 @@ def test_a_tag_behind_a_word_is_a_part_of_speech_and_any_other_slash_is_not(corp
     assert names(corpus, "and/or/CCONJ", "saw/noun", "saw/NN", "/NOUN") == ["and/or/CCONJ", None, None, None]
 
 
-def test_a_word_that_never_has_the_part_of_speech_is_unknown(corpus):
-    assert names(corpus, "wood/VERB", "cut/N", "lion/NOUN") == [None, None, None]
-
-
 def test_each_word_of_several_may_have_one(corpus):
     assert names(corpus, "ice cream/NOUN", "ice/N_cream/N", "ice/VERB cream") == [
         "ice cream/NOUN", "ice/NOUN cream/NOUN", None,
     ]  # fmt: skip
     assert names(corpus, "saw/NOUN cut/VERB", "saw/NOUN cut/NOUN") == ["saw/NOUN cut/VERB", None]
-
-
-def test_counts_by_part_of_speech(corpus):
-    totals = {word: corpus.contexts(word).total for word in ("saw", "saw/NOUN", "saw/VERB", "ice cream/NOUN")}
-    assert totals == {"saw": 4, "saw/NOUN": 2, "saw/VERB": 2, "ice cream/NOUN": 1}
-    assert corpus.contexts("saw/VERB", "wood/NOUN").total == 1
-    assert corpus.contexts("saw/NOUN", "wood/NOUN").total == 0
 
 
 def test_a_form_falls_back_to_the_lemma_that_has_the_part_of_speech(tmp_path):
@@ -86,12 +75,8 @@ def test_a_corpus_without_tags_says_so(tmp_path, corpus):
 
 
 def test_a_matrix_keeps_the_parts_of_speech(corpus, tmp_path):
-    matrix = count_pairs(
-        corpus,
-        [("saw/NOUN", "cut"), ("saw/VERB", "wood"), ("saw", "wood")],
-        Basis.of(corpus, 5),
-        CountSettings(),
-    )
+    pairs = [("saw/NOUN", "cut"), ("saw/VERB", "wood"), ("saw", "wood")]
+    matrix = count_pairs(corpus, pairs, Basis.of(corpus, 5), CountSettings())
     matrix.save(tmp_path / "m")
     opened = PairCounts.open(tmp_path / "m")
     assert opened.targets == matrix.targets
@@ -125,27 +110,10 @@ def test_commands(corpus, tmp_path, cli):
     found = cli("contexts", corpus.path, "wood/VERB")
     assert "wood occurs as wood/NOUN (1)" in found.err
     (tmp_path / "p.tsv").write_text("w1\tw2\nsaw\twood\n")
-    done = cli(
-        "vectors",
-        corpus.path,
-        tmp_path / "p.tsv",
-        "--out",
-        tmp_path / "m.tsv",
-        "--columns",
-        "pos1=VERB",
-        "-b",
-        "3",
-    )
+    asked = ("--out", tmp_path / "m.tsv", "--columns", "pos1=VERB", "-b", "3")
+    done = cli("vectors", corpus.path, tmp_path / "p.tsv", *asked)
     assert done.code == 0
     assert {line.split("\t")[0] for line in (tmp_path / "m.tsv").read_text().splitlines()[1:]} == {"saw/VERB"}
-
-
-def test_a_sketch_of_a_word_with_a_part_of_speech(corpus):
-    from bagpack.explain import sketch_word
-    from bagpack.sources import as_source
-
-    sketch = sketch_word(as_source(corpus), "saw/VERB")
-    assert (sketch.count, sketch.known_as, sketch.rank, sketch.forms) == (2, "saw/VERB", 0, [])
 
 
 def test_without_tags_nothing_else_is_looked_at(corpus, tmp_path, monkeypatch):

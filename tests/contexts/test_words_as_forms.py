@@ -145,13 +145,3 @@ def test_a_word_in_a_script_without_spaces_is_the_run_of_its_characters(tmp_path
     found = Corpus.open(tmp_path / "zh.bp").contexts(word)
     assert found.total == count
     assert found.unknown == (() if count else (word,))
-
-
-def test_a_corpus_that_has_the_word_as_a_token_is_asked_for_it(tmp_path):
-    sentences = [[("动物", "动物"), ("园", "园")], [("动", "动"), ("物", "物")]]
-    corpus = store_of(tmp_path, sentences)
-    assert resolve_targets(corpus, ["动物", "动物 园", "园动"]) == [
-        Target(("动物",)),
-        Target(("动物", "园")),
-        None,
-    ]

@@ -4,23 +4,17 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.svm import LinearSVC
 
 from bagpack.errors import UsageError
-from bagpack.evaluate.rows import reliability
 from bagpack.learn.calibration import (
     Answers,
-    Calibration,
-    Curve,
     Threshold,
     accepted_answers,
     calibration_folds,
     choose_threshold,
     fit_calibration,
-    held_out_decisions,
-    held_out_probabilities,
     held_out_threshold,
     pair_groups,
 )
@@ -75,30 +69,6 @@ def test_values_without_information_give_the_prior(x, holds, probability):
     np.testing.assert_allclose(found.probabilities(np.array([[-9.0], [9.0]]))[:, 1], probability, atol=1e-9)
 
 
-def test_classes_that_all_have_no_chance_are_equal():
-    steep = Calibration("multiclass", (Curve(1e6, 0.0), Curve(1e6, 0.0)))
-    np.testing.assert_array_equal(steep.probabilities(np.array([[-1.0, -1.0]])), [[0.5, 0.5]])
-
-
-def test_a_calibration_is_stored_as_json():
-    X, y, _ = made_up(300)
-    found = fit_calibration(X[:, :3], y[:, None] == np.arange(3), "multiclass")
-    again = Calibration.from_json(json.loads(json.dumps(asdict(found))))
-    np.testing.assert_array_equal(again.probabilities(X[:, :3]), found.probabilities(X[:, :3]))
-
-
-def test_calibration_lowers_the_error():
-    """Decision values squeezed into a wrong sigmoid are repaired on rows that were not used for it."""
-    rng = np.random.default_rng(4)
-    true = rng.normal(size=(3000, 1)) * 2
-    holds = rng.random((3000, 1)) < 1 / (1 + np.exp(-true))
-    wrong = 5 * true + 3
-    fold = rng.integers(5, size=3000)
-    before = reliability(1 / (1 + np.exp(-wrong[:, 0])), holds[:, 0]).error
-    after = held_out_probabilities(wrong, holds, "binary", fold)[:, 1]
-    assert reliability(after, holds[:, 0]).error < 0.03 < before
-
-
 def test_duplicates_and_reversed_pairs_share_a_fold():
     rng = np.random.default_rng(0)
     w1, w2 = rng.integers(12, size=300), rng.integers(12, size=300)
@@ -115,25 +85,6 @@ def test_duplicates_and_reversed_pairs_share_a_fold():
     np.testing.assert_array_equal(fold, calibration_folds(columns, groups))
     with pytest.raises(UsageError, match="two folds"):
         calibration_folds(columns, np.zeros(300))
-
-
-def test_no_row_is_judged_by_a_model_that_saw_it():
-    X, y, fold = made_up(100, 2)
-    seen = []
-
-    def decide(train, test):
-        seen.append((set(train.tolist()), set(test.tolist())))
-        return LogisticRegression().fit(X[train], y[train]).decision_function(X[test])[:, None]
-
-    found = held_out_decisions(fold, decide)
-    assert found.shape == (100, 1)
-    for train, test in seen:
-        assert not train & test
-        assert not set(fold[list(train)]) & set(fold[list(test)])
-    expected = cross_val_predict(
-        LogisticRegression(), X, y, cv=PredefinedSplit(fold), method="decision_function"
-    )
-    np.testing.assert_allclose(found[:, 0], expected)
 
 
 def brute_force(found, precision, least):
@@ -175,39 +126,6 @@ def test_a_precision_out_of_reach_is_reported():
         choose_threshold(found, 90)
 
 
-def test_one_lucky_answer_is_no_precision():
-    correct = np.arange(100) == 0
-    found = Answers(np.linspace(1, 0.5, 100), correct)
-    assert choose_threshold(found, 0.9).value is None
-    assert choose_threshold(found, 0.9, least=1).value == 1.0
-
-
-def test_precision_of_a_threshold_is_measured_on_other_rows():
-    rng = np.random.default_rng(2)
-    probability = rng.random(4000)
-    found = Answers(probability, rng.random(4000) < probability)
-    fold = rng.integers(5, size=4000)
-    chosen = held_out_threshold(found, fold, 0.8)
-    assert chosen.value == choose_threshold(found, 0.8).value
-    assert chosen.precision == pytest.approx(0.8, abs=0.03)
-    assert chosen.coverage == pytest.approx(0.4, abs=0.05)  # above p the mean is (1 + p) / 2
-    few = Answers(probability[:200], rng.random(200) < probability[:200])
-    right = given = 0
-    for number in range(5):
-        rest, own = fold[:200] != number, fold[:200] == number
-        value = brute_force(Answers(few.probability[rest], few.correct[rest]), 0.8, 20)[0]
-        right += few.correct[own & (few.probability >= value)].sum()
-        given += (few.probability[own] >= value).sum()
-    measured = held_out_threshold(few, fold[:200], 0.8)
-    assert (measured.precision, measured.coverage) == (
-        pytest.approx(right / given),
-        pytest.approx(given / 200),
-    )
-    assert measured.precision != choose_threshold(few, 0.8).precision
-    noise = Answers(probability, rng.random(4000) < 0.5)
-    assert held_out_threshold(noise, fold, 0.95).value is None
-
-
 def test_thresholds_are_chosen_on_the_other_folds_by_known_rows_that_were_tested():
     answers = Answers(np.tile([0.9, 0.8, 0.2], 40), np.tile([True, True, False], 40))
     fold = np.repeat([0, 1], 60)
@@ -217,3 +135,18 @@ def test_thresholds_are_chosen_on_the_other_folds_by_known_rows_that_were_tested
     assert not accepted_answers(answers, fold, 0.9, known=fold == 1).any()
     untested = Answers(np.repeat([0.9, 0.9, np.nan], 30), np.ones(90, bool))
     assert accepted_answers(untested, np.repeat([0, 1, -1], 30), 0.9).tolist() == [True] * 60 + [False] * 30
+
+
+def test_precision_of_a_threshold_is_measured_on_rows_that_did_not_choose_it():
+    rng = np.random.default_rng(2)
+    probability, fold = rng.random(200), rng.integers(5, size=200)
+    few = Answers(probability, rng.random(200) < probability)
+    right = given = 0
+    for number in range(5):
+        rest, own = fold != number, fold == number
+        value = brute_force(Answers(few.probability[rest], few.correct[rest]), 0.8, 20)[0]
+        right += few.correct[own & (few.probability >= value)].sum()
+        given += (few.probability[own] >= value).sum()
+    chosen, measured = choose_threshold(few, 0.8), held_out_threshold(few, fold, 0.8)
+    assert measured.value == chosen.value and measured.precision != chosen.precision
+    assert (measured.precision, measured.coverage) == pytest.approx((right / given, given / 200))

@@ -22,7 +22,6 @@ from bagpack.learn.features import (
     paper_scaling,
     statistics_of,
     weigh,
-    word_features,
 )
 from bagpack.names import COSINE, PRODUCT, STATISTICS
 
@@ -56,22 +55,6 @@ def phi(rows, frequencies, segments):
 
 
 # Preset modern --------------------------------------------------------------------------------------------------
-
-
-def test_phi_by_hand():
-    """Two values with PPMI above 0: the length of a single one would hide its constants."""
-    basis = Basis(("a", "b", "c", "d"), (), (1, 2, 5, 2))
-    found = weigh(sparse.csr_array(np.array([[9, 6, 1, 0], [0, 0, 0, 0]])), basis).toarray()
-    logs = np.log1p([9, 6, 1, 0])
-    ppmi = np.maximum(np.log(np.array([10, 7, 2, 1]) / (np.array([1.6, 3.2, 8.0, 3.2]) + 1)), 0) * [
-        1,
-        1,
-        1,
-        0,
-    ]
-    assert (ppmi > 0).sum() == 2
-    assert found[0] == pytest.approx(unit(unit(logs) + unit(ppmi)))
-    assert not found[1].any()
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 6]))
@@ -183,23 +166,6 @@ def test_words_that_pairs_share_count_once_per_pair():
     features = paper_features(scaling, counts).matrix().toarray()
     zero = np.concatenate([scaling[block].zero for block in ("v1", "v2", "v12")])
     np.testing.assert_allclose(features + zero, dense_scaled(counts, train), atol=1e-12)
-
-
-def test_large_counts_do_not_cancel():
-    rows = np.zeros((3, 6), int)
-    rows[:, 0] = [10**9, 0, 10**9 + 2]
-    scaling = paper_scaling(of_pairs(rows), "v12")["v12"]
-    plain = rows[:, 0] * np.log(3 / 2)
-    assert scaling.width[0] == pytest.approx(4 * plain.std(), rel=1e-9)
-
-
-def test_words_only_features_are_the_words():
-    counts, _ = make_counts(n_pairs=20, n_words=7)
-    found = word_features(counts).matrix().toarray()
-    assert (found.sum(axis=1) == 2).all()
-    assert [row.nonzero()[0].tolist() for row in found] == [
-        [a, 7 + b] for a, b in zip(counts.w1, counts.w2, strict=True)
-    ]
 
 
 # Models of both -------------------------------------------------------------------------------------------------

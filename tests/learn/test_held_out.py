@@ -7,7 +7,7 @@ import pytest
 from tests.synthetic import make_counts
 
 from bagpack.learn import encode_targets, fit_counts
-from bagpack.learn.fitting import calibrate, hold_out
+from bagpack.learn.fitting import hold_out
 from bagpack.learn.svm import SvmSettings
 
 
@@ -42,14 +42,3 @@ def test_held_out_values_are_those_of_models_of_the_other_folds(data, preset):
         train, test = found.fold != number, found.fold == number
         model = fit_counts(counts[train], targets[train], preset=preset, svm=svm)
         np.testing.assert_allclose(found.decisions[test], model.decisions(counts[test]), atol=1e-3)
-
-
-def test_held_out_values_that_are_at_hand_are_used(data, monkeypatch):
-    counts, targets = data
-    svm = SvmSettings()
-    model = fit_counts(counts, targets, svm=svm)
-    found = hold_out(counts, targets, "v1v2v12", "modern", svm)
-    whole = calibrate(model, counts, targets, "modern", svm)
-    monkeypatch.setattr("bagpack.learn.fitting.hold_out", None)
-    again = calibrate(model, counts, targets, "modern", svm, held_out=found)
-    assert again.calibration == whole.calibration

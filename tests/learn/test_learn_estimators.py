@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
@@ -19,7 +19,7 @@ from tests.synthetic import make_counts
 
 from bagpack import PairVectorizer
 from bagpack.corpus.corpus import Corpus
-from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.errors import InputError, UsageError
 from bagpack.learn import RatingRegressor, RelationClassifier, encode_targets
 from bagpack.vectors.counts import forget
 
@@ -65,14 +65,6 @@ def test_pairs_and_their_counts_give_the_same_decisions(corpus, labelled, preset
     assert len(default.model_.basis.unigrams) == len(PairVectorizer(corpus).fit(pairs).basis_.unigrams)
 
 
-def test_counts_over_another_basis_are_refused(data):
-    X, y = data
-    fitted = RelationClassifier(condition="v12").fit(X, y)
-    other, _ = make_counts(n_pairs=10, n_terms=38)
-    with pytest.raises(StoreError, match="the basis that the model was trained with"):
-        fitted.predict(other)
-
-
 def test_parameters_of_the_vectorizer_are_used_and_it_is_not_fitted_itself(corpus, labelled):
     pairs, labels = labelled
     vectorizer = PairVectorizer(corpus, b=40)
@@ -116,41 +108,6 @@ def test_grid_search_and_pipeline_find_the_better_setting(corpus, labelled):
     assert min(cross_val_score(pipeline, pairs, labels, cv=3, error_score="raise")) > 0.8
 
 
-@pytest.mark.costly
-def test_cross_validation_over_pairs_and_over_their_counts(corpus, labelled):
-    pairs, labels = labelled
-    vectorizer = PairVectorizer(corpus, b=40)
-    X = vectorizer.fit(pairs).count(pairs)
-    wanted = cross_val_score(RelationClassifier(vectorizer), pairs, labels, cv=3)
-    np.testing.assert_array_equal(cross_val_score(RelationClassifier(), X, labels, cv=3), wanted)
-    found = cross_val_score(
-        RelationClassifier(vectorizer), pairs, labels, cv=3, n_jobs=2, error_score="raise"
-    )
-    np.testing.assert_array_equal(found, wanted)
-
-
-def test_one_pair_is_no_list_of_pairs(corpus, labelled):
-    fitted = RelationClassifier(PairVectorizer(corpus, b=40)).fit(*labelled)
-    with pytest.raises(ValueError, match=r"one pair was given: write \[\('leaf', 'tree'\)\]"):
-        fitted.predict(("leaf", "tree"))
-
-
-def test_what_is_not_fitted_says_so(data):
-    X, _ = data
-    for estimator in (RelationClassifier(), RatingRegressor()):
-        for use in (lambda e: e.predict(X), lambda e: e.coef_):
-            with pytest.raises(NotFittedError):
-                use(estimator)
-
-
-def test_two_classes_have_one_decision_value(data):
-    X, y = data
-    classifier = RelationClassifier().fit(X, y == "mero")
-    decisions = classifier.decision_function(X)
-    assert decisions.shape == (150,)
-    np.testing.assert_array_equal(classifier.predict(X), decisions > 0)
-
-
 def test_a_single_column_is_one_answer_per_pair(data):
     X, y = data
     wanted = RelationClassifier().fit(X, y).predict(X)
@@ -184,15 +141,6 @@ def test_labels_that_make_no_sense_are_refused(y, sentence):
     with pytest.raises(InputError, match=sentence) as raised:
         encode_targets(y)
     assert isinstance(raised.value, ValueError)
-
-
-@pytest.mark.parametrize(
-    "pair", [("leaf", None), (None, "tree"), ("leaf", float("nan")), ("leaf", ""), ("leaf", 3)]
-)
-def test_what_is_no_word_is_refused(corpus, labelled, pair):
-    pairs, labels = labelled
-    with pytest.raises(ValueError, match="item 0 is not a pair of words"):
-        RelationClassifier(corpus).fit([pair, *pairs[1:]], labels)
 
 
 def test_what_cannot_be_used_is_refused(data, corpus):

@@ -10,7 +10,6 @@ from tests.synthetic import make_counts
 
 import bagpack
 from bagpack import RelationClassifier
-from bagpack.errors import UsageError
 from bagpack.evaluate import CountOptions, TrainOptions
 from bagpack.evaluate.train import answer_rows, predict_pairs, train_file
 from bagpack.learn import save_model
@@ -94,14 +93,6 @@ def test_a_saved_estimator_has_its_probabilities(store, tmp_path):  # noqa: F811
     np.testing.assert_allclose(again.predict_proba(pairs), found, atol=1e-9)
 
 
-def test_one_pair_of_each_label_cannot_be_calibrated(data):
-    X, y = data
-    first = [int(np.flatnonzero(y == label)[0]) for label in ("kind", "part")]
-    classifier = RelationClassifier().fit(X[first], y[first])
-    with pytest.raises(UsageError, match="at least two pairs of a label are needed"):
-        classifier.predict_proba(X)
-
-
 @pytest.mark.parametrize("preset", ["modern", "paper"])
 def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_path, preset):  # noqa: F811
     out = str(tmp_path / "m.model")
@@ -130,13 +121,3 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     np.testing.assert_allclose(
         direct.decision_function(data_pairs), model.label_scores(data_pairs), atol=1e-9
     )
-
-
-def test_a_model_finds_its_store_where_it_is_now(store, relations, tmp_path):  # noqa: F811
-    out = str(tmp_path / "m.model")
-    train_file(str(store), str(relations), out, TrainOptions(scores=False, counting=CountOptions(40)))
-    model = bagpack.load(out)
-    pairs = [made_up_pairs()[0][:2]]
-    assert model.at(store).predict(pairs).tolist() == model.predict(pairs).tolist()
-    with pytest.raises(bagpack.errors.BagpackError, match=r"there is no store|does not exist|is not"):
-        model.at(tmp_path / "none.bp")

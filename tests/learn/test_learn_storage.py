@@ -34,27 +34,10 @@ def test_a_model_comes_back_whole(data, tmp_path, kind):
     np.testing.assert_array_equal(again.decisions(counts), model.decisions(counts))
     assert list(again.predict(counts)) == list(model.predict(counts))
     assert again.feature_names() == model.feature_names()
-    assert (again.kind, again.classes, again.condition, again.preset) == (
-        model.kind,
-        model.classes,
-        model.condition,
-        model.preset,
-    )
-    assert again.settings == model.settings
+    for name in ("kind", "classes", "condition", "preset", "settings"):
+        assert getattr(again, name) == getattr(model, name)
     assert again.manifest == {"tokens": 5}
     assert [p.name for p in path.parent.iterdir()] == ["m"], "nothing else is left"
-
-
-def test_no_pickle_anywhere(saved):
-    assert {p.suffix for p in data_of(saved).iterdir()} == {".npy", ".tsv", ""}
-    for array in data_of(saved).glob("*.npy"):
-        np.load(array, allow_pickle=False)
-
-
-def test_a_pickled_array_is_not_opened(saved):
-    np.save(data_of(saved) / "intercept.npy", np.array([print], dtype=object), allow_pickle=True)
-    with pytest.raises(StoreError, match="cannot be read"):
-        load_model(saved)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +55,11 @@ def test_a_pickled_array_is_not_opened(saved):
             "do not belong together",
         ),
         (lambda p: (p / "manifest.json").write_text("{"), "not the JSON it should be"),
-        (lambda p: (p / "manifest.json").write_text("[]"), "is not a JSON object"),
         (lambda p: forge(p, format_version=3), "format version 3, .* make it again with bagpack train"),
         (lambda p: forge(p, counting={"limit": 5}), "wrong entries"),
         (lambda p: forge(p, outputs="many"), "wrong entries"),
         (lambda p: np.save(data_of(p) / "intercept.npy", np.full(3, np.nan)), "not finite"),
-        (lambda p: (data_of(p) / "intercept.npy").write_bytes(b"\x93NUMPY"), "cannot be read"),
+        (lambda p: np.save(data_of(p) / "intercept.npy", np.array([print], dtype=object)), "cannot be read"),
         (lambda p: np.save(data_of(p) / "v12.idf.npy", np.ones(3)), "do not belong together"),
     ],
 )
@@ -85,11 +67,6 @@ def test_a_damaged_model_is_refused_in_one_sentence(saved, damage, words):
     damage(saved)
     with pytest.raises(StoreError, match=words):
         load_model(saved)
-
-
-def test_what_is_no_model(tmp_path):
-    with pytest.raises(StoreError, match=r"is not a BagPack model .* make one with bagpack train"):
-        load_model(tmp_path)
 
 
 def test_overwriting_must_be_allowed(saved, data):
@@ -134,12 +111,6 @@ def test_verify_finds_every_flipped_bit(saved):
     assert list(verify_model(saved)) == []
 
 
-def test_a_card_may_be_edited(saved):
-    save_model(load_model(saved), saved, card="# A card\n", overwrite=True)
-    (saved / "README.md").write_text("# My card\n")
-    assert load_model(saved).kind == "multiclass"
-
-
 def test_a_model_remembers_its_training_pairs(data, tmp_path):
     counts, y = data
     classifier = RelationClassifier().fit(counts[:60], y[:60])
@@ -166,18 +137,16 @@ def test_the_card_shows_what_it_is_given(data, tmp_path):
         caps={"words": ["of"]},
         versions={"numpy": "2"},
     )
-    for words in (
+    shown = (
         "a\\|b",
         "12345",
         "| Accuracy % | AUC % |",
         "50.0 (40.0–60.0)",
         "98.4 (96.5–100.0)",
         "25.0",
-        "never seen together",
         "| words | of |",
-        "`v",
-    ):
-        assert words in card
+    )
+    assert all(words in card for words in shown)
     path = save_model(model, tmp_path / "m", card=card)
     assert (path / "README.md").read_text(encoding="utf-8") == card
     assert "Not evaluated" in model_card(model)
@@ -195,10 +164,3 @@ def test_a_file_that_may_not_grow_is_named(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(tmp_path.glob("other.model*"))
-
-
-def test_a_place_that_cannot_be_written_is_reported(tmp_path):
-    counts, y = make_counts(n_pairs=40, n_words=20, seed=4)
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match=r"cannot be written: .*; choose another place"):
-        save_model(fit_counts(counts, encode_targets(y)), tmp_path / "file" / "m.model")

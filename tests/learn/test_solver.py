@@ -167,12 +167,6 @@ def test_the_bias_is_free():
     np.testing.assert_allclose(plain.intercept, moved.intercept + 3.0 * two.sum(axis=0), atol=2e-3)
 
 
-def test_pairs_without_features():
-    y = np.array([[True], [True], [True], [True], [False], [False]])
-    found = classes(of_rows(np.zeros((6, 4))), y)
-    assert found.converged and found.intercept[0] == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("epsilon", [None, 0.3])
 def test_rows_of_very_different_length_converge(monkeypatch, epsilon):
     """As the paper's scaling makes them: coordinate descent alone is far from the optimum after many epochs."""

@@ -61,8 +61,3 @@ def test_damaged_training_pairs_are_reported_and_predictions_do_not_need_them(tm
     with pytest.raises(StoreError, match=r"training\.npz .*train it again"):
         _ = model.training
     assert any("training.npz" in problem for problem in verify_model(path))
-
-
-def test_a_model_without_training_pairs(tmp_path):
-    counts, y = make_counts(n_pairs=60, n_words=30, n_terms=12, n_labels=3, seed=5)
-    assert load_model(save_model(fit_counts(counts, encode_targets(y)), tmp_path / "m")).training is None

@@ -1,6 +1,5 @@
 """Counts of pairs: names, selections, what is counted again, on disk, and what other tools read."""
 
-import copy
 import json
 import pickle
 import shutil
@@ -90,11 +89,6 @@ def test_seen_is_what_the_corpus_has_and_counted_what_the_cap_left(corpus):
     assert matrix.take([5]).unknown_words == []
 
 
-def test_pickling(matrix):
-    assert_equal(pickle.loads(pickle.dumps(matrix)), matrix)
-    assert copy.deepcopy(matrix) is matrix
-
-
 def test_zero_rows_by_block():
     words = sparse.csr_array(np.array([[1, 0], [0, 0]]))
     pairs = sparse.csr_array(np.array([[0] * 6, [0] * 6, [1] + [0] * 5]))
@@ -163,16 +157,6 @@ def test_one_pair_costs_the_same_however_many_are_remembered(corpus, monkeypatch
     forget()
 
 
-def test_too_many_counts_are_not_kept(corpus, monkeypatch):
-    forget()
-    monkeypatch.setattr(counting, "MOST_PAIRS", 3)
-    source = Counting.open(corpus.path)
-    for _ in range(2):
-        assert len(count_cached(source, PAIRS, Basis.of(corpus, 4), CountSettings())) == 7
-    assert source.asked == 20
-    forget()
-
-
 def test_selections_share_their_tables_and_are_saved_alone(matrix, tmp_path):
     for rows in ([3, 1], slice(2, 5), np.arange(7) > 4):
         some = matrix[rows]
@@ -190,63 +174,23 @@ def test_a_reversed_pair_has_its_blocks_exchanged(matrix):
     np.testing.assert_array_equal(back[:, 16:32], there[:, :16])
     np.testing.assert_array_equal(back[:, 32:56], there[:, 56:])
     np.testing.assert_array_equal(matrix.reversed().n_plus, matrix.n_minus)
-
-
-def test_counts_made_elsewhere_come_back_whole(tmp_path):
-    """Equal pairs with different counts, and a pair and its reverse, are rows of their own."""
-    counts, _ = make_counts(n_pairs=300, n_words=12, seed=2)
-    counts.save(tmp_path / "m.bpm")
-    assert_equal(PairCounts.open(tmp_path / "m.bpm"), counts)
-
-
-def test_rows_are_selected_and_looked_up(matrix):
-    assert matrix.take([2, 0]).pairs == (PAIRS[2], PAIRS[0])
-    assert matrix.take(np.array([True] + [False] * 6)).pairs == (PAIRS[0],)
-    assert len(matrix.take([])) == 0
-    assert matrix.take([]).tocsr().shape == (0, 80)
     assert matrix.rows_of([("hammer", "nail")]).seen.tolist() == [3]
     with pytest.raises(StoreError, match="does not hold the pair dog nail"):
         matrix.rows_of([("dog", "nail")])
 
 
-def test_saved_and_opened_it_is_the_same(matrix, tmp_path):
-    matrix.save(tmp_path / "m.bpm")
-    opened = PairCounts.open(tmp_path / "m.bpm")
-    assert_equal(opened, matrix)
-    assert isinstance(opened.words.data.base, np.memmap | np.ndarray)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.bpm"]
-    opened.save(tmp_path / "again.bpm")
-    for file in [path for path in (tmp_path / "m.bpm").rglob("*") if path.is_file()]:
-        again = tmp_path / "again.bpm" / file.relative_to(tmp_path / "m.bpm")
-        assert again.read_bytes() == file.read_bytes()
-
-
-def test_an_empty_matrix_can_be_kept_too(corpus, tmp_path):
-    matrix = count(corpus, [], Basis.of(corpus, 4))
-    matrix.save(tmp_path / "m.bpm")
-    assert_equal(PairCounts.open(tmp_path / "m.bpm"), matrix)
-    unknown = count(corpus, [("unicorn", "gryphon")], Basis.of(corpus, 4))
-    assert unknown.tocsr().shape == (1, 80)
-    unknown.save(tmp_path / "u.bpm")
-    assert_equal(PairCounts.open(tmp_path / "u.bpm"), unknown)
-
-
-@pytest.mark.parametrize(
-    "name", ["words.data", "pairs.indptr", "rows.names", "names.blob", "basis.tsv", "manifest.json"]
-)
-def test_damage_is_a_sentence(matrix, tmp_path, name):
-    path = tmp_path / "m.bpm"
-    matrix.save(path)
-    file = (path if name == "manifest.json" else data_of(path)) / name
-    whole = file.read_bytes()
-    for damaged in (whole[:-8], whole + bytes(8), None):
-        if damaged is None:
-            file.unlink()
-        else:
-            file.write_bytes(damaged)
-        with pytest.raises(BagpackError) as error:
-            PairCounts.open(path)
-        assert str(path) in str(error.value)
+def test_saved_and_opened_it_is_the_same(matrix, corpus, tmp_path):
+    made_up, _ = make_counts(n_pairs=300, n_words=12, seed=2)  # a pair and its reverse are rows of their own
+    empty, unknown = (count(corpus, pairs, Basis.of(corpus, 4)) for pairs in ([], [("unicorn", "gryphon")]))
+    for number, counts in enumerate((matrix, made_up, empty, unknown)):
+        path, again = tmp_path / f"{number}.bpm", tmp_path / f"{number}.again"
+        counts.save(path)
+        opened = PairCounts.open(path)
+        assert_equal(opened, counts)
+        opened.save(again)
+        for file in [file for file in path.rglob("*") if file.is_file()]:
+            assert (again / file.relative_to(path)).read_bytes() == file.read_bytes()
+    assert_equal(pickle.loads(pickle.dumps(matrix)), matrix)
 
 
 FORGED = {
@@ -283,27 +227,20 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
     rng = np.random.default_rng(0)
     for file in [path / "manifest.json", *sorted(data_of(path).iterdir())]:
         whole = file.read_bytes()
+        flipped = []
         for at in rng.integers(0, len(whole), 5).tolist():
-            damaged = bytearray(whole)
-            damaged[at] ^= 1 << int(rng.integers(8))
+            flipped.append(bytearray(whole))
+            flipped[-1][at] ^= 1 << int(rng.integers(8))
+        for damaged in (*flipped, whole[:-8], whole + bytes(8)):
             file.write_bytes(bytes(damaged))
             try:
                 found = list(verify_matrix(path))
             except BagpackError as error:
                 found = [str(error)]
-            assert found, (file.name, at)
+            assert found, file.name
             with suppress(BagpackError):  # opening may refuse it or not, but must not crash
                 PairCounts.open(path).tocsr()
         file.write_bytes(whole)
-
-
-@pytest.mark.parametrize("lacking", ["seal", "checksums", "words", "source"])
-def test_a_manifest_that_lacks_an_entry_is_refused(matrix, tmp_path, lacking):
-    path = tmp_path / "m.bpm"
-    matrix.save(path)
-    forge(path, without=lacking)
-    with pytest.raises(StoreError, match=r"manifest\.json (lacks entries|does not match|names no files)"):
-        PairCounts.open(path)
 
 
 def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
@@ -343,16 +280,6 @@ def test_the_long_table_of_the_papers_sentence(tmp_path):
     matrix = count(make_store(tmp_path, SENTENCES[:1]), [("cat", "lion")], Basis(("only", "that"), ()))
     export(matrix, tmp_path / "x.tsv")
     assert (tmp_path / "x.tsv").read_text() == GOLDEN_TSV
-
-
-def test_a_broken_export_leaves_nothing(matrix, tmp_path, monkeypatch):
-    def fail(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("bagpack.vectors.storage.write_tsv", fail)
-    with pytest.raises(StoreError, match=r"the disk is full: .*x\.tsv could not be written"):
-        export(matrix, tmp_path / "x.tsv")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_counts_beyond_32_bits_are_not_cut_off(matrix, tmp_path):

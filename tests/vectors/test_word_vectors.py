@@ -11,7 +11,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.errors import StoreError
 from bagpack.info import damages, describe
 from bagpack.vectors import words
-from bagpack.vectors.word_classes import CLASSES, class_numbers, word_classes
+from bagpack.vectors.word_classes import CLASSES, word_classes
 from bagpack.vectors.words import NAME, WordVectors
 
 ANIMALS, VEHICLES = ("cat", "dog", "horse", "cow"), ("car", "bus", "truck", "van")
@@ -67,13 +67,6 @@ def test_vectors_are_the_formula(store, monkeypatch):
     raw -= raw.mean(axis=0)
     raw /= np.linalg.norm(raw, axis=1, keepdims=True)
     np.testing.assert_allclose(found.rows @ found.rows.T, raw @ raw.T, atol=1e-3)
-
-
-def test_words_that_are_used_alike_are_near(copy):
-    found = WordVectors.of(copy)
-    cat, *animals = found.vectors(copy.resolve(ANIMALS))
-    vehicles = found.vectors(copy.resolve(VEHICLES))
-    assert min(cat @ row for row in animals) > max(cat @ row for row in vehicles)
 
 
 def test_a_word_that_is_not_among_them_is_projected(store, monkeypatch):
@@ -147,8 +140,3 @@ def test_parts_of_speech_in_other_languages(tmp_path, lang, word, kind):
     (tmp_path / "a.txt").write_text(f"{word} .\n" * 3)
     index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", TextOptions(lang=lang))
     assert CLASSES[word_classes(Corpus.open(tmp_path / "a.bp"), [word])[0]] == kind
-
-
-def test_names_of_parts_of_speech():
-    assert class_numbers("noun, Verb", "--pos1") == {1, 3}
-    assert class_numbers("any", "--pos1") == class_numbers("", "--pos1") == frozenset()
