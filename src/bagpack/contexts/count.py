@@ -519,6 +519,6 @@ def sum_features(
     row_ends = np.empty(pairs, np.int64)
     used = kernels.sum_columns(
         np.concatenate(pieces), np.cumsum(sizes) - sizes, widths, np.zeros(6 * terms, np.int64),
-        np.zeros((2, -(-6 * terms // 64)), np.uint64), row_ends, columns, values,
+        np.zeros(-(-6 * terms // 64), np.uint64), row_ends, columns, values,
     )  # fmt: skip
     return np.diff(row_ends, prepend=0), narrowed(values[:used]), columns[:used]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.kernels.windows import window_end, window_start
+from bagpack.contexts.kernels.tokens import window_end, window_start
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.segment import Shard
 from bagpack.kernels import kernel

@@ -25,8 +25,6 @@ from bagpack.vectors.counts import PairCounts, as_pairs
 from bagpack.vectors.vectorizer import PairVectorizer
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from bagpack.learn.features import Floats
 
 
@@ -190,10 +188,6 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         """Labels, or None for *none of these*: below the threshold, or if the corpus does not have a word."""
         check_is_fitted(self, "model_")
         return self.model_.answers(self._counts(X, reset=False))
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy: the share of pairs whose label is right."""
-        return float(super().score(X, _given(y, self), sample_weight))
 
 
 class RatingRegressor(RegressorMixin, _PairEstimator):

@@ -289,14 +289,8 @@ Learned = Mapping[str, Scaling]  # by block; empty for a preset that learns noth
 class Preset:
     """A named way from counts to features.
 
-    Attributes
-    ----------
-    learns
-        Whether the features of a row depend on which rows were trained on.
-    analogies_by_cosine
-        Whether analogies are answered by centred cosines and not by two-point SVMs.
-    C
-        Cost of an error where the user gives none.
+    ``learns`` says whether the features of a row depend on which rows were trained on, ``analogies_by_cosine`` whether
+    analogies are answered by centred cosines and not by two-point SVMs; ``C`` is the cost of an error by default.
     """
 
     name: ClassVar[str]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bagpack.contexts.kernels.intrinsics import prefetch
+from bagpack.contexts.kernels.tokens import prefetch
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.kernels import allocating_kernel, kernel, lower_bound
 

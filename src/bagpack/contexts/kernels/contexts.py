@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
-from bagpack.contexts.kernels.intrinsics import lowest_bit, prefetch
-from bagpack.contexts.kernels.windows import window_end, window_start
+from bagpack.contexts.kernels.tokens import lowest_bit, prefetch, window_end, window_start
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.kernels import kernel
 
@@ -265,7 +264,7 @@ def sum_columns(listed, cursors, widths, sums, seen, row_ends, columns, values):
     """Rows of how often each column is listed; returns the entries.
 
     Shard s lists the columns of all rows in order, from listed[cursors[s]] on, widths[s, k] for row k. `sums` has a
-    cell for each column, seen[0] a bit, seen[1] a bit for each word of these; all are zero before and after.
+    cell for each column and `seen` a bit; all are zero before and after.
     """
     at = np.int64(0)
     for k in range(row_ends.size):
@@ -274,23 +273,16 @@ def sum_columns(listed, cursors, widths, sums, seen, row_ends, columns, values):
             for n in range(cursors[s], end):
                 column = np.uint64(listed[n])
                 sums[column] += 1
-                word = column >> WORD_BITS
-                seen[0, word] |= ONE << (column & WORD_MASK)
-                seen[1, word >> WORD_BITS] |= ONE << (word & WORD_MASK)
+                seen[column >> WORD_BITS] |= ONE << (column & WORD_MASK)
             cursors[s] = end
-        for top in range((seen.shape[1] + 63) // 64):
-            words = seen[1, top]
-            seen[1, top] = VOID
-            while words:
-                word = (np.uint64(top) << WORD_BITS) | lowest_bit(words)
-                words &= words - ONE
-                bits = seen[0, word]
-                seen[0, word] = VOID
-                while bits:
-                    column = (word << WORD_BITS) | lowest_bit(bits)
-                    bits &= bits - ONE
-                    columns[at], values[at] = column, sums[column]
-                    sums[column] = 0
-                    at += 1
+        for word in range(np.uint64(seen.size)):
+            bits = seen[word]
+            seen[word] = VOID
+            while bits:
+                column = (word << WORD_BITS) | lowest_bit(bits)
+                bits &= bits - ONE
+                columns[at], values[at] = column, sums[column]
+                sums[column] = 0
+                at += 1
         row_ends[k] = at
     return at

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
-from bagpack.contexts.kernels.intrinsics import prefetch
-from bagpack.contexts.kernels.windows import same_sentence
+from bagpack.contexts.kernels.tokens import prefetch, same_sentence
 from bagpack.kernels import kernel
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
