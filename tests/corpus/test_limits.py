@@ -100,4 +100,4 @@ def test_a_limit_beyond_64_bits(cli, tmp_path, write):
     for command in (("contexts", tmp_path / "s", "lion"), ("contexts", tmp_path / "s", "lion", "cat")):
         done = cli(*command, "--limit", 2**63 + 1)
         assert done.code == 2
-        assert "--limit 9223372036854775809 is above 9223372036854775807" in done.err
+        assert "--limit 9223372036854775809 is not an integer from 0 to 9223372036854775807" in done.err

@@ -217,5 +217,5 @@ def test_settings_that_make_no_sense(data):
     ):
         with pytest.raises(UsageError, match=message):
             wrong()
-    with pytest.raises(BagpackError, match="all with the label"):
+    with pytest.raises(BagpackError, match="have the label"):
         fit_counts(counts[y == 0], targets[y == 0])

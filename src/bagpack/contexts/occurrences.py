@@ -88,6 +88,7 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
     is_extra = positions is not shard.postings
     extra = positions if is_extra else read_only(NO_POSITIONS)
     are_extra = np.full(single.size, is_extra)
+    lows, highs = lows.copy(), highs.copy()  # of a subcorpus they are two views of one array
     runs, size = [extra], extra.size
     for n in filtered:
         own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))

@@ -157,9 +157,7 @@ def check_trainable(targets: Targets, where: str = "the training rows") -> None:
         raise InputError(f"no pair is left among {where}")
     if targets.kind != "rating" and len(np.unique(targets.codes)) < 2:
         only = targets.classes[targets.codes[0]]
-        raise InputError(
-            f"{many(len(targets), 'pair')} among {where}, all with the label {only!r}: two are needed"
-        )
+        raise InputError(f"all pairs among {where} have the label {only!r}: two are needed")
 
 
 def decode(kind: Kind, decisions: Floats) -> Any:
