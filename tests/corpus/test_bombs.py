@@ -14,9 +14,9 @@ import pytest
 from bagpack.corpus.build import worker
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.readers import files as io
-from bagpack.corpus.readers.columns import read_conllu  # noqa: F401 (compiled before time is taken)
 from bagpack.corpus.readers.files import zstd
 from bagpack.corpus.readers.look import check_text
+from bagpack.corpus.readers.token_lines import read_lines  # noqa: F401 (compiled before time is taken)
 from bagpack.corpus.readers.wikitext import paragraphs
 from bagpack.errors import InputError
 

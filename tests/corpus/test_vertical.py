@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bagpack.corpus.build.interning import InternTable
-from bagpack.corpus.readers.columns import WINDOW
+from bagpack.corpus.readers.token_lines import WINDOW
 from bagpack.corpus.readers.vertical import column_numbers, guess_columns, read_document
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import InputError, UsageError

@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
 from bagpack.corpus.readers.slicing import document_slices
-from bagpack.corpus.readers.token_lines import TokenLines
+from bagpack.corpus.readers.token_lines import Layout, TokenLines
 from bagpack.corpus.text.tags import identify_tagset
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")
 _BLANK_LINES = (b"\n\n", b"\n\r\n")
-UPOS, XPOS = 3, 4
+FORM, LEMMA, UPOS, XPOS = 1, 2, 3, 4
 _COMMENT = re.compile(r"#\s*([\w:.-]+)\s*=\s*(.*\S)")
 _OF_SENTENCES = {
     "sent_id", "text", "text_en", "newpar", "newdoc", "global.columns", "s_type", "translit", "orig_file_sentence",
@@ -87,10 +86,8 @@ class ConlluReader(Reader):
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each block of sentences."""
-        column = UPOS if part.source.tagset == "UD" else XPOS
-        settings = (column, options.bad_lines == "skip", options.max_sentence)
-        lines = TokenLines(part, options, col.read_conllu, settings, read_document, header_end=_header_end)
-        return lines.batches(_last_boundary)
+        layout = Layout(FORM, LEMMA, UPOS if part.source.tagset == "UD" else XPOS, conllu=True)
+        return TokenLines(part, options, layout, read_document, _header_end).batches(_last_boundary)
 
 
 READER = ConlluReader()

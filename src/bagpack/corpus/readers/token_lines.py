@@ -1,40 +1,72 @@
-"""Token lines (vertical text, CoNLL-U) as batches: blocks of whole sentences go through a column kernel."""
+"""Token lines (vertical text, CoNLL-U) as batches: blocks of whole sentences go through one kernel.
+
+It takes a buffer of whole lines and writes, for each token, the spans of its form, lemma and tag (empty if there is no
+tag) and its two flag bits. It returns DONE, or the code of what is wrong with the line at the state's POSITION.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from bagpack.corpus.format import GLUED, SENTENCE_START
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.base import Batch, Block, DocumentStart, Slice
 from bagpack.corpus.readers.files import line_number
+from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError
-from bagpack.kernels import read_only
+from bagpack.kernels import kernel, read_only
 from bagpack.numbers import many
 
 SHOWN_BYTES = 60  # of a bad line
+WINDOW = 1 << 12  # bytes in which fields are found at once: their ends stay in the cache
+ONE = np.uint64(1)
+
+# Why the kernel stopped.
+DONE, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(6)
+# state[...]: what is carried over from one buffer to the next.
+POSITION, TOKENS, EVENTS, AT_START, GLUE, SENTENCE_LENGTH, MARKUP_IGNORED, SKIPPED = range(8)
+# Kinds of structural tags.
+TAG_UNKNOWN, TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE = range(4)
+
+TAB, NEWLINE, RETURN, SPACE, LESS, GREATER, SLASH, HASH = map(ord, "\t\n\r <>/#")
+HYPHEN, PERIOD, UNDERSCORE = map(ord, "-._")
+NEWDOC = np.frombuffer(b"# newdoc", np.uint8)
+NO_SPACE_AFTER = np.frombuffer(b"SpaceAfter=No", np.uint8)
+MISC = 9  # the last column of CoNLL-U
 
 
-@dataclass
+@dataclass(frozen=True)
+class Layout:
+    """Where forms, lemmas and tags are (-1: nowhere), and how structure is marked."""
+
+    form: int
+    lemma: int
+    tag: int
+    conllu: bool = False
+    names: str = ""  # of the columns, for messages
+    tags: dict[str, int] | None = None  # structural tags of vertical text, and their kinds
+
+
 class TokenLines:
-    """A column kernel with its settings, and what it has to know about the lines before."""
+    """The kernel with its settings, and what it has to know about the lines before."""
 
-    part: Slice
-    options: TextOptions
-    kernel: Callable[..., int]
-    settings: tuple[Any, ...]
-    document: Callable[[str], DocumentStart]  # from the text of its first line
-    columns: str = ""  # their meaning: word, lemma, tag
-    entities: bool = False
-    header_end: Callable[[bytes, int], int] | None = None  # where that text ends, if it goes beyond the line
-
-    def __post_init__(self) -> None:
-        self.source = self.part.source
-        self.state = col.new_state()
+    def __init__(
+        self, part: Slice, options: TextOptions, layout: Layout, document: Callable[[str], DocumentStart],
+        header_end: Callable[[bytes, int], int] | None = None,
+    ) -> None:  # fmt: skip
+        self.part, self.source, self.options, self.layout = part, part.source, options, layout
+        self.document = document  # from the text of its first line
+        self.header_end = header_end  # where that text ends, if it goes beyond the line
+        self.state = np.zeros(8, np.int64)
+        self.state[AT_START] = 1  # the first token opens a sentence
+        names = Strings.of(layout.tags or ())
+        kinds = np.array(list((layout.tags or {}).values()), np.int64)
+        columns = (layout.form, layout.lemma, layout.tag, layout.conllu)
+        limits = (options.bad_lines == "skip", options.max_sentence)
+        self.settings = (*columns, *limits, names.blob, names.offsets, kinds, np.empty(WINDOW, np.int32))
 
     def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[Batch]:
         """The slice, in blocks that end with a sentence wherever `last_boundary` finds one."""
@@ -49,42 +81,42 @@ class TokenLines:
         """
         text = block.data if block.data.endswith(b"\n") else block.data + b"\n"
         state = self.state
-        state[[col.POSITION, col.TOKENS, col.EVENTS, col.SKIPPED, col.MARKUP_IGNORED]] = 0
+        state[[POSITION, TOKENS, EVENTS, SKIPPED, MARKUP_IGNORED]] = 0
         data = read_only(np.frombuffer(text, np.uint8))
-        lines = np.count_nonzero(data == col.NEWLINE)
-        spans = np.empty((6, lines), np.int32)
-        flags = np.empty(lines, np.uint32)
+        lines = np.count_nonzero(data == NEWLINE)
+        spans, flags = np.empty((6, lines), np.int32), np.empty(lines, np.uint32)
         documents = np.empty((lines, 3), np.int32)
-        code = self.kernel(data, *self.settings, *spans, flags, documents, state)
-        if code != col.DONE:
+        code = read_lines(data, *self.settings, *spans, flags, documents, state)
+        if code != DONE:
             raise self._bad_line(code, text, block.offset, before)
         if closed:
-            col.close_sentence(state)
-        count = int(state[col.TOKENS])
+            state[AT_START], state[GLUE] = 1, 0
+        count = int(state[TOKENS])
         batch = Batch(
-            self.source, block.offset, block.consumed, skipped=int(state[col.SKIPPED]),
-            ignored=int(state[col.MARKUP_IGNORED]), repaired=block.repaired, data=data, spans=spans[:, :count],
-            flags=flags[:count], tagset=self.source.tagset, entities=self.entities, closed=bool(state[col.AT_START]),
+            self.source, block.offset, block.consumed, skipped=int(state[SKIPPED]),
+            ignored=int(state[MARKUP_IGNORED]), repaired=block.repaired, data=data, spans=spans[:, :count],
+            flags=flags[:count], tagset=self.source.tagset, entities=not self.layout.conllu,
+            closed=bool(state[AT_START]),
         )  # fmt: skip
-        for position, start, end in documents[: state[col.EVENTS]].tolist():
+        for position, start, end in documents[: state[EVENTS]].tolist():
             line = text[start : self.header_end(text, end) if self.header_end else end]
             batch.documents.append(self.document(line.decode())._replace(position=position))
         return batch
 
     def _bad_line(self, code: int, block: bytes, offset: int, before: int) -> InputError:
-        start = int(self.state[col.POSITION])
+        start = int(self.state[POSITION])
         end = block.find(b"\n", start)
         line = block[start : end if end >= 0 else len(block)]
         shown = line[:SHOWN_BYTES].decode(errors="replace").rstrip("\r")
         count = line.count(b"\t") + 1
         skip = "; --bad-lines skip ignores such lines and counts them"
         problems = {
-            col.FEW_COLUMNS: f"has too few columns ({count}, where {self.columns} are expected): {shown!r}; name what "
+            FEW_COLUMNS: f"has too few columns ({count}, where {self.layout.names} are expected): {shown!r}; name what "
             f"is there with --columns, or let --bad-lines skip ignore such lines and count them",
-            col.EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
-            col.WRONG_COLUMNS: f"has {many(count, 'column')} where CoNLL-U has 10: {shown!r}{skip}",
-            col.BAD_ID: f"has no word id such as 1, 1-2 or 1.1: {shown!r}{skip}",
-            col.LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence; the sentence boundaries "
+            EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
+            WRONG_COLUMNS: f"has {many(count, 'column')} where CoNLL-U has 10: {shown!r}{skip}",
+            BAD_ID: f"has no word id such as 1, 1-2 or 1.1: {shown!r}{skip}",
+            LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence; the sentence boundaries "
             f"seem to be missing: mark them, or raise --max-sentence",
         }
         number = line_number(self.source, offset) + before + block.count(b"\n", 0, start)
@@ -119,3 +151,174 @@ def whole_sentences(
         consumed = repaired = 0
     if length:
         yield Block(offset, consumed, b"".join(held), repaired), before, True
+
+
+# Kernels ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
+    """Whether `length` bytes from `at` equal those of `other` from `start`."""
+    for k in range(length):  # noqa: SIM110 (numba compiles no generators)
+        if buffer[at + k] != other[start + k]:
+            return False
+    return True
+
+
+@kernel
+def _tag_kind(buffer, start, end, tag_blob, tag_offsets, tag_kinds):  # type: ignore[no-untyped-def]
+    """Kind of the known tag that opens this line, else TAG_UNKNOWN."""
+    at = start + 1
+    if at < end and buffer[at] == SLASH:
+        at += 1
+    stop = at
+    while stop < end and buffer[stop] != SPACE and buffer[stop] != GREATER and buffer[stop] != SLASH:
+        if buffer[stop] == TAB:
+            return TAG_UNKNOWN
+        stop += 1
+    if stop == end:
+        return TAG_UNKNOWN
+    for tag in range(tag_kinds.size):
+        first = tag_offsets[tag]
+        if tag_offsets[tag + 1] - first == stop - at and _same(buffer, at, tag_blob, first, stop - at):
+            return tag_kinds[tag]
+    return TAG_UNKNOWN
+
+
+@kernel
+def _id_kind(buffer, start, end):  # type: ignore[no-untyped-def]
+    """0 for the id of a word (1), 1 for that of a range or an empty node (1-2, 1.1), 2 for anything else."""
+    digits, dividers = 0, 0
+    for i in range(start, end):
+        if 48 <= buffer[i] <= 57:
+            digits += 1
+        elif (buffer[i] == HYPHEN or buffer[i] == PERIOD) and digits > 0 and i + 1 < end:
+            dividers += 1
+        else:
+            return 2
+    return 2 if digits == 0 or dividers > 1 else dividers
+
+
+@kernel
+def _no_space_after(buffer, start, end):  # type: ignore[no-untyped-def]
+    """Whether MISC holds SpaceAfter=No."""
+    for i in range(start, end - NO_SPACE_AFTER.size + 1):
+        if _same(buffer, i, NO_SPACE_AFTER, np.int64(0), NO_SPACE_AFTER.size):
+            return True
+    return False
+
+
+@kernel
+def read_lines(  # type: ignore[no-untyped-def]
+    buffer, form_column, lemma_column, tag_column, conllu, skip_bad, max_sentence, tag_blob, tag_offsets, tag_kinds,
+    marks, starts, stops, lemma_starts, lemma_stops, tag_starts, tag_stops, flags, events, state,
+):  # fmt: skip
+    """Token lines FORM TAB … LEMMA …; every line ends with a newline.
+
+    In vertical text, structural tags have lines of their own. CoNLL-U has ten columns, `#` comments, and ids: ranges
+    and empty nodes are no tokens. `events` gets (token position, line start, line end) of each document's first line.
+    """
+    stop = np.uint64(buffer.size)
+    needed = max(form_column, lemma_column)
+    following = state[POSITION]
+    byte = np.uint64(following)  # unsigned, so that no access is checked for wrapping around
+    field = following
+    column = 0
+    start1, end1, start2, end2, start3, end3 = 0, 0, 0, 0, 0, 0
+    id_end, misc = following, following
+    while byte < stop:
+        # Ends of fields are found without a branch per byte, which the processor would often mispredict.
+        limit = min(byte + np.uint64(marks.size), stop)
+        found = np.uint64(0)
+        while byte < limit:
+            marks[found] = byte
+            found += np.uint64(buffer[byte] <= NEWLINE)
+            byte += ONE
+        for mark in range(found):
+            at = np.int64(marks[mark])
+            ended = buffer[at] == NEWLINE
+            if not ended and buffer[at] != TAB:
+                continue
+            end = at
+            if ended and end > following and buffer[end - 1] == RETURN:
+                end -= 1
+            if column == form_column:
+                start1, end1 = field, max(end, field)
+            if column == lemma_column:
+                start2, end2 = field, max(end, field)
+            if column == tag_column:
+                start3, end3 = field, max(end, field)
+            if conllu:
+                if column == 0:
+                    id_end = end
+                elif column == MISC:
+                    misc = field
+            field = at + 1
+            if not ended:
+                column += 1
+                continue
+            line, following = following, field
+            columns, column = column, 0
+            if columns < tag_column:
+                start3, end3 = 0, 0
+            if end == line:
+                state[AT_START], state[GLUE] = 1, 0
+                continue
+            opens = False
+            kind = 0
+            if conllu and buffer[line] == HASH:
+                opens = end - line >= NEWDOC.size and _same(buffer, line, NEWDOC, np.int64(0), NEWDOC.size)
+                kind = TAG_BOUNDARY  # a comment, which closes nothing
+            elif buffer[line] == LESS and not conllu:
+                kind = _tag_kind(buffer, line, end, tag_blob, tag_offsets, tag_kinds)
+                if kind == TAG_UNKNOWN and columns < needed and end - line > 2 and buffer[end - 1] == GREATER:
+                    state[MARKUP_IGNORED] += 1
+                    continue
+                if kind == TAG_GLUE:
+                    state[GLUE] = 1
+                elif kind != TAG_UNKNOWN:
+                    opens = kind == TAG_DOCUMENT and buffer[line + 1] != SLASH
+                    state[AT_START], state[GLUE] = 1, 0
+            if opens:
+                events[state[EVENTS], 0] = state[TOKENS]
+                events[state[EVENTS], 1] = line
+                events[state[EVENTS], 2] = end
+                state[EVENTS] += 1
+            if kind != TAG_UNKNOWN:
+                continue
+            fault = DONE
+            if conllu:
+                kind = _id_kind(buffer, line, id_end)
+                if columns != MISC:
+                    fault = WRONG_COLUMNS
+                elif kind == 2:
+                    fault = BAD_ID
+                elif kind == 1:
+                    continue
+                if end2 - start2 == 1 and buffer[start2] == UNDERSCORE:  # "unspecified"
+                    start2 = end2
+            elif columns < needed:
+                fault = FEW_COLUMNS
+            if fault == DONE and end1 == start1:
+                fault = EMPTY_FORM
+            if fault != DONE and skip_bad:
+                state[SKIPPED] += 1
+                continue
+            if fault != DONE or (state[SENTENCE_LENGTH] >= max_sentence and not state[AT_START]):
+                state[POSITION] = line
+                return fault if fault != DONE else LONG_SENTENCE
+            if start2 == end2:
+                start2, end2 = start1, end1
+            token = state[TOKENS]
+            starts[token], stops[token] = start1, end1
+            lemma_starts[token], lemma_stops[token] = start2, end2
+            tag_starts[token], tag_stops[token] = start3, end3
+            flags[token] = (SENTENCE_START if state[AT_START] else np.uint32(0)) | (
+                GLUED if state[GLUE] else np.uint32(0)
+            )
+            state[SENTENCE_LENGTH] = 1 if state[AT_START] else state[SENTENCE_LENGTH] + 1
+            state[AT_START] = 0
+            state[GLUE] = conllu and _no_space_after(buffer, misc, end)
+            state[TOKENS] = token + 1
+    state[POSITION] = following
+    return DONE

@@ -14,21 +14,18 @@ from dataclasses import replace
 import numpy as np
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import columns as col
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
 from bagpack.corpus.readers.slicing import document_slices
-from bagpack.corpus.readers.token_lines import TokenLines
+from bagpack.corpus.readers.token_lines import TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE, Layout, TokenLines
 from bagpack.corpus.text.encoding import unescape
 from bagpack.corpus.text.tags import identify_tagset
 from bagpack.errors import InputError, UsageError
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
 BOUNDARY_TAGS = ("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--")
-TAGS = col.tag_table(
-    dict.fromkeys(DOCUMENT_TAGS, col.TAG_DOCUMENT)
-    | dict.fromkeys(BOUNDARY_TAGS, col.TAG_BOUNDARY)
-    | {"g": col.TAG_GLUE}
+TAGS = (
+    dict.fromkeys(DOCUMENT_TAGS, TAG_DOCUMENT) | dict.fromkeys(BOUNDARY_TAGS, TAG_BOUNDARY) | {"g": TAG_GLUE}
 )
 _TAG_LINE = re.compile(
     rb"</?(?:%s)(?:[ >/])" % b"|".join(re.escape(tag.encode()) for tag in (*DOCUMENT_TAGS, *BOUNDARY_TAGS))
@@ -138,13 +135,9 @@ class VerticalReader(Reader):
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each block of sentences."""
-        names = part.source.layout
-        form, lemma, tag = column_numbers(names)
-        lemma = lemma if lemma >= 0 else form
-        marks = np.empty(col.WINDOW, np.int32)
-        settings = (form, lemma, tag, options.bad_lines == "skip", options.max_sentence, *TAGS, marks)
-        lines = TokenLines(part, options, col.read_vertical, settings, read_document, names, entities=True)
-        return lines.batches(_last_boundary)
+        form, lemma, tag = column_numbers(part.source.layout)
+        layout = Layout(form, lemma if lemma >= 0 else form, tag, names=part.source.layout, tags=TAGS)
+        return TokenLines(part, options, layout, read_document).batches(_last_boundary)
 
 
 READER = VerticalReader()
