@@ -6,9 +6,11 @@ Directories of files (matrices, models, ...) are written, replaced and verified 
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import json
 import os
+import platform
 import shutil
 import stat
 from collections.abc import Callable, Iterator
@@ -254,7 +256,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         target = Path(os.path.realpath(path))
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
+        _remove_abandoned(target)
+        temporary = target.with_name(f".{target.name}.{platform.node()}-{os.getpid()}.new")
         try:
             with open(temporary, "wb") as out:
                 yield out
@@ -265,6 +268,22 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what processes of this machine left that were killed while they wrote this file."""
+    if os.name == "nt":  # where os.kill ends the process
+        return
+    beginning = f".{target.name}.{platform.node()}-"
+    for path in target.parent.glob(f"{glob.escape(beginning)}*.new"):
+        number = path.name[len(beginning) :].removesuffix(".new")
+        if number.isdecimal():
+            try:
+                os.kill(int(number), 0)
+            except ProcessLookupError:
+                path.unlink(missing_ok=True)
+            except OSError:  # another user's process
+                pass
 
 
 def is_stream(path: Path) -> bool:

@@ -3,13 +3,14 @@
 import json
 import multiprocessing
 import os
+import signal
 
 import pytest
 from tests.kills import killed_at
 
 from bagpack.artefacts import LOCK, Kind, check_place, locked, member, new_artefact, open_artefact
 from bagpack.errors import StoreError
-from bagpack.files import map_array, read_json
+from bagpack.files import map_array, read_json, replacing, write_text
 
 TEST = Kind("test", "test artefact", 1, "bagpack test")
 
@@ -209,3 +210,20 @@ def test_json_that_is_nested_deeply(tmp_path):
     (tmp_path / "manifest.json").write_text('{"kind": ' + "[" * 100_000 + "]" * 100_000 + "}")
     with pytest.raises(StoreError, match="nested too deeply; it is damaged"):
         open_artefact(tmp_path, TEST)
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed_by_the_next_one(tmp_path):
+    def killed():
+        with replacing(tmp_path / "x.tsv") as out:
+            out.write(b"half")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    child = multiprocessing.get_context("fork").Process(target=killed)
+    child.start()
+    child.join()
+    assert len(list(tmp_path.iterdir())) == 1
+    with replacing(tmp_path / "x.tsv") as out:  # one that is being written stays
+        write_text(tmp_path / "x.tsv.2", "other")
+        out.write(b"whole")
+    write_text(tmp_path / "x.tsv", "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.tsv", "x.tsv.2"]

@@ -1,8 +1,7 @@
 """A subcorpus: the documents of a store that satisfy a condition.
 
 Nothing is copied. Tokens, postings and vocabulary are those of the store; the occurrences of a word are its postings
-inside the selected documents, found by binary search where these follow each other, and elsewhere by a bit per token.
-Every document begins with a sentence, so no window leaves one.
+inside the selected documents. Every document begins with a sentence, so no window leaves one.
 """
 
 from __future__ import annotations
@@ -20,48 +19,21 @@ from bagpack.corpus.corpus import WHERE, Corpus, Shards, divide_name
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import FormCounts, Shard, fold_all, sum_keys
-from bagpack.corpus.strings import FEW, compare, lower_bound_of
+from bagpack.corpus.strings import FEW
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.corpus.where import Where
 from bagpack.errors import UsageError
 from bagpack.files import digest
-from bagpack.kernels import kernel, lower_bound, read_only
+from bagpack.kernels import kernel, read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
 FEW_POSITIONS = 1 << 16  # that are compared without a kernel, which would take longer to load
-WORD_BITS, WORD_MASK = np.uint64(6), np.uint64(63)  # a position divided into a 64-bit word and a bit
-ONE = np.uint64(1)
-ALL_BITS = np.uint64(2**64 - 1)
 
 
 @kernel
-def _mark(starts, ends, bits):  # type: ignore[no-untyped-def]
-    """Set the bits start..end-1 of each run."""
-    for r in range(starts.size):
-        start, end = np.uint64(starts[r]), np.uint64(ends[r] - 1)
-        first, last = start >> WORD_BITS, end >> WORD_BITS
-        above, below = ALL_BITS << (start & WORD_MASK), ALL_BITS >> (WORD_MASK - (end & WORD_MASK))
-        if first == last:
-            bits[first] |= above & below
-        else:
-            bits[first] |= above
-            bits[last] |= below
-            for word in range(first + ONE, last):
-                bits[word] = ALL_BITS
-
-
-@kernel
-def _narrow(positions, lows, highs, start, end):  # type: ignore[no-untyped-def]
-    """Of ascending positions[lows[t]:highs[t]], leave those from start to end-1."""
-    for t in range(lows.size):
-        lows[t] = lower_bound(positions, lows[t], highs[t], start)
-        highs[t] = lower_bound(positions, lows[t], highs[t], end)
-
-
-@kernel
-def _keep_marked(positions, lows, highs, bits, kept, bounds):  # type: ignore[no-untyped-def]
+def _keep_marked(positions, lows, highs, marked, kept, bounds):  # type: ignore[no-untyped-def]
     """Copy the marked ones of positions[lows[t]:highs[t]], one t after the other; bounds[t + 1] is where t's end.
 
     Which ones are marked cannot be predicted, so there is no branch: what is not kept is overwritten by the next.
@@ -69,9 +41,8 @@ def _keep_marked(positions, lows, highs, bits, kept, bounds):  # type: ignore[no
     at = np.uint64(0)
     for t in range(lows.size):
         for i in range(np.uint64(lows[t]), np.uint64(highs[t])):
-            position = np.uint64(positions[i])
             kept[at] = positions[i]
-            at += bits[position >> WORD_BITS] >> (position & WORD_MASK) & ONE
+            at += np.uint64(marked[np.uint64(positions[i])])
         bounds[t + 1] = at
 
 
@@ -82,29 +53,12 @@ def _count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
             counts[tokens[i] & TYPE_MASK] += 1
 
 
-@kernel
-def _add_counts(blob, offsets, counts, all_blob, all_offsets, total):  # type: ignore[no-untyped-def]
-    """Add the counts of sorted strings to those of a sorted list that has all of them.
-
-    The next string is searched from the last one on, at first in small steps: it is near.
-    """
-    at = 0
-    size = all_offsets.size - 1
-    for k in range(counts.size):
-        if counts[k] == 0:
-            continue
-        start, end = np.int64(offsets[k]), np.int64(offsets[k + 1])
-        step = 1
-        low, high = at, at
-        while high < size and (
-            compare(all_blob, np.int64(all_offsets[high]), np.int64(all_offsets[high + 1]), blob, start, end)
-            < 0
-        ):
-            low = high + 1
-            high = min(high + step, size)
-            step *= 2
-        at = lower_bound_of(all_blob, all_offsets, low, high, blob, start, end)
-        total[at] += counts[k]
+def selected_tokens(shard: Shard) -> NDArray[np.bool_]:
+    """Whether each token is selected."""
+    starts, ends = shard.runs
+    changes = np.zeros(shard.tokens.size + 1, np.int8)
+    changes[starts], changes[ends] = 1, -1
+    return np.cumsum(changes[:-1], dtype=np.int8).view(np.bool_)
 
 
 class ShardPart(Shard):
@@ -141,20 +95,10 @@ class ShardPart(Shard):
         apart = starts[1:] != ends[:-1]
         return starts[np.append(True, apart)[: starts.size]], ends[np.append(apart, True)[: starts.size]]
 
-    @cached_property
-    def _bits(self) -> NDArray[np.uint64]:
-        """A bit for each token, set if it is selected."""
-        bits = np.zeros((self.tokens.size >> 6) + 1, np.uint64)
-        _mark(*self.runs, bits)
-        return bits
-
     def positions_of(self, keys: I64) -> tuple[U32, I64, I64]:
         """Positions of the keys in selected documents, and where those of each key begin and end; -1 is no key."""
         postings, lows, highs = super().positions_of(keys)
         starts, ends = self.runs
-        if starts.size == 1 and keys.size > FEW:
-            _narrow(postings, lows, highs, starts[0], ends[0])
-            return postings, lows, highs
         counts = highs - lows
         total = int(counts.sum())
         bounds = np.zeros(keys.size + 1, np.int64)
@@ -169,7 +113,7 @@ class ShardPart(Shard):
             kept = own[inside]
         else:
             kept = np.empty(total + 1, np.uint32)
-            _keep_marked(postings, lows, highs, self._bits, kept, bounds)
+            _keep_marked(postings, lows, highs, selected_tokens(self), kept, bounds)
         return read_only(kept[: bounds[-1]]), bounds[:-1], bounds[1:]
 
     @cached_property
@@ -196,14 +140,6 @@ class ShardPart(Shard):
         return {pair: count for pair, count in part.items() if count}
 
 
-def _are_selected(shard: Shard) -> NDArray[np.bool_]:
-    """Whether each token is selected."""
-    starts, ends = shard.runs
-    changes = np.zeros(shard.tokens.size + 1, np.int8)
-    changes[starts], changes[ends] = 1, -1
-    return np.cumsum(changes[:-1], dtype=np.int8).view(np.bool_)
-
-
 class PartLexicon:
     """The keys of the store, sorted, with their counts in a subcorpus, where some do not occur."""
 
@@ -218,7 +154,8 @@ class PartLexicon:
         counts = np.zeros(len(self.keys), np.int64)
         for shard in self._shards:
             own = np.bincount(shard.key_of_type, shard.type_counts, len(shard.keys)).astype(np.int64)
-            _add_counts(shard.keys.blob, shard.keys.offsets, own, self.keys.blob, self.keys.offsets, counts)
+            occurring = np.flatnonzero(own)
+            counts[self.keys.find(shard.keys.take(occurring))] += own[occurring]
         return counts
 
     def counts_of(self, numbers: I64) -> I64:
@@ -295,7 +232,7 @@ class Subcorpus(Corpus):
     @cached_property
     def sentences(self) -> int:
         """Sentences of the selected documents."""
-        opening = (shard.tokens[_are_selected(shard)] & SENTENCE_START for shard in self.shards)
+        opening = (shard.tokens[selected_tokens(shard)] & SENTENCE_START for shard in self.shards)
         return sum(map(int, map(np.count_nonzero, opening)))
 
     @property
@@ -325,7 +262,7 @@ class Subcorpus(Corpus):
         total = np.zeros(len(UNIVERSAL), np.int64)
         for shard in self.shards:
             if shard.has_tags:
-                total += np.bincount(shard.tags[_are_selected(shard)], minlength=total.size)
+                total += np.bincount(shard.tags[selected_tokens(shard)], minlength=total.size)
         named = {UNIVERSAL[code]: count for code, count in enumerate(total.tolist()) if count}
         return dict(sorted(named.items(), key=lambda pair: (-pair[1], pair[0])))
 
