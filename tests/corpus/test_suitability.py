@@ -29,8 +29,7 @@ ODD = {
     "a.pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "a PDF file", "is a PDF file, not text; convert it"),
     "b.docx": (archive(), "a zip archive", "is a zip archive (docx, odt and epub files are, too), not text; convert"),
     "deep/page.html": (b"\n<!DOCTYPE HTML>\n<html><p>A lion.</p></html>\n", "an HTML page",
-                       "is an HTML page, whose tags would be counted as words; convert it to plain text first, or take "
-                       "it as it is with --format text"),
+                       "is an HTML page, whose tags would be counted as words; convert it to plain text first"),
     "deep/page.html.gz": (gzip.compress(b"<html>\n<p>A lion.</p>\n"), "an HTML page", "is an HTML page"),
     "deep/strict.xhtml": (b'<?xml version="1.0"?>\n<!-- a\nb -->\n<html xmlns="x">', "an HTML page", "is an HTML page"),
     "none.txt.gz": (gzip.compress(b""), "empty", "holds nothing once it is uncompressed; remove it"),

@@ -97,14 +97,9 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
             rows.append((line, row))
             line = reader.line_num + 1
     except csv.Error as error:
-        if "end of data" in str(error):
-            problem = "a cell whose quotation mark is not closed; close or remove it"
-        elif "field limit" in str(error):
-            most = csv.field_size_limit()
-            problem = f"a cell of more than {most:,} characters; shorten it, or close its quotation mark"
-        else:
-            problem = "text after the closing quotation mark of a cell; quote all of it, and double the marks inside"
-        raise InputError(f"{path}:{line} has {problem}") from None
+        raise InputError(
+            f"{path}:{line} has a cell whose quotation mark is not closed, or has text behind it ({error}); correct it"
+        ) from None
     if len(rows) < 2 or len(rows[0][1]) < 2:
         raise InputError(
             f"--metadata {path} has no table; its first line must name the columns, one of them file, separated by "

@@ -168,42 +168,31 @@ class UnsuitableError(InputError):
 
 def check_text(name: str, head: bytes) -> None:
     """Refuse what begins as documents, archives and pictures do; `head` is what no reader knows."""
+    what, problem = _unsuitable(head)
+    if what:
+        raise UnsuitableError(f"{name} {problem}", what)
+
+
+def _unsuitable(head: bytes) -> tuple[str, str]:
+    """What a file is, and a sentence about it; nothing for text."""
     if head.startswith(b"%PDF"):
-        raise UnsuitableError(f"{name} is a PDF file, not text; {CONVERT}", "a PDF file")
+        return "a PDF file", f"is a PDF file, not text; {CONVERT}"
     if head.startswith(b"PK\x03\x04"):
-        raise UnsuitableError(
-            f"{name} is a zip archive (docx, odt and epub files are, too), not text; {CONVERT}",
-            "a zip archive",
-        )
-    if _is_html(head):
-        raise UnsuitableError(
-            f"{name} is an HTML page, whose tags would be counted as words; {CONVERT}, or take it as it is with "
-            f"--format text",
-            "an HTML page",
-        )
-    markup = _markup(head)
-    if markup:
-        raise UnsuitableError(
-            f"{name} is {markup}, whose markup would be counted as words; {CONVERT} or to JSON lines, or take it as it "
-            f"is with --format text",
-            markup,
-        )
+        return "a zip archive", f"is a zip archive (docx, odt and epub files are, too), not text; {CONVERT}"
+    if markup := _markup(head):
+        problem = f"is {markup}, whose tags would be counted as words; {CONVERT} or to JSON lines, or take it as it is"
+        return markup, f"{problem} with --format text"
     if b"\0" in head[:NUL_WITHIN]:
-        raise UnsuitableError(
-            f"{name} does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its --format",
-            "not text: NUL bytes",
+        problem = (
+            "does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its --format"
         )
+        return "not text: NUL bytes", problem
     if _ISO_2022.search(head):
-        raise UnsuitableError(
-            f"{name} is in an ISO-2022 encoding, whose bytes look like ASCII; convert it to UTF-8 (iconv -f "
-            f"ISO-2022-JP -t UTF-8)",
-            "not UTF-8: ISO-2022",
+        problem = (
+            "is in an ISO-2022 encoding, whose bytes look like ASCII; convert it to UTF-8 (iconv does it)"
         )
-
-
-def _is_html(head: bytes) -> bool:
-    """Whether the first element, after an XML declaration and comments, is HTML's."""
-    return _HTML.match(_first_element(head)) is not None
+        return "not UTF-8: ISO-2022", problem
+    return "", ""
 
 
 def _first_element(head: bytes) -> bytes:
@@ -215,12 +204,14 @@ def _first_element(head: bytes) -> bytes:
 
 
 def _markup(head: bytes) -> str:
-    """What a file is that begins as JSON or XML does and is in none of our formats; an empty string for text."""
+    """What a file is that begins as JSON, HTML or XML does and is in none of our formats; an empty string for text."""
     if _JSON.match(head):
         return "JSON, but not JSON lines"
+    rest = _first_element(head)
+    if _HTML.match(rest):
+        return "an HTML page"
     if head.lstrip().startswith(b"<?xml"):
         return "an XML file"
-    rest = _first_element(head)
     root = _ELEMENT.match(rest)
     if root is None or b"</" not in rest:
         return ""
