@@ -178,25 +178,19 @@ class Basis:
                 f"does not match the checksum in its second line: it is damaged, or was edited; if you edited it, "
                 f"remove the line that begins with {CHECKSUM.strip()!r}"
             ]
-        return basis.rank_problems()
-
-    def rank_problems(self) -> list[str]:
-        """The first term of each kind that is not in rank order: by falling count, equal counts in code-point order."""
-        found = []
-        bigrams = [" ".join(bigram) for bigram in self.bigrams]
-        for kind, terms, counts in (
-            ("unigram", list(self.unigrams), self.unigram_counts),
-            ("bigram", bigrams, self.bigram_counts),
+        bigrams = [" ".join(bigram) for bigram in basis.bigrams]
+        for kind, named, counts in (
+            ("unigram", basis.unigrams, basis.unigram_counts),
+            ("bigram", bigrams, basis.bigram_counts),
         ):
-            ranks = [(-count, term) for term, count in zip(terms, counts, strict=True)] if any(counts) else []
+            ranks = [(-count, term) for term, count in zip(named, counts, strict=True)] if any(counts) else []
             for before, after in itertools.pairwise(ranks):
                 if after < before:
-                    found.append(
+                    return [
                         f"has the {kind} {after[1]!r} ({-after[0]:,}) behind {before[1]!r} ({-before[0]:,}), which is "
-                        f"not rank order"
-                    )
-                    break
-        return found
+                        f"not rank order: by falling count, equal counts in code-point order"
+                    ]
+        return []
 
     def check_corpus(self, source: Any, path: str) -> None:
         """Refuse a basis of another corpus, whose terms would silently be the wrong ones.
@@ -344,27 +338,21 @@ def _numbers_in(shard: Shard, words: Strings) -> NDArray[np.int32]:
 
 
 def count_in_table(shards: Sequence[Shard], shared: Shared, size: int) -> tuple[None, Arrays]:
-    """Bigram counts among few words in some shards: a size × size table, or its entries if they take less memory."""
+    """Bigram counts among few words in some shards, from a size × size table."""
     words: Strings = shared.get()
     table = np.zeros((size, size), np.uint32)
     for shard in shards:
         _count_bigrams(shard.tokens, *shard.runs, _numbers_in(shard, words), table)
     flat = table.reshape(-1)
     codes = np.flatnonzero(flat != 0)  # three times as fast as without the comparison
-    return None, (flat,) if codes.size > flat.size // 2 else (codes.astype(np.uint32), flat[codes])
+    return None, (codes.astype(np.uint32), flat[codes])
 
 
 def add_tables(results: Iterator[Arrays], size: int) -> Counted:
-    """Sum of what `count_in_table` gives; one table and the sum are held."""
-    first, *rest = itertools.islice(results, 2)
-    if not rest and len(first) == 2:
-        return first[0].astype(np.int64), first[1].astype(np.int64)
+    """Sum of what `count_in_table` gives; one result and the sum are held."""
     total = np.zeros(size * size, np.int64)
-    for arrays in itertools.chain([first], rest, results):
-        if len(arrays) == 1:
-            total += arrays[0]
-        else:
-            total[arrays[0]] += arrays[1]
+    for codes, counts in results:
+        total[codes] += counts
     codes = np.flatnonzero(total)
     return codes, total[codes]
 

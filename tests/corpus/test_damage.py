@@ -213,14 +213,6 @@ def test_wrong_types_in_a_shard(entry, store, cli):
         use_everything(store)
 
 
-def test_a_manifest_that_is_nested_deeply(store, cli):
-    (store / "manifest.json").write_text('{"kind": "corpus", "x": ' + "[" * 100_000 + "]" * 100_000 + "}")
-    for options in ((), ("--verify",)):
-        done = cli("info", store, *options)
-        assert done.code == 1
-        assert "manifest.json is nested too deeply; it is damaged" in done.err
-
-
 @pytest.mark.parametrize("name", [f"../../other/{SHARD}", "/etc", "..", "x/../../y"])
 def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")

@@ -1,5 +1,6 @@
 """`kill -9` at any moment, then --resume: the same bytes as a build that nobody disturbed."""
 
+import os
 import random
 import subprocess
 import sys
@@ -163,9 +164,11 @@ def test_a_finished_build_is_left_as_it_is(sources, tmp_path):
 def test_a_text_that_changed_since_is_another_source(tmp_path, write):
     source = write("a.txt", "Lions sleep.\n")
     index_corpus([str(source)], tmp_path / "s", **BUILD)
-    write("a.txt", "Lions sleep. Cats hunt.\n")
-    with pytest.raises(StoreError, match=r"was indexed with other sources"):
-        index_corpus([str(source)], tmp_path / "s", resume=True, **BUILD)
+    for text in ("Lions sleep. Cats hunt.\n", "Tiger sleep.\n"):  # of another size, or only of another time
+        write("a.txt", text)
+        os.utime(source, ns=(1, source.stat().st_mtime_ns + 1))
+        with pytest.raises(StoreError, match=r"was indexed with other sources"):
+            index_corpus([str(source)], tmp_path / "s", resume=True, **BUILD)
 
 
 def test_only_one_build_at_a_time_in_one_place(sources, tmp_path):

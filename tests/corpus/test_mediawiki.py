@@ -122,11 +122,6 @@ def test_a_dump_becomes_articles(tmp_path, write):
     assert found["Wolf"] == ["Wolves hunt .", "They howl ."]
 
 
-def test_paragraphs_of_the_article():
-    found = paragraphs(ARTICLE.replace("Datei:", "File:").replace("Kategorie:", "Category:"))
-    assert [" ".join(line.split()) for line in found] == EXPECTED
-
-
 @pytest.mark.parametrize(
     ("wikitext", "expected"),
     [

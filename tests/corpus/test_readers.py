@@ -6,14 +6,13 @@ import threading
 import time
 from itertools import islice
 
-import numpy as np
 import pytest
 
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.segment_writer import SegmentWriter
 from bagpack.corpus.build.tokens import token_batches
 from bagpack.corpus.build.worker import Worker
-from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.format import SENTENCE_START
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
 from bagpack.corpus.readers.base import Slice
@@ -61,16 +60,6 @@ def test_a_sample_takes_only_what_it_needs(write, monkeypatch):
     source = look(str(write("a.txt.gz", gzip.compress(b"Lions sleep.\n" * 10_000))), TextOptions())
     batches = list(islice(reader_for("text").read(Slice(source), TextOptions()), 3))
     assert sum(batch.consumed for batch in batches) <= 3000
-
-
-def test_the_builder_adds_batches(write):
-    text = "<s>\nsaw\tN\tsaw\nsaw\tV\tsee\nsaw\tN\tsaw\n</s>\n"
-    builder = SegmentWriter(TextOptions())
-    for batch in read(write("a.vert", text)) * 2:
-        builder.add(batch)
-    assert (builder.tokens[: builder.count] & TYPE_MASK).tolist() == [0, 1, 0, 0, 1, 0]
-    assert list(builder.table) == [b"saw\tsaw", b"saw\tsee"]
-    assert np.flatnonzero(builder.tokens[: builder.count] & SENTENCE_START).tolist() == [0, 3]
 
 
 @pytest.mark.parametrize(

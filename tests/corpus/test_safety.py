@@ -192,14 +192,6 @@ def test_appends_at_the_same_time_and_a_reader_that_is_open(lions, tmp_path, wri
     assert words(reader) == [["Lions", "sleep", "."]]
 
 
-def test_a_file_that_was_edited_without_changing_its_size(lions, tmp_path, write):
-    index_corpus([lions], tmp_path / "s", **BUILD)
-    write("lions.txt", "Tiger sleep.\n")
-    os.utime(lions, ns=(1, os.stat(lions).st_mtime_ns + 1))
-    with pytest.raises(StoreError, match="was indexed with other sources"):
-        index_corpus([lions], tmp_path / "s", resume=True, **BUILD)
-
-
 def parts(tmp_path):
     """Six files that make a part each; the fourth has a line that does not fit."""
     names = []
@@ -242,20 +234,6 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     assert [line[0] for line in words(corrected.corpus)] == expected
 
 
-def test_resuming_with_other_options_or_sources_is_refused(tmp_path, write):
-    names = parts(tmp_path)
-    options = {"jobs": 1, "part_bytes": 20}
-    with pytest.raises(InputError, match=r"3\.vert"):
-        index_corpus(names, tmp_path / "s", OPTIONS, **options)
-    before = files_of(tmp_path / "s")
-    with pytest.raises(StoreError, match="was begun with other sources or options"):
-        index_corpus(names, tmp_path / "s", {**OPTIONS, "level": "form"}, resume=True, **options)
-    other = str(write("other.vert", "<s>\na\tN\ta\n</s>\n"))
-    with pytest.raises(StoreError, match="was begun with other sources or options"):
-        index_corpus([other], tmp_path / "s", OPTIONS, resume=True, **options)
-    assert files_of(tmp_path / "s") == before
-
-
 def test_the_summary_of_an_append_is_about_the_append(tmp_path, write, cli):
     bad = write("a.vert", "<s>\na\tN\ta\noops\nb\tN\tb\n</s>\n")
     good = write("b.vert", "<s>\nc\tN\tc\n</s>\n")
@@ -282,9 +260,11 @@ def test_the_summary_of_an_append_is_about_the_append(tmp_path, write, cli):
 def test_a_store_of_another_version_is_neither_opened_nor_replaced(lions, tmp_path, cli):
     store = tmp_path / "s"
     index_corpus([lions], store, **BUILD)
-    forge(store, format_version=1)
-    done = cli("info", store)
-    assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "has format version 1, this BagPack reads 2; make it again with bagpack index" in done.err
+    for version, advice in ((3, "update BagPack"), (1, "make it again with bagpack index")):
+        forge(store, format_version=version)
+        for options in ((), ("--verify",)):
+            done = cli("info", store, *options)
+            assert (done.code, done.err.count("\n")) == (1, 1)
+            assert f"has format version {version}, this BagPack reads 2; {advice}" in done.err
     with pytest.raises(StoreError, match="was written by another version of BagPack; remove it"):
         index_corpus([lions], store, overwrite=True, **BUILD)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences
 
-from bagpack.artefacts import seal_of
 from bagpack.corpus import format
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import StoreError
@@ -158,17 +157,6 @@ def test_a_missing_file_or_shard_is_reported(store, cli):
         StoreError, match="-000 is missing; restore it from a copy, or index the corpus again"
     ):
         Corpus.open(store.path)
-
-
-def test_a_newer_format_version_is_reported(store, cli):
-    path = store.path / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["format_version"] = 3
-    path.write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
-    for options in ((), ("--verify",)):
-        done = cli("info", store.path, *options)
-        assert done.code == 1
-        assert "has format version 3, this BagPack reads 2; update BagPack" in done.err
 
 
 def test_what_is_no_store_is_reported(tmp_path, cli, write):

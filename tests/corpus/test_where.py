@@ -20,7 +20,6 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import conllu, vertical
 from bagpack.corpus.readers.attributes import add_metadata, scalar_attributes
 from bagpack.corpus.readers.look import look
-from bagpack.corpus.segment import AttributeColumns
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.corpus.where import Where
 from bagpack.corpus.words import complete, tag_counts
@@ -205,22 +204,6 @@ def test_attributes_of_a_record():
     }
     found = {"a_b": "1.5", "half?": "? x", "n": "100000000000000000000"}
     assert dict(scalar_attributes(record)) == found
-
-
-def test_columns_of_attributes():
-    columns = AttributeColumns.of(
-        [
-            (("year", "1900"), ("genre", "")),
-            (),
-            (("genre", "ü"), ("genre", "z")),
-            (("genre", "1900"), ("year", "ü")),
-        ]
-    )
-    assert columns.names == ("genre", "year")  # an empty value is none, and of a repeated one the last counts
-    assert list(columns.values) == [b"1900", b"z", "ü".encode()]  # sorted by their bytes, each once
-    assert columns.bounds.tolist() == [0, 2, 4]
-    assert columns.documents.tolist() == [2, 3, 0, 3]
-    assert columns.numbers.tolist() == [1, 0, 0, 2]
 
 
 def test_attributes_in_comments():
